@@ -1,0 +1,36 @@
+// The mark that the engine is held against: one libcurl multi handle on epoll, interest cached, in plain C.
+#ifndef SLUICE_BARE_LOOP_H
+#define SLUICE_BARE_LOOP_H
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct bare_loop bare_loop;
+
+typedef struct bare_loop_options {
+  const char *_Nonnull url;
+  // PEM file of the authority to trust, or NULL.
+  const char *_Nullable ca;
+  int connections;
+  // Header lines sent with each request, `Name: value`.
+  const char *_Nonnull const *_Nonnull headers;
+  int header_count;
+} bare_loop_options;
+
+// NULL when something could not be had. What the options point to is copied.
+bare_loop *_Nullable bare_loop_create(const bare_loop_options *_Nonnull options);
+
+// Runs so many requests on the calling thread, as many at a time as there are connections. Returns how many failed.
+long bare_loop_run(bare_loop *_Nonnull loop, long requests);
+
+void bare_loop_destroy(bare_loop *_Nullable loop);
+
+// Confines the calling thread to one processor.
+bool bench_pin_thread(int processor);
+
+// Processor time of this process so far, user and system.
+double bench_cpu_seconds(void);
+
+// The largest resident memory of this process so far.
+long bench_peak_megabytes(void);
+
+#endif

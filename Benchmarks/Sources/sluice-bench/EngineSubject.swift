@@ -1,0 +1,69 @@
+import Dispatch
+import Sluice
+
+/// The whole engine: five interceptors in C that set a header each on the way out and look at the answer on its way back,
+/// the built-in headers stage, and the metrics stage.
+///
+/// It sends the same headers as the other subjects; here the stages make them.
+final class EngineSubject: BenchmarkSubject, @unchecked Sendable {
+  // Sendable: the counters are touched on the engine's one loop alone; the semaphore hands them over.
+  let name = "engine"
+  private let engine: Engine
+  private let request: Request
+  private let connections: Int
+  private var toStart = 0
+  private var running = 0
+  private var failed = 0
+  private let done = DispatchSemaphore(value: 0)
+
+  /// - Parameter plugins: the folder of the built plugins.
+  init(_ plan: Plan, plugins: String) throws {
+    var configuration = try Configuration(text: Array(Self.configuration(plan, plugins).utf8))
+    configuration.transport.tls.ca = plan.certificateAuthority
+    configuration.transport.decodesContent = false
+    engine = try Engine(configuration)
+    request = Request(url: try HTTPURL(plan.url))
+    connections = plan.connections
+  }
+
+  func run(requests: Int) -> Int {
+    // On the loop, so that each further request is submitted where it runs, like those of the other subjects.
+    engine.submit(request) { [self] _ in
+      toStart = requests
+      failed = 0
+      for _ in 0..<min(connections, requests) { startNext() }
+    }
+    done.wait()
+    return failed
+  }
+
+  private func startNext() {
+    toStart -= 1
+    running += 1
+    engine.submit(request, completion: completion)
+  }
+
+  private lazy var completion: @Sendable (TransactionResult) -> Void = { [unowned self] result in
+    running -= 1
+    if result.error != nil { failed += 1 }
+    if toStart > 0 { startNext() } else if running == 0 { done.signal() }
+  }
+
+  private static func configuration(_ plan: Plan, _ plugins: String) -> String {
+    let stages = plan.stageHeaders.indices.map { "stage-\($0)" }
+    let instances = zip(stages, plan.stageHeaders).map { stage, header in
+      """
+      "\(stage)": {"library": "\(plugins)/libstatic-headers.so",
+                   "config": {"request": {"\(header.name)": "\(header.value)"}, "response": {"x-absent": null}}}
+      """
+    }
+    let list = stages.map { "\"\($0)\"" }.joined(separator: ", ")
+    return """
+      {"plugins": {\(instances.joined(separator: ",\n")),
+                   "headers": {"builtin": "headers", "config": {"hosts": ["*"], "propagators": ["tracecontext"]}},
+                   "metrics": {"builtin": "metrics"}},
+       "request": [\(list)], "issue": ["headers"], "response": [\(list)], "tracers": ["metrics"],
+       "transport": {"loops": 1}}
+      """
+  }
+}

@@ -1,0 +1,105 @@
+import Glibc
+
+/// A real nginx on a processor of its own, gone with this object.
+final class Nginx {
+  private let process: pid_t
+  private let folder: String
+
+  init(port: Int, securePort: Int, processor: Int, isSecure: Bool) throws {
+    var template = Array("/tmp/sluice-bench-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw BenchmarkError("no temporary folder") }
+    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    if isSecure { try Self.makeCertificate(folder) }
+    try Self.write(Self.configuration(folder, port, securePort, isSecure), to: "\(folder)/nginx.conf")
+    process = try Self.spawn([
+      "taskset", "-c", "\(processor)", "nginx", "-p", folder, "-c", "\(folder)/nginx.conf", "-e", "\(folder)/error.log",
+    ])
+    guard Self.isListening(port) else { throw BenchmarkError("nginx does not listen on port \(port); see \(folder)") }
+  }
+
+  var authority: String { "\(folder)/server.pem" }
+
+  deinit {
+    kill(process, SIGKILL)
+    waitpid(process, nil, 0)
+    _ = try? Self.run(["rm", "-rf", folder])
+  }
+
+  private static func configuration(_ folder: String, _ port: Int, _ securePort: Int, _ isSecure: Bool) -> String {
+    let tls =
+      isSecure
+      ? """
+      listen 127.0.0.1:\(securePort) ssl http2;
+      ssl_certificate \(folder)/server.pem; ssl_certificate_key \(folder)/server.key;
+      """ : ""
+    return """
+      daemon off; master_process off; pid \(folder)/pid;
+      events { worker_connections 32768; multi_accept on; }
+      http {
+        access_log off; keepalive_requests 1000000000; keepalive_timeout 600s; http2_max_concurrent_streams 256;
+        client_body_temp_path \(folder); proxy_temp_path \(folder); fastcgi_temp_path \(folder);
+        uwsgi_temp_path \(folder); scgi_temp_path \(folder);
+        server {
+          listen 127.0.0.1:\(port) backlog=4096;
+          \(tls)
+          location = / { default_type application/json; return 200 '{"name": "a", "count": 1}'; }
+        }
+      }
+      """
+  }
+
+  private static func makeCertificate(_ folder: String) throws {
+    try run([
+      "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+      "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+      "-keyout", "\(folder)/server.key", "-out", "\(folder)/server.pem",
+    ])
+  }
+
+  private static func run(_ arguments: [String]) throws {
+    var status: Int32 = 0
+    waitpid(try spawn(arguments), &status, 0)
+    guard status == 0 else { throw BenchmarkError("\(arguments[0]) failed") }
+  }
+
+  private static func spawn(_ arguments: [String]) throws -> pid_t {
+    // nginx lives in /usr/sbin, which is not on everybody's path.
+    setenv("PATH", "\(getenv("PATH").map { String(cString: $0) } ?? ""):/usr/bin:/usr/sbin", 1)
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    let words = arguments.map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var process = pid_t()
+    guard posix_spawnp(&process, arguments[0], &actions, nil, words, environ) == 0 else {
+      throw BenchmarkError("cannot start \(arguments[0]); is it installed?")
+    }
+    return process
+  }
+
+  private static func write(_ text: String, to path: String) throws {
+    guard let file = fopen(path, "w") else { throw BenchmarkError("cannot write \(path)") }
+    fputs(text, file)
+    fclose(file)
+  }
+
+  private static func isListening(_ port: Int) -> Bool {
+    for _ in 0..<500 {
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(descriptor) }
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = UInt16(port).bigEndian
+      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+      let isConnected = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+      }
+      if isConnected { return true }
+      usleep(10_000)
+    }
+    return false
+  }
+}

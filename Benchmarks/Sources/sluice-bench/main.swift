@@ -1,0 +1,31 @@
+import CBareLoop
+import Glibc
+
+do {
+  var plan = try Arguments.plan(CommandLine.arguments)
+  let client = 0
+  let server = 1
+  let port = 20_000 + Int(getpid()) % 10_000
+  let nginx = try Nginx(port: port, securePort: port + 10_000, processor: server, isSecure: plan.isSecure)
+  plan.url = plan.isSecure ? "https://localhost:\(port + 10_000)/" : "http://127.0.0.1:\(port)/"
+  if plan.isSecure { plan.certificateAuthority = nginx.authority }
+  guard bench_pin_thread(Int32(client)) else { throw BenchmarkError("cannot pin to processor \(client)") }
+  let all: [any BenchmarkSubject] = [
+    try BareSubject(plan), try TransportSubject(plan, processor: client),
+    try EngineSubject(plan, plugins: plan.plugins),
+  ]
+  let subjects = plan.subjects.isEmpty ? all : all.filter { plan.subjects.contains($0.name) }
+  guard !subjects.isEmpty else {
+    throw BenchmarkError("no such subject; there are \(all.map(\.name).joined(separator: ", "))")
+  }
+  print(
+    "\(plan.url): \(plan.rounds) rounds of \(plan.requests) requests, \(plan.connections) at a time,"
+      + " \(plan.headers.count) headers")
+  try Comparison(subjects: subjects, plan: plan).run()
+  // Kept until here: it ends with its owner.
+  withExtendedLifetime(nginx) {}
+} catch {
+  var message = "sluice-bench: \(error)\n"
+  message.withUTF8 { _ = write(2, $0.baseAddress, $0.count) }
+  exit(1)
+}

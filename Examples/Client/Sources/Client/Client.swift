@@ -1,0 +1,18 @@
+import Sluice
+
+/// Shows each way to use the engine, against the server whose URL it is given: `Client http://127.0.0.1:8080`.
+@main
+struct Client {
+  static func main() async {
+    guard CommandLine.arguments.count == 2 else { return print("usage: Client URL") }
+    do {
+      let url = try HTTPURL(CommandLine.arguments[1])
+      try await fetch(url)
+      try await observe(url)
+      try await collect(url)
+      try await giveUp(url)
+      try await stayOnLoop(url)
+      try await report(url)
+    } catch { print("failed: \(error)") }
+  }
+}

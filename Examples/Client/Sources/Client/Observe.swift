@@ -1,0 +1,27 @@
+import Sluice
+
+/// Everything that is known of a transaction, whether it succeeded or not.
+func observe(_ url: HTTPURL) async throws {
+  var configuration = Configuration()
+  configuration.append(StageCode(Tenant(name: "blue")), named: "tenant")
+  let engine = try Engine(configuration)
+
+  let result = await engine.transaction(
+    Request(url: url), parent: ParentContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
+  switch result.error {
+  case nil: print("observe: \(result.attempts) attempt, \(result.duration)")
+  case let error?: print("observe: \(error.code) in \(error.stage ?? "no stage"): \(error.message)")
+  }
+  print("observe: \(engine.metrics().duration.count) transactions counted")
+  await engine.shutdown()
+}
+
+/// What ``Engine/execute(_:parent:)`` throws has the response too, where there was one.
+func status(_ engine: Engine, _ request: Request) async -> Int? {
+  do {
+    return try await engine.execute(request).status
+  } catch {
+    print("\(error.error.code): \(error)")
+    return error.result.response?.status
+  }
+}

@@ -1,0 +1,31 @@
+import SluicePlugin
+
+/// Sets a header of each request.
+struct AddHeader: Plugin, RequestInterceptor {
+  struct Configuration: Decodable, Sendable {
+    var name: String
+    var value: String
+  }
+
+  static let information = PluginInformation(
+    id: "org.example.add-header", version: "1.0.0", summary: "Sets a header of each request.")
+  static let configurationDefaults: JSONValue? = ["name": "x-team"]
+
+  let configuration: Configuration
+
+  init(configuration: Configuration, host: PluginHost) throws { self.configuration = configuration }
+
+  func intercept(_ request: Request, context: RequestContext) async throws {
+    request.headers[configuration.name] = configuration.value
+  }
+}
+
+/// What the host reads before it runs anything: owner and sizes, ABI 1 to 1, flags, host features, version 1.0.0.
+@section(".note.sluice") @used
+public let note: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 0, 1, 0, 0)
+
+/// What the host calls.
+@c(sluice_plugin_entry)
+public func entry(_ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError) -> PluginEntryTable {
+  export(AddHeader.self, host, abi, error)
+}

@@ -1,0 +1,46 @@
+import SluicePlugin
+
+/// Says whom a request belongs to, in a header and in its body where that is a JSON object, and tells the caller in the
+/// response. Both are held back while the directory is asked.
+struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
+  struct Configuration: Decodable, Sendable {
+    /// The team of the paths that begin with each key.
+    var teams: [String: String]
+  }
+
+  static let information = PluginInformation(
+    id: "org.example.ask-directory", version: "1.0.0", summary: "Says whom a request belongs to.")
+  static let options: PluginOptions = [.wantsRequestBody, .wantsResponseBody]
+
+  private let directory: Directory
+
+  init(configuration: Configuration, host: PluginHost) throws {
+    directory = Directory(teams: configuration.teams)
+  }
+
+  func intercept(_ request: Request, context: RequestContext) async throws {
+    let team = try await directory.team(of: context.path)
+    // On the loop of the request again, whatever thread the directory answered on.
+    request.headers["x-team"] = team
+    // Only looked at first: asking to write costs a conversion.
+    guard request.document(for: .reading, body: true)?["body"]?["json"]?.isObject == true else { return }
+    request.document(for: .writing, body: true)?["body"]?["json"]?["team"] = JSONValue(team)
+  }
+
+  func intercept(_ response: Response, context: ResponseContext) async throws {
+    let team = try await directory.team(of: context.path)
+    response.headers["x-answered-for"] = team
+    guard response.document(for: .reading, body: true)?["body"]?["json"]?.isObject == true else { return }
+    response.document(for: .writing, body: true)?["body"]?["json"]?["answeredFor"] = JSONValue(team)
+  }
+}
+
+/// What the host reads before it runs anything: owner and sizes, ABI 1 to 1, flags, host features, version 1.0.0.
+@section(".note.sluice") @used
+public let note: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 0, 1, 0, 0)
+
+/// What the host calls.
+@c(sluice_plugin_entry)
+public func entry(_ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError) -> PluginEntryTable {
+  export(AskDirectory.self, host, abi, error)
+}

@@ -1,0 +1,120 @@
+# make help     lists what there is
+SHELL := /bin/sh
+SWIFT ?= swift
+# Options for every swift build and swift test, for instance: make test SWIFTFLAGS='-j 2'
+SWIFTFLAGS ?=
+VERSION := 0.1.0
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# What install takes: release or debug.
+CONFIGURATION ?= release
+
+bindir = $(PREFIX)/bin
+includedir = $(PREFIX)/include
+libdir = $(PREFIX)/lib
+datadir = $(PREFIX)/share
+
+BUILT = .build/$(CONFIGURATION)
+PLUGINS = bearer-auth json-edit static-headers access-log error-enrichment
+SDK_MODULES = CJansson CSluice SluiceLocks SluiceMessages SluiceJSON SluicePlugin
+SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks share/sluice/sdk/Package.swift)
+DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
+
+.PHONY: help build deps demo test check examples soak lint format check-asan check-tsan check-install install uninstall clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## the command and the plugins, optimized
+	$(SWIFT) build -c release $(SWIFTFLAGS)
+
+deps: ## install the packages that are missing, with sudo where you are not root
+	@scripts/install-dependencies.sh
+
+demo: deps build ## a pipeline at work, in half a minute
+	scripts/demo.sh
+
+test: deps lint ## everything that has to hold before a change lands
+	$(SWIFT) build --build-tests $(SWIFTFLAGS)
+	$(SWIFT) test --skip-build $(SWIFTFLAGS)
+	$(MAKE) check
+
+# The checks of what was built for the tests.
+check:
+	scripts/check-foundation.sh .build/debug/sluice $(DEBUG_LIBRARIES)
+	scripts/check-exports.sh $(DEBUG_LIBRARIES)
+	scripts/check-headers.sh
+	scripts/check-docs.sh
+	scripts/check-readme.sh
+	scripts/check-c-plugins.sh
+	scripts/check-examples.sh
+	scripts/check-install.sh
+
+examples: ## build the packages in Examples, and run the client
+	$(SWIFT) build --product sluice $(SWIFTFLAGS)
+	scripts/check-examples.sh
+
+# One at a time: at full size a test takes the whole machine, and what runs beside it would run into its own limits.
+soak: deps ## the tests at full size: long, and hungry for memory
+	SLUICE_SOAK=1 $(SWIFT) test --no-parallel $(SWIFTFLAGS)
+
+lint: ## style, and who imports whom
+	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_FILES)
+	scripts/check-imports.sh
+
+format: ## mend the style
+	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_FILES)
+
+# The tests expect some children to die of a signal, which a sanitizer would turn into an exit code. Libraries stay
+# mapped for ever by intent, so that what their statics hold is no leak. One test at a time, or slowness meets timeouts.
+# They are built inside of .build, because SwiftPM takes a scratch folder elsewhere in the package for sources of it, and
+# then fails to build a second time.
+#
+# TSAN_EXPORTS are functions of its runtime that Swift code calls, and that a program does not show to the libraries it
+# loads unless told.
+TSAN_EXPORTS = $(patsubst %,-Xlinker --export-dynamic-symbol=__tsan_%, \
+  external_read external_write ignore_thread_begin ignore_thread_end)
+
+check-asan: deps ## the tests under AddressSanitizer
+	SLUICE_SANITIZER=address ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0 \
+	  $(SWIFT) test --no-parallel --sanitize=address --scratch-path .build/asan $(SWIFTFLAGS)
+
+check-tsan: deps ## the tests under ThreadSanitizer
+	SLUICE_SANITIZER=thread TSAN_OPTIONS=handle_segv=0:handle_abort=0:halt_on_error=1 \
+	  $(SWIFT) test --no-parallel --sanitize=thread --scratch-path .build/tsan \
+	  $(TSAN_EXPORTS) $(SWIFTFLAGS)
+
+# Installs what was built into a folder of its own and builds plugins against it, as their authors do.
+check-install:
+	scripts/check-install.sh
+
+install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
+	@test -x $(BUILT)/sluice || { echo "make install: $(BUILT)/sluice is not there; run make build first" >&2; exit 1; }
+	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(includedir)/sluice $(DESTDIR)$(libdir)/sluice/plugins \
+	  $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(datadir)/sluice/sdk/Sources
+	install -m 755 $(BUILT)/sluice $(DESTDIR)$(bindir)/sluice
+	install -m 644 include/sluice/*.h $(DESTDIR)$(includedir)/sluice
+	install -m 755 $(PLUGINS:%=$(BUILT)/lib%.so) $(DESTDIR)$(libdir)/sluice/plugins
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' share/pkgconfig/sluice.pc.in \
+	  >$(DESTDIR)$(libdir)/pkgconfig/sluice.pc
+	cp share/sluice/sdk/Package.swift LICENSE NOTICE $(DESTDIR)$(datadir)/sluice/sdk
+	rm -rf $(DESTDIR)$(datadir)/sluice/sdk/include $(SDK_MODULES:%=$(DESTDIR)$(datadir)/sluice/sdk/Sources/%)
+	cp -R include $(DESTDIR)$(datadir)/sluice/sdk/include
+	cp -R $(SDK_MODULES:%=Sources/%) $(DESTDIR)$(datadir)/sluice/sdk/Sources
+	chmod -R u=rwX,go=rX $(DESTDIR)$(datadir)/sluice $(DESTDIR)$(includedir)/sluice $(DESTDIR)$(libdir)/sluice
+	if [ -f share/man/man1/sluice.1 ]; then \
+	  install -D -m 644 -t $(DESTDIR)$(datadir)/man/man1 share/man/man1/*.1; fi
+	if [ -d share/completions ]; then \
+	  install -D -m 644 share/completions/sluice.bash $(DESTDIR)$(datadir)/bash-completion/completions/sluice && \
+	  install -D -m 644 share/completions/_sluice $(DESTDIR)$(datadir)/zsh/site-functions/_sluice && \
+	  install -D -m 644 share/completions/sluice.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish; fi
+
+uninstall: ## take away what install put under PREFIX
+	rm -f $(DESTDIR)$(bindir)/sluice $(DESTDIR)$(libdir)/pkgconfig/sluice.pc $(DESTDIR)$(datadir)/man/man1/sluice*.1 \
+	  $(DESTDIR)$(datadir)/bash-completion/completions/sluice $(DESTDIR)$(datadir)/zsh/site-functions/_sluice \
+	  $(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish
+	rm -rf $(DESTDIR)$(includedir)/sluice $(DESTDIR)$(libdir)/sluice $(DESTDIR)$(datadir)/sluice
+
+clean: ## remove what was built
+	rm -rf .build

@@ -1,0 +1,148 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// A loop's state is touched on its thread alone, which the compiler cannot see: it would check every access for overlap
+/// at run time, a tenth of a request's cost. Debug builds, and so the tests, keep the checks. SwiftPM takes no such flag
+/// from a dependency that it has fetched; there the checks stay on.
+let isFetched = Context.packageDirectory.contains("/checkouts/")
+let release: [SwiftSetting] =
+  isFetched ? [] : [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
+
+/// Every Swift target: Swift 6 mode, warnings are errors, imports say what they show.
+let strict: [SwiftSetting] =
+  [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+  ] + release
+/// The pure targets: what is unsafe has to be marked, and next to nothing is. Checked where the exclusivity checks are on.
+let pure: [SwiftSetting] = strict + [.strictMemorySafety(.when(configuration: .debug))]
+let strictC: [CSetting] = [.treatAllWarnings(as: .error)]
+
+func cPlugin(_ name: String) -> Target {
+  .target(
+    name: name, dependencies: ["CSluice", "CJansson"], path: "plugins/\(name)", exclude: ["README.md"],
+    publicHeadersPath: ".", cSettings: strictC)
+}
+
+func swiftPlugin(_ name: String, module: String) -> Target {
+  .target(
+    name: module, dependencies: ["SluicePlugin"], path: "plugins/\(name)", exclude: ["README.md"],
+    swiftSettings: strict)
+}
+
+func tests(_ target: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(target)Tests", dependencies: [.init(stringLiteral: target), "SluiceTestKit"] + dependencies,
+    path: "Tests/\(target)Tests", swiftSettings: strict)
+}
+
+let package = Package(
+  name: "sluice",
+  products: [
+    .library(name: "Sluice", targets: ["Sluice"]),
+    .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
+    .library(name: "CSluice", targets: ["CSluice"]),
+    .executable(name: "sluice", targets: ["SluiceCommand"]),
+    .library(name: "bearer-auth", type: .dynamic, targets: ["bearer-auth"]),
+    .library(name: "json-edit", type: .dynamic, targets: ["json-edit"]),
+    .library(name: "static-headers", type: .dynamic, targets: ["static-headers"]),
+    .library(name: "access-log", type: .dynamic, targets: ["AccessLog"]),
+    .library(name: "error-enrichment", type: .dynamic, targets: ["ErrorEnrichment"]),
+  ],
+  targets: [
+    // The ABI: headers at top level for C, Swift and outside packages alike.
+    .target(
+      name: "CSluice", dependencies: ["CJansson"], path: ".", sources: ["Sources/CSluice/abi_layout.c"],
+      publicHeadersPath: "include",
+      cSettings: strictC),
+
+    // System libraries, each with the few inline wrappers that Swift needs.
+    .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(name: "CElf", pkgConfig: "libelf", providers: [.apt(["libelf-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .target(name: "CLinux", cSettings: strictC),
+    .target(name: "CJSONSchema", dependencies: ["CJansson"]),
+
+    // Pure: no C, no I/O, no JSON, no unsafe code.
+    .target(name: "SluiceMessages", swiftSettings: pure),
+    .target(name: "SluiceMetrics", swiftSettings: pure),
+    .target(name: "SluicePipeline", dependencies: ["SluiceMessages", "SluiceMetrics"], swiftSettings: pure),
+
+    // The edges.
+    .target(name: "SluiceLocks", swiftSettings: strict),
+    .target(
+      name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: strict),
+    // Apart from SluiceJSON, so that no plugin carries the C++ of the checker.
+    .target(name: "SluiceJSONSchema", dependencies: ["SluiceJSON", "CJSONSchema"], swiftSettings: strict),
+    .target(
+      name: "SluiceTransport",
+      dependencies: ["SluicePipeline", "SluiceMessages", "SluiceLocks", "CCurl", "CLinux"],
+      swiftSettings: strict),
+    .target(
+      name: "SluicePluginHost",
+      dependencies: [
+        "SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceJSONSchema", "SluiceLocks", "CSluice",
+        "CLinux", "CElf", "CCrypto",
+      ], swiftSettings: strict),
+    .target(
+      name: "SluiceServer", dependencies: ["SluiceMessages", "SluiceJSON", "SluiceLocks", "CMicrohttpd", "CLinux"],
+      swiftSettings: strict),
+
+    // What people import.
+    .target(
+      name: "Sluice",
+      dependencies: [
+        "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON",
+        "SluiceJSONSchema", "SluiceLocks", "CLinux",
+      ], swiftSettings: strict),
+    .target(
+      name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON"],
+      swiftSettings: strict),
+
+    // The faces.
+    .executableTarget(
+      name: "SluiceCommand",
+      dependencies: [
+        "Sluice", "SluiceServer", "SluicePipeline", "SluiceTransport", "SluiceMessages", "SluiceMetrics", "SluiceJSON",
+        "SluicePluginHost", "SluiceLocks", "CLinux",
+      ],
+      swiftSettings: strict),
+
+    // Shipped plugins.
+    cPlugin("bearer-auth"), cPlugin("json-edit"), cPlugin("static-headers"),
+    swiftPlugin("access-log", module: "AccessLog"),
+    swiftPlugin("error-enrichment", module: "ErrorEnrichment"),
+
+    // Tests.
+    .target(name: "CTestKit", cSettings: strictC),
+    .target(
+      name: "SluiceTestKit",
+      dependencies: [
+        "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceServer", "SluiceLocks", "CLinux", "CTestKit",
+      ],
+      swiftSettings: strict),
+    tests("SluiceMessages"),
+    tests("SluiceMetrics"),
+    tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
+    tests("SluicePipeline", ["SluiceMessages", "SluiceMetrics"]),
+    tests("SluiceTransport", ["SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceLocks"]),
+    tests("SluiceServer", ["SluiceMessages", "SluiceJSON"]),
+    tests(
+      "SluicePluginHost", ["SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceTransport", "CSluice"]),
+    tests("SluicePlugin", ["SluiceMessages", "SluiceJSON", "SluiceLocks", "CSluice", "CJansson"]),
+    tests(
+      "Sluice",
+      [
+        "SluiceServer", "SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceJSONSchema",
+        "SluicePluginHost", "SluiceLocks",
+      ]),
+    tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON"]),
+  ],
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .c11,
+  cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,4 @@
+#ifndef SLUICE_CCRYPTO_SHIM_H
+#define SLUICE_CCRYPTO_SHIM_H
+#include <openssl/evp.h>
+#endif

@@ -1,0 +1,17 @@
+// jansson, with the wrappers that Swift needs: it cannot call function-like macros, and it cannot tell the function
+// `json_error_code` from the enumeration of the same name.
+#ifndef SLUICE_CJANSSON_SHIM_H
+#define SLUICE_CJANSSON_SHIM_H
+
+#include <jansson.h>
+
+/// The reason of a failed parse as a plain number, one of `enum json_error_code`.
+static inline int sluice_json_error_code(const json_error_t *error) { return (int)json_error_code(error); }
+
+/// The text of a failed parse, terminated.
+static inline const char *sluice_json_error_text(const json_error_t *error) { return error->text; }
+
+/// `json_boolean` is a macro.
+static inline json_t *sluice_json_boolean(int value) { return value ? json_true() : json_false(); }
+
+#endif

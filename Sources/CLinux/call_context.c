@@ -1,0 +1,13 @@
+#include "call_context.h"
+
+#include <stdatomic.h>
+
+_Thread_local struct sluice_thread_calls sluice_thread_calls;
+
+static _Atomic uint64_t next_block;
+
+uint64_t sluice_take_call_numbers(void) {
+  uint64_t block = atomic_fetch_add_explicit(&next_block, 1, memory_order_relaxed);
+  // Never the first number of a block: that is what tells a thread to take the next one.
+  return block * SLUICE_CALL_NUMBER_BLOCK + 1;
+}

@@ -1,0 +1,3 @@
+#include "current_loop.h"
+
+_Thread_local const void *_Nullable sluice_thread_loop;

@@ -1,0 +1,11 @@
+// Linux interfaces that the Glibc module leaves out.
+#ifndef SLUICE_CLINUX_H
+#define SLUICE_CLINUX_H
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include "call_context.h"
+#include "current_loop.h"
+#include "mapped_library.h"
+#include "socket_type.h"
+#include "thread_name.h"
+#endif

@@ -1,0 +1,33 @@
+// Which plugin call runs on this thread, and numbers for calls that no two calls share. In C because Swift has no
+// thread-local variables.
+#ifndef SLUICE_CALL_CONTEXT_H
+#define SLUICE_CALL_CONTEXT_H
+#include <stdint.h>
+
+/// A thread takes so many numbers at a time, so that counting touches nothing that threads share.
+#define SLUICE_CALL_NUMBER_BLOCK (UINT64_C(1) << 20)
+
+struct sluice_thread_calls {
+  /// The innermost call, owned by the frame that has set it; NULL outside of calls.
+  void *_Nullable current;
+  uint64_t next_number;
+};
+
+extern _Thread_local struct sluice_thread_calls sluice_thread_calls;
+
+/// The first number of a block that no thread had before.
+uint64_t sluice_take_call_numbers(void);
+
+static inline void *_Nullable sluice_current_call(void) { return sluice_thread_calls.current; }
+
+static inline void sluice_set_current_call(void *_Nullable call) { sluice_thread_calls.current = call; }
+
+/// A number that no call of the process has had, on whatever thread.
+static inline uint64_t sluice_next_call_number(void) {
+  uint64_t number = sluice_thread_calls.next_number;
+  if (number % SLUICE_CALL_NUMBER_BLOCK == 0) number = sluice_take_call_numbers();
+  sluice_thread_calls.next_number = number + 1;
+  return number;
+}
+
+#endif

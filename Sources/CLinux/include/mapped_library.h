@@ -1,0 +1,22 @@
+// What the dynamic loader shows of the libraries it has mapped. In C because it takes _GNU_SOURCE, which makes some of
+// glibc's types look different: a Swift module that saw both forms would not compile.
+#ifndef SLUICE_MAPPED_LIBRARY_H
+#define SLUICE_MAPPED_LIBRARY_H
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct sluice_mapped_library {
+  /// What the loader added to the library's own addresses.
+  uintptr_t load_address;
+  /// Its GNU build id in memory; NULL where it has none.
+  const unsigned char *build_id;
+  size_t build_id_size;
+} sluice_mapped_library;
+
+/// The library one of whose segments holds the address; 0 where there is none. From any thread.
+int sluice_mapped_library_at(const void *address, sluice_mapped_library *library);
+
+/// The load address of what `dlopen` gave; 0 where the loader does not say. From any thread.
+int sluice_handle_load_address(void *handle, uintptr_t *address);
+
+#endif

@@ -1,0 +1,63 @@
+#define _GNU_SOURCE
+#include "mapped_library.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+struct search {
+  uintptr_t address;
+  sluice_mapped_library *library;
+};
+
+static size_t padded(size_t size) { return (size + 3) & ~(size_t)3; }
+
+// Stays within its segment, but not out of the gaps there that the address sanitizer keeps behind a variable which code
+// built with it puts into a section of notes: to go from note to note is to read them.
+__attribute__((no_sanitize_address)) static void read_notes(const unsigned char *notes, size_t size, sluice_mapped_library *library) {
+  while (size >= sizeof(ElfW(Nhdr))) {
+    const ElfW(Nhdr) *header = (const ElfW(Nhdr) *)notes;
+    const size_t name = padded(header->n_namesz), content = padded(header->n_descsz);
+    if (name > size - sizeof *header || content > size - sizeof *header - name) return;
+    const unsigned char *text = notes + sizeof *header;
+    if (header->n_type == NT_GNU_BUILD_ID && header->n_namesz == 4 && memcmp(text, "GNU", 4) == 0) {
+      library->build_id = text + name;
+      library->build_id_size = header->n_descsz;
+      return;
+    }
+    notes = text + name + content;
+    size -= sizeof *header + name + content;
+  }
+}
+
+static int examine(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct search *search = context;
+  int holds = 0;
+  for (int index = 0; index < info->dlpi_phnum; index++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[index];
+    if (segment->p_type == PT_LOAD && search->address - info->dlpi_addr - segment->p_vaddr < segment->p_memsz) holds = 1;
+  }
+  if (!holds) return 0;
+  search->library->load_address = info->dlpi_addr;
+  for (int index = 0; index < info->dlpi_phnum && !search->library->build_id; index++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[index];
+    if (segment->p_type != PT_NOTE) continue;
+    read_notes((const unsigned char *)info->dlpi_addr + segment->p_vaddr, segment->p_memsz, search->library);
+  }
+  return 1;
+}
+
+int sluice_mapped_library_at(const void *address, sluice_mapped_library *library) {
+  struct search search = {(uintptr_t)address, library};
+  memset(library, 0, sizeof *library);
+  return dl_iterate_phdr(examine, &search);
+}
+
+int sluice_handle_load_address(void *handle, uintptr_t *address) {
+  struct link_map *map = NULL;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == NULL) return 0;
+  *address = map->l_addr;
+  return 1;
+}

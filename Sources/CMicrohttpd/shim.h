@@ -1,0 +1,48 @@
+// libmicrohttpd, with wrappers for its variadic functions and macros: Swift can call neither.
+#ifndef SLUICE_CMICROHTTPD_SHIM_H
+#define SLUICE_CMICROHTTPD_SHIM_H
+#include <microhttpd.h>
+
+typedef struct {
+  int listening_socket;
+  unsigned int connection_limit;
+  unsigned int idle_timeout_seconds;
+  size_t connection_memory_bytes;
+  void *context;
+  MHD_AccessHandlerCallback on_request;
+  void *(*on_target)(void *context, const char *target, struct MHD_Connection *connection);
+  MHD_RequestCompletedCallback on_completed;
+} sluice_mhd_options;
+
+/// Makes a daemon without threads that accepts from a socket which is already listening; on success it owns the
+/// socket. NULL when the library refuses, and the socket stays the caller's.
+///
+/// The library's own polling threads are not used: up to 0.9.75 at least, a thread that takes a full batch of 128
+/// events waits for the next event, without limit, before it serves them.
+static inline struct MHD_Daemon *sluice_mhd_start(const sluice_mhd_options *options) {
+  return MHD_start_daemon(
+      MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, options->on_request, options->context,
+      MHD_OPTION_LISTEN_SOCKET, options->listening_socket,
+      MHD_OPTION_CONNECTION_LIMIT, options->connection_limit,
+      MHD_OPTION_CONNECTION_TIMEOUT, options->idle_timeout_seconds,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory_bytes,
+      MHD_OPTION_URI_LOG_CALLBACK, options->on_target, options->context,
+      MHD_OPTION_NOTIFY_COMPLETED, options->on_completed, options->context,
+      MHD_OPTION_END);
+}
+
+/// The descriptor that is readable when the daemon has something to do; the daemon's. -1 when there is none.
+static inline int sluice_mhd_epoll(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+  return info ? info->epoll_fd : -1;
+}
+
+/// The peer's address, owned by the connection; NULL when it is not known.
+static inline const struct sockaddr *sluice_mhd_peer(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return info ? info->client_addr : NULL;
+}
+
+static const uint64_t sluice_mhd_size_unknown = MHD_SIZE_UNKNOWN;
+static const ssize_t sluice_mhd_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
+#endif

@@ -1,0 +1,391 @@
+/// Freezes the ABI: a size, an offset or a constant that moves is a broken plugin somewhere, so it does not compile.
+///
+/// A table that grows gets lines at the end of its block, and a new size; no other line here ever changes.
+#include <sluice/sluice.h>
+
+_Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8 && sizeof(int) == 4, "the ABI is laid out for LP64");
+
+#define SLUICE_SIZE(type, bytes) _Static_assert(sizeof(type) == (bytes), "the size of " #type " is frozen")
+#define SLUICE_OFFSET(type, member, bytes) \
+  _Static_assert(offsetof(type, member) == (bytes), #type "." #member " is frozen")
+#define SLUICE_VALUE(name, value) _Static_assert((name) == (value), #name " is frozen")
+
+// abi.h
+SLUICE_VALUE(SLUICE_ABI_VERSION, 1u);
+
+// status.h
+SLUICE_VALUE(SLUICE_OK, 0);
+SLUICE_VALUE(SLUICE_ABSENT, 1);
+SLUICE_VALUE(SLUICE_ALREADY, 2);
+SLUICE_VALUE(SLUICE_STALE, 3);
+SLUICE_VALUE(SLUICE_UNSUPPORTED, 4);
+SLUICE_VALUE(SLUICE_LIMIT, 5);
+SLUICE_VALUE(SLUICE_CLOSING, 6);
+SLUICE_VALUE(SLUICE_INVALID, -1);
+SLUICE_VALUE(SLUICE_REFUSED, -2);
+SLUICE_VALUE(SLUICE_WRONG_THREAD, -3);
+SLUICE_VALUE(SLUICE_FAILED, -4);
+SLUICE_VALUE(SLUICE_NO_MEMORY, -5);
+
+// verdict.h
+SLUICE_VALUE(SLUICE_CONTINUE, 0);
+SLUICE_VALUE(SLUICE_RESPOND, 1);
+SLUICE_VALUE(SLUICE_RETRY, 2);
+SLUICE_VALUE(SLUICE_FAIL, 3);
+SLUICE_VALUE(SLUICE_SUSPENDED, 4);
+
+// text.h
+SLUICE_OFFSET(sluice_text, data, 0);
+SLUICE_OFFSET(sluice_text, size, 8);
+SLUICE_SIZE(sluice_text, 16);
+
+// error.h
+SLUICE_OFFSET(sluice_error, size, 0);
+SLUICE_OFFSET(sluice_error, capacity, 4);
+SLUICE_OFFSET(sluice_error, message, 8);
+SLUICE_SIZE(sluice_error, 16);
+
+// token.h
+SLUICE_OFFSET(sluice_token, slot, 0);
+SLUICE_OFFSET(sluice_token, generation, 4);
+SLUICE_OFFSET(sluice_token, nonce, 8);
+SLUICE_SIZE(sluice_token, 16);
+
+// context.h
+SLUICE_OFFSET(sluice_context, size, 0);
+SLUICE_OFFSET(sluice_context, attempt, 4);
+SLUICE_OFFSET(sluice_context, hop, 8);
+SLUICE_OFFSET(sluice_context, loop, 12);
+SLUICE_OFFSET(sluice_context, transaction_id, 16);
+SLUICE_OFFSET(sluice_context, request_id, 32);
+SLUICE_OFFSET(sluice_context, method, 48);
+SLUICE_OFFSET(sluice_context, path, 64);
+SLUICE_OFFSET(sluice_context, elapsed, 80);
+SLUICE_OFFSET(sluice_context, remaining, 88);
+SLUICE_OFFSET(sluice_context, parent_traceparent, 96);
+SLUICE_OFFSET(sluice_context, parent_tracestate, 112);
+SLUICE_OFFSET(sluice_context, parent_baggage, 128);
+SLUICE_SIZE(sluice_context, 144);
+
+// exchange.h
+SLUICE_VALUE(SLUICE_REQUEST, 0);
+SLUICE_VALUE(SLUICE_RESPONSE, 1);
+SLUICE_VALUE(SLUICE_JSON_READ, 1);
+SLUICE_VALUE(SLUICE_JSON_WRITE, 2);
+SLUICE_VALUE(SLUICE_JSON_BODY, 4);
+SLUICE_VALUE(SLUICE_HEADER_SENSITIVE, 1);
+
+SLUICE_OFFSET(sluice_exchange_api, size, 0);
+SLUICE_OFFSET(sluice_exchange_api, reserved, 4);
+SLUICE_OFFSET(sluice_exchange_api, context, 8);
+SLUICE_OFFSET(sluice_exchange_api, header_get, 16);
+SLUICE_OFFSET(sluice_exchange_api, header_set, 24);
+SLUICE_OFFSET(sluice_exchange_api, header_add, 32);
+SLUICE_OFFSET(sluice_exchange_api, header_remove, 40);
+SLUICE_OFFSET(sluice_exchange_api, header_at, 48);
+SLUICE_OFFSET(sluice_exchange_api, header_mark, 56);
+SLUICE_OFFSET(sluice_exchange_api, method_get, 64);
+SLUICE_OFFSET(sluice_exchange_api, method_set, 72);
+SLUICE_OFFSET(sluice_exchange_api, url_get, 80);
+SLUICE_OFFSET(sluice_exchange_api, url_set, 88);
+SLUICE_OFFSET(sluice_exchange_api, status_get, 96);
+SLUICE_OFFSET(sluice_exchange_api, status_set, 104);
+SLUICE_OFFSET(sluice_exchange_api, body_get, 112);
+SLUICE_OFFSET(sluice_exchange_api, body_set, 120);
+SLUICE_OFFSET(sluice_exchange_api, body_file, 128);
+SLUICE_OFFSET(sluice_exchange_api, body_write, 136);
+SLUICE_OFFSET(sluice_exchange_api, json, 144);
+SLUICE_OFFSET(sluice_exchange_api, data_set, 152);
+SLUICE_OFFSET(sluice_exchange_api, data_get, 160);
+SLUICE_OFFSET(sluice_exchange_api, respond, 168);
+SLUICE_OFFSET(sluice_exchange_api, fail, 176);
+SLUICE_OFFSET(sluice_exchange_api, retry, 184);
+SLUICE_OFFSET(sluice_exchange_api, suspend, 192);
+SLUICE_OFFSET(sluice_exchange_api, trailer_add, 200);
+SLUICE_SIZE(sluice_exchange_api, 208);
+
+// host.h
+SLUICE_VALUE(SLUICE_LOG_DEBUG, 0);
+SLUICE_VALUE(SLUICE_LOG_INFO, 1);
+SLUICE_VALUE(SLUICE_LOG_WARNING, 2);
+SLUICE_VALUE(SLUICE_LOG_ERROR, 3);
+SLUICE_VALUE(SLUICE_HOST_PROBE, 1);
+SLUICE_VALUE(SLUICE_FEATURE_SUSPEND, 1);
+SLUICE_VALUE(SLUICE_FEATURE_RESPOND, 2);
+SLUICE_VALUE(SLUICE_FEATURE_RETRY, 4);
+SLUICE_VALUE(SLUICE_FEATURE_REQUEST_BODY, 8);
+SLUICE_VALUE(SLUICE_FEATURE_RESPONSE_BODY, 16);
+SLUICE_VALUE(SLUICE_FEATURE_STREAMED_BODY, 32);
+SLUICE_VALUE(SLUICE_FEATURE_TIMERS, 64);
+SLUICE_VALUE(SLUICE_FEATURE_CALLOUT, 128);
+SLUICE_VALUE(SLUICE_FEATURE_METRICS, 256);
+SLUICE_VALUE(SLUICE_FEATURE_VALUES, 512);
+SLUICE_VALUE(SLUICE_FEATURE_HOPS, 1024);
+SLUICE_VALUE(SLUICE_FEATURE_REWRITE, 2048);
+SLUICE_VALUE(SLUICE_FEATURE_RESPONSE, 4096);
+SLUICE_VALUE(SLUICE_FEATURE_DOCUMENT, 8192);
+SLUICE_VALUE(SLUICE_FEATURE_NOTIFICATIONS, 16384);
+
+SLUICE_OFFSET(sluice_host, size, 0);
+SLUICE_OFFSET(sluice_host, abi, 4);
+SLUICE_OFFSET(sluice_host, flags, 8);
+SLUICE_OFFSET(sluice_host, features, 12);
+SLUICE_OFFSET(sluice_host, name, 16);
+SLUICE_OFFSET(sluice_host, version, 32);
+SLUICE_OFFSET(sluice_host, instance_name, 48);
+SLUICE_OFFSET(sluice_host, handle, 64);
+SLUICE_OFFSET(sluice_host, exchange, 72);
+SLUICE_OFFSET(sluice_host, resume, 80);
+SLUICE_OFFSET(sluice_host, post, 88);
+SLUICE_OFFSET(sluice_host, enter, 96);
+SLUICE_OFFSET(sluice_host, log, 104);
+SLUICE_OFFSET(sluice_host, clock, 112);
+SLUICE_OFFSET(sluice_host, extension, 120);
+SLUICE_SIZE(sluice_host, 128);
+
+// interceptor.h
+SLUICE_VALUE(SLUICE_SERIAL, 1);
+SLUICE_VALUE(SLUICE_BLOCKING, 2);
+SLUICE_VALUE(SLUICE_WANTS_REQUEST_BODY, 1);
+SLUICE_VALUE(SLUICE_WANTS_RESPONSE_BODY, 2);
+
+SLUICE_OFFSET(sluice_failure, size, 0);
+SLUICE_OFFSET(sluice_failure, is_before_sending, 4);
+SLUICE_OFFSET(sluice_failure, code, 8);
+SLUICE_OFFSET(sluice_failure, message, 24);
+SLUICE_OFFSET(sluice_failure, stage, 40);
+SLUICE_SIZE(sluice_failure, 56);
+
+SLUICE_OFFSET(sluice_redirect, size, 0);
+SLUICE_OFFSET(sluice_redirect, status, 4);
+SLUICE_OFFSET(sluice_redirect, url, 8);
+SLUICE_OFFSET(sluice_redirect, method, 24);
+SLUICE_OFFSET(sluice_redirect, is_cross_origin, 40);
+SLUICE_OFFSET(sluice_redirect, reserved, 44);
+SLUICE_SIZE(sluice_redirect, 48);
+
+SLUICE_OFFSET(sluice_challenge, size, 0);
+SLUICE_OFFSET(sluice_challenge, status, 4);
+SLUICE_OFFSET(sluice_challenge, scheme, 8);
+SLUICE_OFFSET(sluice_challenge, parameters, 24);
+SLUICE_OFFSET(sluice_challenge, answered, 40);
+SLUICE_OFFSET(sluice_challenge, reserved, 44);
+SLUICE_SIZE(sluice_challenge, 48);
+
+SLUICE_OFFSET(sluice_interceptor, size, 0);
+SLUICE_OFFSET(sluice_interceptor, flags, 4);
+SLUICE_OFFSET(sluice_interceptor, wants, 8);
+SLUICE_OFFSET(sluice_interceptor, reserved, 12);
+SLUICE_OFFSET(sluice_interceptor, on_request, 16);
+SLUICE_OFFSET(sluice_interceptor, on_issue, 24);
+SLUICE_OFFSET(sluice_interceptor, on_redirect, 32);
+SLUICE_OFFSET(sluice_interceptor, on_challenge, 40);
+SLUICE_OFFSET(sluice_interceptor, on_response, 48);
+SLUICE_OFFSET(sluice_interceptor, on_failure, 56);
+SLUICE_OFFSET(sluice_interceptor, on_cancel, 64);
+SLUICE_SIZE(sluice_interceptor, 72);
+
+// body.h
+SLUICE_VALUE(SLUICE_BODY_PASS, 0);
+SLUICE_VALUE(SLUICE_BODY_TAKEN, 1);
+SLUICE_VALUE(SLUICE_BODY_SUSPENDED, 2);
+SLUICE_VALUE(SLUICE_BODY_FAIL, 3);
+SLUICE_VALUE(SLUICE_BODY_REQUEST, 1);
+SLUICE_VALUE(SLUICE_BODY_RESPONSE, 2);
+
+SLUICE_OFFSET(sluice_body, size, 0);
+SLUICE_OFFSET(sluice_body, sides, 4);
+SLUICE_OFFSET(sluice_body, on_chunk, 8);
+SLUICE_OFFSET(sluice_body, on_end, 16);
+SLUICE_OFFSET(sluice_body, on_trailer, 24);
+SLUICE_SIZE(sluice_body, 32);
+
+// tracer.h
+SLUICE_VALUE(SLUICE_WILL_EXECUTE, 1);
+SLUICE_VALUE(SLUICE_DID_CONFIGURE, 2);
+SLUICE_VALUE(SLUICE_DID_ISSUE, 3);
+SLUICE_VALUE(SLUICE_DID_RECEIVE, 4);
+SLUICE_VALUE(SLUICE_DID_VALIDATE_RESPONSE, 5);
+SLUICE_VALUE(SLUICE_DID_EXTRACT, 6);
+SLUICE_VALUE(SLUICE_DID_VALIDATE_PAYLOAD, 7);
+SLUICE_VALUE(SLUICE_DID_COMPLETE, 8);
+SLUICE_VALUE(SLUICE_DID_RECEIVE_INFORMATIONAL, 9);
+SLUICE_VALUE(SLUICE_WILL_RETRY, 10);
+SLUICE_VALUE(SLUICE_WILL_REDIRECT, 11);
+SLUICE_VALUE(SLUICE_PENDING, 0);
+SLUICE_VALUE(SLUICE_SUCCEEDED, 1);
+SLUICE_VALUE(SLUICE_FAILED_OUTCOME, 2);
+SLUICE_VALUE(SLUICE_CANCELLED, 3);
+
+SLUICE_OFFSET(sluice_timings, size, 0);
+SLUICE_OFFSET(sluice_timings, is_connection_reused, 4);
+SLUICE_OFFSET(sluice_timings, queue, 8);
+SLUICE_OFFSET(sluice_timings, name_lookup, 16);
+SLUICE_OFFSET(sluice_timings, connect, 24);
+SLUICE_OFFSET(sluice_timings, tls_handshake, 32);
+SLUICE_OFFSET(sluice_timings, send, 40);
+SLUICE_OFFSET(sluice_timings, wait, 48);
+SLUICE_OFFSET(sluice_timings, receive, 56);
+SLUICE_OFFSET(sluice_timings, bytes_sent, 64);
+SLUICE_OFFSET(sluice_timings, bytes_received, 72);
+SLUICE_SIZE(sluice_timings, 80);
+
+SLUICE_OFFSET(sluice_event, size, 0);
+SLUICE_OFFSET(sluice_event, kind, 4);
+SLUICE_OFFSET(sluice_event, time, 8);
+SLUICE_OFFSET(sluice_event, transaction_id, 16);
+SLUICE_OFFSET(sluice_event, attempt, 32);
+SLUICE_OFFSET(sluice_event, hop, 36);
+SLUICE_OFFSET(sluice_event, status, 40);
+SLUICE_OFFSET(sluice_event, outcome, 44);
+SLUICE_OFFSET(sluice_event, error_code, 48);
+SLUICE_OFFSET(sluice_event, error_message, 64);
+SLUICE_OFFSET(sluice_event, error_stage, 80);
+SLUICE_OFFSET(sluice_event, duration, 96);
+SLUICE_OFFSET(sluice_event, exchange, 104);
+SLUICE_OFFSET(sluice_event, timings, 112);
+SLUICE_OFFSET(sluice_event, request_id, 120);
+SLUICE_OFFSET(sluice_event, method, 136);
+SLUICE_OFFSET(sluice_event, url, 152);
+SLUICE_SIZE(sluice_event, 168);
+
+SLUICE_OFFSET(sluice_tracer, size, 0);
+SLUICE_OFFSET(sluice_tracer, reserved, 4);
+SLUICE_OFFSET(sluice_tracer, on_event, 8);
+SLUICE_SIZE(sluice_tracer, 16);
+
+// state.h
+SLUICE_VALUE(SLUICE_STATE_OPTIONAL, 1);
+
+SLUICE_OFFSET(sluice_state, size, 0);
+SLUICE_OFFSET(sluice_state, flags, 4);
+SLUICE_OFFSET(sluice_state, version, 8);
+SLUICE_OFFSET(sluice_state, reserved, 12);
+SLUICE_OFFSET(sluice_state, save, 16);
+SLUICE_OFFSET(sluice_state, load, 24);
+SLUICE_SIZE(sluice_state, 32);
+
+// notifications.h
+SLUICE_VALUE(SLUICE_NEW_DATA, 1);
+SLUICE_VALUE(SLUICE_NO_DATA, 2);
+SLUICE_VALUE(SLUICE_WORK_FAILED, 3);
+
+SLUICE_OFFSET(sluice_completion, slot, 0);
+SLUICE_OFFSET(sluice_completion, generation, 4);
+SLUICE_OFFSET(sluice_completion, nonce, 8);
+SLUICE_SIZE(sluice_completion, 16);
+
+SLUICE_OFFSET(sluice_notifications, size, 0);
+SLUICE_OFFSET(sluice_notifications, reserved, 4);
+SLUICE_OFFSET(sluice_notifications, on_notification, 8);
+SLUICE_OFFSET(sluice_notifications, on_schedule, 16);
+SLUICE_SIZE(sluice_notifications, 24);
+
+SLUICE_OFFSET(sluice_completions, size, 0);
+SLUICE_OFFSET(sluice_completions, reserved, 4);
+SLUICE_OFFSET(sluice_completions, complete, 8);
+SLUICE_SIZE(sluice_completions, 16);
+
+// selftest.h
+SLUICE_OFFSET(sluice_selftest_case, size, 0);
+SLUICE_OFFSET(sluice_selftest_case, reserved, 4);
+SLUICE_OFFSET(sluice_selftest_case, name, 8);
+SLUICE_OFFSET(sluice_selftest_case, description, 16);
+SLUICE_OFFSET(sluice_selftest_case, request, 24);
+SLUICE_OFFSET(sluice_selftest_case, expected_request, 32);
+SLUICE_OFFSET(sluice_selftest_case, response, 40);
+SLUICE_OFFSET(sluice_selftest_case, expected_response, 48);
+SLUICE_SIZE(sluice_selftest_case, 56);
+
+SLUICE_OFFSET(sluice_selftest, size, 0);
+SLUICE_OFFSET(sluice_selftest, count, 4);
+SLUICE_OFFSET(sluice_selftest, cases, 8);
+SLUICE_OFFSET(sluice_selftest, run, 16);
+SLUICE_SIZE(sluice_selftest, 24);
+
+// timers.h
+SLUICE_OFFSET(sluice_timers, size, 0);
+SLUICE_OFFSET(sluice_timers, reserved, 4);
+SLUICE_OFFSET(sluice_timers, start, 8);
+SLUICE_OFFSET(sluice_timers, schedule, 16);
+SLUICE_OFFSET(sluice_timers, cancel, 24);
+SLUICE_SIZE(sluice_timers, 32);
+
+// callout.h
+SLUICE_OFFSET(sluice_call_result, size, 0);
+SLUICE_OFFSET(sluice_call_result, has_response, 4);
+SLUICE_OFFSET(sluice_call_result, response, 8);
+SLUICE_OFFSET(sluice_call_result, error_code, 16);
+SLUICE_OFFSET(sluice_call_result, error_message, 32);
+SLUICE_SIZE(sluice_call_result, 48);
+
+SLUICE_OFFSET(sluice_call_options, size, 0);
+SLUICE_OFFSET(sluice_call_options, reserved, 4);
+SLUICE_OFFSET(sluice_call_options, timeout, 8);
+SLUICE_OFFSET(sluice_call_options, maximum_response_bytes, 16);
+SLUICE_OFFSET(sluice_call_options, parent, 24);
+SLUICE_SIZE(sluice_call_options, 40);
+
+SLUICE_OFFSET(sluice_callout, size, 0);
+SLUICE_OFFSET(sluice_callout, reserved, 4);
+SLUICE_OFFSET(sluice_callout, start, 8);
+SLUICE_OFFSET(sluice_callout, cancel, 16);
+SLUICE_SIZE(sluice_callout, 24);
+
+// metrics.h
+SLUICE_VALUE(SLUICE_COUNTER, 1);
+SLUICE_VALUE(SLUICE_GAUGE, 2);
+SLUICE_VALUE(SLUICE_HISTOGRAM, 3);
+
+SLUICE_OFFSET(sluice_metric_definition, size, 0);
+SLUICE_OFFSET(sluice_metric_definition, kind, 4);
+SLUICE_OFFSET(sluice_metric_definition, name, 8);
+SLUICE_OFFSET(sluice_metric_definition, description, 16);
+SLUICE_OFFSET(sluice_metric_definition, unit, 24);
+SLUICE_OFFSET(sluice_metric_definition, labels, 32);
+SLUICE_OFFSET(sluice_metric_definition, label_count, 40);
+SLUICE_OFFSET(sluice_metric_definition, series_limit, 44);
+SLUICE_OFFSET(sluice_metric_definition, bounds, 48);
+SLUICE_OFFSET(sluice_metric_definition, bound_count, 56);
+SLUICE_OFFSET(sluice_metric_definition, reserved, 60);
+SLUICE_SIZE(sluice_metric_definition, 64);
+
+SLUICE_OFFSET(sluice_metrics, size, 0);
+SLUICE_OFFSET(sluice_metrics, reserved, 4);
+SLUICE_OFFSET(sluice_metrics, define, 8);
+SLUICE_OFFSET(sluice_metrics, record, 16);
+SLUICE_SIZE(sluice_metrics, 24);
+
+// values.h
+SLUICE_OFFSET(sluice_values, size, 0);
+SLUICE_OFFSET(sluice_values, reserved, 4);
+SLUICE_OFFSET(sluice_values, add, 8);
+SLUICE_OFFSET(sluice_values, get, 16);
+SLUICE_OFFSET(sluice_values, compare_exchange, 24);
+SLUICE_SIZE(sluice_values, 32);
+
+// note.h
+SLUICE_VALUE(SLUICE_NOTE_TYPE, 1);
+
+SLUICE_OFFSET(sluice_note, abi_min, 0);
+SLUICE_OFFSET(sluice_note, abi_max, 4);
+SLUICE_OFFSET(sluice_note, flags, 8);
+SLUICE_OFFSET(sluice_note, host_features, 12);
+SLUICE_OFFSET(sluice_note, version_major, 16);
+SLUICE_OFFSET(sluice_note, version_minor, 20);
+SLUICE_OFFSET(sluice_note, version_patch, 24);
+SLUICE_SIZE(sluice_note, 28);
+
+// plugin.h
+SLUICE_OFFSET(sluice_plugin, size, 0);
+SLUICE_OFFSET(sluice_plugin, abi, 4);
+SLUICE_OFFSET(sluice_plugin, id, 8);
+SLUICE_OFFSET(sluice_plugin, version, 16);
+SLUICE_OFFSET(sluice_plugin, summary, 24);
+SLUICE_OFFSET(sluice_plugin, config_schema, 32);
+SLUICE_OFFSET(sluice_plugin, create, 40);
+SLUICE_OFFSET(sluice_plugin, activate, 48);
+SLUICE_OFFSET(sluice_plugin, deactivate, 56);
+SLUICE_OFFSET(sluice_plugin, destroy, 64);
+SLUICE_OFFSET(sluice_plugin, extension, 72);
+SLUICE_SIZE(sluice_plugin, 80);

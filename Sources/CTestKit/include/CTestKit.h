@@ -1,0 +1,15 @@
+// What the test kit needs from C: glibc declares these for _GNU_SOURCE only, which the Glibc module does not set.
+#ifndef SLUICE_CTESTKIT_H
+#define SLUICE_CTESTKIT_H
+#include <spawn.h>
+
+/// A pipe whose ends are closed in child processes; -1 with errno on failure. [any]
+int sluice_test_pipe(int ends[2]);
+
+/// Adds "close every descriptor from `first` on" to what the child does before it runs. [any]
+int sluice_test_close_from(posix_spawn_file_actions_t *actions, int first);
+
+/// Adds "change to this folder"; the path is copied. [any]
+int sluice_test_change_folder(posix_spawn_file_actions_t *actions, const char *path);
+
+#endif

@@ -1,0 +1,83 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+extension Configuration {
+  mutating func readPlugins(_ node: ConfigurationNode) throws(ConfigurationError) {
+    for (name, member) in try node.members() { plugins.append(try Self.plugin(name, member)) }
+  }
+
+  private static func plugin(_ name: String, _ node: ConfigurationNode) throws(ConfigurationError)
+    -> PluginConfiguration
+  {
+    guard !name.isEmpty, name.utf8.count <= 64, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 }) else {
+      throw node.error("a plugin's name has 1 to 64 printable ASCII characters without spaces and quotes")
+    }
+    try node.checkObject(["library", "builtin", "config", "deadline", "onFault", "delivery"])
+    if let delivery = node["delivery"] {
+      let word = try delivery.string()
+      guard word == "inline" else {
+        throw word == "queued"
+          ? delivery.unsupported() : delivery.error("expected \"inline\" or \"queued\", found \"\(word)\"")
+      }
+    }
+    var plugin = PluginConfiguration(name: name, source: try source(node), location: node.location)
+    if let config = node["config"] { plugin.config = try config.resolvingAllReferences() }
+    plugin.deadline = try node["deadline"]?.duration()
+    plugin.onFault = try node["onFault"]?.word(FaultPolicy.self)
+    return plugin
+  }
+
+  private static func source(_ node: ConfigurationNode) throws(ConfigurationError) -> PluginConfiguration.Source {
+    switch (node["library"], node["builtin"]) {
+    case (let library?, nil): return .library(path: try library.path())
+    case (nil, let builtin?):
+      let name = try builtin.string()
+      guard BuiltIns.names.contains(name) else {
+        throw builtin.error("no built-in is named \"\(name)\"; there are \(BuiltIns.names.joined(separator: ", "))")
+      }
+      return .builtin(name)
+    case (nil, nil): throw node.error("expected \"library\" with the path of a plugin, or \"builtin\" with its name")
+    case (_?, _?): throw node.error("has both \"library\" and \"builtin\"", advice: "keep one of them")
+    }
+  }
+
+  /// A list of names, or of objects with a name and what it is for.
+  func stages(_ node: ConfigurationNode?) throws(ConfigurationError) -> [StageReference] {
+    guard let node else { return [] }
+    var stages: [StageReference] = []
+    for element in try node.elements() { stages.append(try stage(element)) }
+    return stages
+  }
+
+  private func stage(_ node: ConfigurationNode) throws(ConfigurationError) -> StageReference {
+    var reference: StageReference
+    if node.value.isObject {
+      try node.checkObject(["plugin", "match"])
+      guard let plugin = node["plugin"] else { throw node.error("expected \"plugin\" with a name from \"plugins\"") }
+      reference = StageReference(try plugin.string(), location: plugin.location)
+      if let match = node["match"] { reference.match = try Self.match(match) }
+    } else {
+      guard let name = node.value.string else { throw node.mismatch("a plugin's name, or an object with \"plugin\"") }
+      reference = StageReference(name, location: node.location)
+    }
+    guard plugins.contains(where: { $0.name == reference.plugin }) else {
+      throw ConfigurationError(
+        reference.location, "no plugin is named \"\(reference.plugin)\"",
+        advice: plugins.isEmpty
+          ? "add it under \"plugins\"" : "there are \(plugins.map(\.name).joined(separator: ", "))")
+    }
+    return reference
+  }
+
+  private static func match(_ node: ConfigurationNode) throws(ConfigurationError) -> StageMatch {
+    try node.checkObject(["hosts", "methods", "paths"])
+    var match = StageMatch()
+    for host in try node["hosts"]?.elements() ?? [] {
+      match.hosts.append(try host.parsed { text throws(MessageError) in try HostPattern(text) })
+    }
+    match.methods = try node["methods"]?.strings() ?? []
+    match.paths = try node["paths"]?.strings().map { PathGlob($0) } ?? []
+    return match
+  }
+}

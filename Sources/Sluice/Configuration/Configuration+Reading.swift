@@ -1,0 +1,124 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+extension Configuration {
+  /// The largest configuration that is read.
+  static let limitBytes = 16 << 20
+
+  /// Reads a configuration file; paths in it are relative to it.
+  public init(file path: String) throws(ConfigurationError) {
+    let text: [UInt8]
+    do { text = try FileText.read(path, limitBytes: Self.limitBytes) } catch {
+      throw ConfigurationError(ConfigurationLocation(file: path), "cannot read it: \(error)")
+    }
+    try self.init(text: text, file: path)
+  }
+
+  /// Reads a configuration from text.
+  /// - Parameter file: what relative paths start from and what errors name.
+  public init(text: [UInt8], file: String? = nil) throws(ConfigurationError) {
+    let root: JSONValue
+    do { root = try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
+      let location = ConfigurationLocation(file: file, line: error.line)
+      throw ConfigurationError(location, Self.words(error))
+    }
+    self.init()
+    try read(
+      ConfigurationNode(value: root, pointer: JSONPointer(), source: ConfigurationSource(file: file, text: text)))
+  }
+
+  private static func words(_ error: JSONError) -> String {
+    error.code == .duplicateKey ? "a name stands twice in one object: \(error.message)" : "no JSON: \(error.message)"
+  }
+
+  /// Keys of the file format that this version does not act on: refused, since ignoring them would promise something.
+  private static let laterKeys = ["redirects", "swap", "control"]
+
+  private mutating func read(_ root: ConfigurationNode) throws(ConfigurationError) {
+    try root.checkObject([
+      "plugins", "request", "issue", "response", "tracers", "deadline", "transport", "retry", "redirects", "validate",
+      "requestId", "redact", "swap", "store", "control",
+    ])
+    for key in Self.laterKeys { if let node = root[key] { throw node.unsupported() } }
+    if let node = root["plugins"] { try readPlugins(node) }
+    request = try stages(root["request"])
+    issue = try stages(root["issue"])
+    response = try stages(root["response"])
+    tracers = try stages(root["tracers"])
+    if let node = root["deadline"] { deadline = try node.duration() }
+    if let node = root["transport"] { try readTransport(node) }
+    if let node = root["retry"] { try readRetry(node) }
+    if let node = root["validate"] { try readValidation(node) }
+    if let node = root["requestId"] { try readRequestID(node) }
+    if let node = root["redact"] { try readRedaction(node) }
+    if let node = root["store"] { store = try node.path() }
+  }
+
+  private func readRetryUnsupported(_ node: ConfigurationNode) throws(ConfigurationError) {
+    for key in ["statuses", "methods", "connectionErrors", "backoff", "budget"] {
+      if let later = node[key] { throw later.unsupported() }
+    }
+  }
+
+  private mutating func readRetry(_ node: ConfigurationNode) throws(ConfigurationError) {
+    try node.checkObject(["maxAttempts", "statuses", "methods", "connectionErrors", "backoff", "budget"])
+    try readRetryUnsupported(node)
+    if let attempts = node["maxAttempts"] { maxAttempts = try attempts.integer(1...100) }
+  }
+
+  private mutating func readValidation(_ node: ConfigurationNode) throws(ConfigurationError) {
+    try node.checkObject(["statuses", "extract", "payloadSchema"])
+    for key in ["extract", "payloadSchema"] { if let later = node[key] { throw later.unsupported() } }
+    guard let statuses = node["statuses"] else { return }
+    var ranges: [ClosedRange<Int>] = []
+    for element in try statuses.elements() { ranges.append(try element.statusRange()) }
+    acceptedStatuses = StatusSet(ranges)
+  }
+
+  private mutating func readRequestID(_ node: ConfigurationNode) throws(ConfigurationError) {
+    try node.checkObject(["header"])
+    if let header = node["header"] { requestIDHeader = try header.fieldName() }
+  }
+
+  private mutating func readRedaction(_ node: ConfigurationNode) throws(ConfigurationError) {
+    try node.checkObject(["headers", "query"])
+    if let headers = node["headers"] {
+      for element in try headers.elements() { redaction.headers.append(try element.fieldName().lowercased()) }
+    }
+    if let query = node["query"] { redaction.query = try query.strings() }
+  }
+}
+
+extension ConfigurationNode {
+  func unsupported() -> ConfigurationError {
+    error("this version does not act on it", advice: "leave the key out")
+  }
+
+  func fieldName() throws(ConfigurationError) -> String {
+    let name = try string()
+    guard FieldSyntax.isToken(name.utf8.span) else { throw error("expected the name of a header, found \"\(name)\"") }
+    return name
+  }
+
+  /// `200`, `"200"`, `"2xx"` or `"200-299"`.
+  func statusRange() throws(ConfigurationError) -> ClosedRange<Int> {
+    if let number = value.integer, (100...999).contains(number) { return Int(number)...Int(number) }
+    let text = Array((value.string ?? "").utf8)
+    if text.count == 3, text[1...].elementsEqual("xx".utf8), (0x31...0x39).contains(text[0]) {
+      let first = Int(text[0] - 0x30) * 100
+      return first...first + 99
+    }
+    let bounds = text.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).map(Self.status)
+    if bounds.count <= 2, let low = bounds.first ?? nil, let high = bounds.last ?? nil, low <= high {
+      return low...high
+    }
+    throw error("expected a status such as 200, a class such as \"2xx\", or a range such as \"200-299\"")
+  }
+
+  /// Three digits and nothing else: `Int` would take a sign, and more digits too.
+  private static func status(_ text: ArraySlice<UInt8>) -> Int? {
+    guard text.count == 3, text.first != 0x30, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return text.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+  }
+}

@@ -1,0 +1,92 @@
+public import SluiceJSON
+public import SluiceMessages
+public import SluicePipeline
+public import SluiceTransport
+
+/// What an engine is made from: plugins, the order of stages, and how requests go out.
+///
+/// Read from a JSON file with ``init(file:)``, or put together in code. docs/configuration.md describes every key.
+public struct Configuration: Sendable {
+  /// The instances by name, in the order of the file.
+  public var plugins: [PluginConfiguration] = []
+  public var request: [StageReference] = []
+  public var issue: [StageReference] = []
+  public var response: [StageReference] = []
+  public var tracers: [StageReference] = []
+  /// Bounds a whole transaction, retries included; nil for none.
+  public var deadline: Duration? = .seconds(60)
+  /// What relative URLs of requests start from, and whose origin trace headers go to by default.
+  public var baseURL: HTTPURL?
+  public var transport = TransportSettings()
+  /// Attempts of one transaction, the first included.
+  public var maxAttempts = 3
+  public var acceptedStatuses = StatusSet.notAnError
+  public var requestIDHeader = "X-Request-ID"
+  public var redaction = Redaction()
+  /// The folder of private copies of plugins; nil for the user's cache.
+  public var store: String?
+
+  public init() {}
+}
+
+/// One instance of a plugin.
+public struct PluginConfiguration: Sendable {
+  /// Where the code comes from.
+  public enum Source: Sendable {
+    case library(path: String)
+    case builtin(String)
+    /// Swift code of the program itself.
+    case code(StageCode)
+  }
+
+  public var name: String
+  public var source: Source
+  /// What the plugin is given; references are resolved already.
+  public var config: JSONValue
+  /// Bounds one suspended or blocking call.
+  public var deadline: Duration?
+  /// Nil takes the default: fail for interceptors, skip for tracers.
+  public var onFault: FaultPolicy?
+  public var location: ConfigurationLocation
+
+  public init(
+    name: String, source: Source, config: JSONValue = .object(), deadline: Duration? = nil, onFault: FaultPolicy? = nil,
+    location: ConfigurationLocation = ConfigurationLocation()
+  ) {
+    self.name = name
+    self.source = source
+    self.config = config
+    self.deadline = deadline
+    self.onFault = onFault
+    self.location = location
+  }
+}
+
+/// A place in one of the stage lists.
+public struct StageReference: Sendable {
+  public var plugin: String
+  public var match: StageMatch?
+  /// Whether a plugin without a part in that list is left out of it, instead of being an error.
+  public var isOptional: Bool
+  public var location: ConfigurationLocation
+
+  public init(
+    _ plugin: String, match: StageMatch? = nil, isOptional: Bool = false,
+    location: ConfigurationLocation = ConfigurationLocation()
+  ) {
+    self.plugin = plugin
+    self.match = match
+    self.isOptional = isOptional
+    self.location = location
+  }
+}
+
+/// What is hidden wherever requests are shown, besides what is hidden always.
+public struct Redaction: Sendable, Hashable {
+  /// Names of headers, in lower case.
+  public var headers: [String] = []
+  /// Names of query parameters.
+  public var query: [String] = []
+
+  public init() {}
+}

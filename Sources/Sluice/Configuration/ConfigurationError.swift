@@ -1,0 +1,37 @@
+/// Why a configuration cannot be used: in which file, on which line, at which key, what was found and what was expected.
+public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+  public var location: ConfigurationLocation
+  /// What is wrong and what was expected.
+  public var reason: String
+  /// What to do about it, where that isn't plain.
+  public var advice: String?
+
+  public init(_ location: ConfigurationLocation, _ reason: String, advice: String? = nil) {
+    self.location = location
+    self.reason = reason
+    self.advice = advice
+  }
+
+  public var description: String { "\(location): \(reason)" + (advice.map { "; \($0)" } ?? "") }
+}
+
+/// A place in a configuration: `sluice.json:12: plugins.auth.deadline`.
+public struct ConfigurationLocation: Sendable, Hashable, CustomStringConvertible {
+  /// The path as it was given; nil for a configuration made in code.
+  public var file: String?
+  /// Counted from 1.
+  public var line: Int?
+  /// The keys down to the value, joined by dots, list positions in brackets; empty for the whole.
+  public var key: String
+
+  public init(file: String? = nil, line: Int? = nil, key: String = "") {
+    self.file = file
+    self.line = line
+    self.key = key
+  }
+
+  public var description: String {
+    let place = [file ?? "configuration", line.map(String.init)].compactMap(\.self).joined(separator: ":")
+    return key.isEmpty ? place : "\(place): \(key)"
+  }
+}

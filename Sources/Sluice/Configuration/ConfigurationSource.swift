@@ -1,0 +1,34 @@
+import SluiceJSON
+
+/// The text of a configuration, kept so that an error can say on which line it is.
+final class ConfigurationSource: Sendable {
+  let file: String?
+  private let text: [UInt8]
+
+  init(file: String?, text: [UInt8]) {
+    self.file = file
+    self.text = text
+  }
+
+  func location(_ pointer: JSONPointer) -> ConfigurationLocation {
+    ConfigurationLocation(file: file, line: JSONLocator(text).position(of: pointer).line, key: Self.key(pointer))
+  }
+
+  /// Paths in a configuration are relative to its file.
+  func resolve(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let file, let slash = file.lastIndex(of: "/") else { return path }
+    return file[...slash] + path
+  }
+
+  private static func key(_ pointer: JSONPointer) -> String {
+    var text = ""
+    for token in pointer.tokens {
+      if !token.isEmpty, token.allSatisfy(\.isNumber) {
+        text += "[\(token)]"
+      } else {
+        text += text.isEmpty ? token : ".\(token)"
+      }
+    }
+    return text
+  }
+}

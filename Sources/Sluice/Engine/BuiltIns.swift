@@ -1,0 +1,47 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// The stages that come with the engine: ordinary ones, and the only list of them.
+enum BuiltIns {
+  /// What a built-in is made from.
+  struct Setting {
+    let configuration: Configuration
+    let plugin: PluginConfiguration
+
+    /// Reads the built-in's `config`. Its references are resolved already and its text is gone, so an error names the key
+    /// below `plugins.NAME.config` and the line of the plugin.
+    func read<Value>(
+      _ body: (ConfigurationNode) throws(ConfigurationError) -> Value
+    ) throws(ConfigurationError) -> Value {
+      let source = ConfigurationSource(file: plugin.location.file, text: [])
+      let pointer = JSONPointer(tokens: ["plugins", plugin.name, "config"])
+      do { return try body(ConfigurationNode(value: plugin.config, pointer: pointer, source: source)) } catch {
+        var error = error
+        error.location.line = plugin.location.line
+        throw error
+      }
+    }
+  }
+
+  /// An interceptor, a tracer, or both.
+  struct Stage {
+    var interceptor: (any Interceptor)?
+    var tracer: (any Tracer)?
+  }
+
+  private typealias Maker = @Sendable (Setting) throws(ConfigurationError) -> Stage
+
+  private static let makers: [(name: String, make: Maker)] = [
+    ("headers", HeadersStage.make), ("metrics", MetricsStage.make),
+  ]
+
+  static var names: [String] { makers.map(\.name) }
+
+  static func make(_ name: String, _ setting: Setting) throws(ConfigurationError) -> Stage {
+    guard let maker = makers.first(where: { $0.name == name }) else {
+      throw ConfigurationError(setting.plugin.location, "no built-in is named \"\(name)\"")
+    }
+    return try maker.make(setting)
+  }
+}

@@ -1,0 +1,33 @@
+public import SluiceMessages
+public import SluicePipeline
+
+extension Engine {
+  /// Sends a request through the pipeline.
+  ///
+  /// Cancelling the task cancels the transaction.
+  /// - Returns: the response of a transaction that succeeded.
+  /// - Throws: ``TransactionFailure`` with the error, and the response where there was one.
+  public func execute(
+    _ request: Request, parent: ParentContext = ParentContext()
+  ) async throws(TransactionFailure) -> Response {
+    let result = await transaction(request, parent: parent)
+    if let error = result.error { throw TransactionFailure(error: error, result: result) }
+    guard let response = result.response else {
+      let error = TransactionError(code: TransportError.Code.transport.text, message: "no response and no error")
+      throw TransactionFailure(error: error, result: result)
+    }
+    return response
+  }
+
+  /// Sends a request through the pipeline and gives everything that is known of how it went.
+  public func transaction(_ request: Request, parent: ParentContext = ParentContext()) async -> TransactionResult {
+    let cancellation = Cancellation()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        submit(request, parent: parent, cancellation: cancellation) { continuation.resume(returning: $0) }
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import SluiceLocks
+public import SluiceMessages
+public import SluiceMetrics
+public import SluicePipeline
+import SluiceTransport
+import Synchronization
+
+/// Runs requests through the pipeline of a configuration.
+///
+///     let engine = try await Engine(Configuration(file: "sluice.json"))
+///     let response = try await engine.execute(Request(url: HTTPURL("https://example.com/")))
+///     await engine.shutdown()
+///
+/// Can be used from any thread. Requests are spread over the engine's loops; one that is submitted on a loop stays there.
+public final class Engine: Sendable {
+  let workers: [Worker]
+  let instances: EngineInstances
+  /// The pipeline that stands in front of new transactions; each worker has a reference of its own to it.
+  private let published: Locked<Pipeline>
+  private let next = Atomic<Int>(0)
+  private let isClosed = Atomic<Bool>(false)
+  /// What relative URLs start from.
+  public let baseURL: HTTPURL?
+
+  /// Loads the plugins, starts the loops and activates the instances. What was started is undone when something fails.
+  ///
+  /// - Parameter log: takes what the engine and its plugins have to say; called from any thread.
+  public init(
+    _ configuration: Configuration, log: @escaping @Sendable (LogLine) -> Void = { _ in }
+  ) throws(EngineError) {
+    baseURL = configuration.baseURL
+    workers = try Self.startWorkers(configuration)
+    do throws(EngineError) {
+      instances = try EngineInstances(configuration, workers: workers, log: log)
+      let pipeline = try Self.pipeline(configuration, instances, loops: workers.count)
+      try instances.activate()
+      published = Locked(pipeline)
+      for worker in workers { worker.loop.post { worker.pipeline = pipeline } }
+    } catch {
+      for worker in workers { worker.loop.shutdown() }
+      throw error
+    }
+  }
+
+  private static func pipeline(
+    _ configuration: Configuration, _ instances: EngineInstances, loops: Int
+  ) throws(EngineError) -> Pipeline {
+    do {
+      return try PipelineBuilder(configuration: configuration, stages: instances.stages)
+        .build(generation: 1, loops: loops, resources: instances.resources)
+    } catch {
+      instances.stop(deadline: .zero)
+      throw .configuration(error)
+    }
+  }
+
+  private static func startWorkers(_ configuration: Configuration) throws(EngineError) -> [Worker] {
+    let empty = Pipeline(loops: configuration.transport.loops)
+    var workers: [Worker] = []
+    do {
+      for index in 0..<configuration.transport.loops {
+        workers.append(try Worker(index: index, settings: configuration.transport, pipeline: empty))
+      }
+    } catch {
+      for worker in workers { worker.loop.shutdown() }
+      throw .transport(error)
+    }
+    return workers
+  }
+
+  /// Begins a transaction and comes back at once.
+  ///
+  /// - Parameters:
+  ///   - parent: the trace context that the request belongs to.
+  ///   - sink: takes the response body piece by piece; nil collects it.
+  ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down; must not block.
+  public func submit(
+    _ request: Request, parent: ParentContext = ParentContext(), sink: (any BodySink)? = nil,
+    cancellation: Cancellation? = nil, completion: @escaping @Sendable (TransactionResult) -> Void
+  ) {
+    if let worker = currentWorker { return begin(worker, request, parent, sink, cancellation, completion) }
+    let worker = nextWorker
+    // Counted before it is asked whether the engine is closed, so that a shutdown either sees it or turns it away.
+    worker.submitted.wrappingAdd(1, ordering: .sequentiallyConsistent)
+    guard !isClosed.load(ordering: .sequentiallyConsistent) else {
+      worker.submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+      return refuse(request, completion)
+    }
+    worker.loop.post { [self] in
+      begin(worker, request, parent, sink, cancellation, completion)
+      worker.submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+    }
+  }
+
+  private func begin(
+    _ worker: Worker, _ request: Request, _ parent: ParentContext, _ sink: (any BodySink)?,
+    _ cancellation: Cancellation?, _ completion: @escaping @Sendable (TransactionResult) -> Void
+  ) {
+    let transaction = Transaction.begin(
+      request, on: worker.environment, through: worker.pipeline, parent: parent, sink: sink, completion: completion)
+    cancellation?.adopt(transaction)
+  }
+
+  /// Ends a transaction that never began.
+  private func refuse(_ request: Request, _ completion: @Sendable (TransactionResult) -> Void) {
+    var random = SystemRandomNumberGenerator()
+    completion(
+      TransactionResult(
+        refused: TransactionID(using: &random),
+        TransactionError(
+          code: TransactionError.Code.shutdown, message: "the engine was shut down before the request was submitted",
+          isBeforeSending: true)))
+  }
+
+  private var currentWorker: Worker? {
+    guard let loop = Loop.current, loop.index < workers.count, workers[loop.index].loop === loop else { return nil }
+    return workers[loop.index]
+  }
+
+  private var nextWorker: Worker {
+    workers[next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max % workers.count]
+  }
+
+  /// The loops, for tasks that want to live on one: `Task(executorPreference: engine.executors[0])`. Calls of the engine
+  /// from such a task switch no thread.
+  public var executors: [any TaskExecutor] { workers.map(\.loop) }
+
+  /// What was counted so far, over all loops.
+  public func metrics() -> MetricsSnapshot {
+    MetricsSnapshot(merging: published.withLock { $0 }.metrics.map { $0.snapshot() })
+  }
+
+  /// Ends the engine: what was submitted gets `drain` to finish and fails with the code `shutdown` after it, as does
+  /// what is submitted from now on; then the instances are deactivated and the loops joined. Not to be called on a loop.
+  ///
+  /// - Parameter deactivation: how long the instances may take to end what they have under way.
+  public func shutdown(drain: Duration = .seconds(30), deactivation: Duration = .seconds(5)) async {
+    guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return }
+    for worker in workers { await worker.drain(for: drain) }
+    instances.stop(deadline: deactivation)
+    for worker in workers { worker.loop.shutdown() }
+  }
+}

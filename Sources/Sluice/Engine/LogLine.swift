@@ -1,0 +1,37 @@
+import SluicePluginHost
+
+/// One thing that the engine or a plugin has to say.
+public struct LogLine: Sendable, Hashable {
+  public enum Level: Int, Sendable, Hashable, Comparable {
+    case debug, info, warning, error
+
+    public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  public var level: Level
+  /// The id of the plugin that speaks, or is spoken of; nil where it is about the engine.
+  public var plugin: String?
+  /// The build of the plugin that speaks, counted from 1.
+  public var generation: Int?
+  /// The instance's name in the configuration.
+  public var stage: String?
+  public var message: String
+
+  public init(
+    level: Level, plugin: String? = nil, generation: Int? = nil, stage: String? = nil, message: String
+  ) {
+    self.level = level
+    self.plugin = plugin
+    self.generation = generation
+    self.stage = stage
+    self.message = message
+  }
+}
+
+extension LogLine {
+  init(_ entry: PluginLogEntry) {
+    self.init(
+      level: Level(rawValue: Int(entry.level.rawValue)) ?? .error, plugin: entry.plugin, generation: entry.generation,
+      stage: entry.stage, message: entry.message)
+  }
+}

@@ -1,0 +1,73 @@
+import SluicePipeline
+import SluiceTransport
+
+/// Puts the stage lists of a configuration together from the stages that its plugins gave.
+struct PipelineBuilder {
+  let configuration: Configuration
+  /// By the name in the configuration.
+  let stages: [String: BuiltIns.Stage]
+
+  func build(generation: Int, loops: Int, resources: [any AnyObject & Sendable]) throws(ConfigurationError) -> Pipeline
+  {
+    Pipeline(
+      requestStages: try bindings(configuration.request, [.request, .requestPieces], "request", "on_request"),
+      issueStages: try bindings(configuration.issue, .issue, "issue", "on_issue"),
+      responseStages: try bindings(
+        configuration.response, [.response, .failure, .responsePieces], "response", "on_response"),
+      tracers: try tracers(), settings: settings, generation: generation, loops: loops, resources: resources)
+  }
+
+  private var settings: PipelineSettings {
+    let transport = configuration.transport
+    return PipelineSettings(
+      deadline: configuration.deadline, attemptTimeout: transport.timeout, maximumAttempts: configuration.maxAttempts,
+      transfer: TransferOptions(maximumResponseBytes: transport.maxResponseBytes, spillBytes: transport.spillBytes),
+      requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses)
+  }
+
+  private func bindings(
+    _ references: [StageReference], _ needed: StageCapabilities, _ list: String, _ callback: String
+  ) throws(ConfigurationError) -> [StageBinding] {
+    var bindings: [StageBinding] = []
+    for reference in references {
+      let plugin = try plugin(reference)
+      guard let interceptor = stages[reference.plugin]?.interceptor,
+        !interceptor.capabilities.isDisjoint(with: needed)
+      else {
+        if reference.isOptional { continue }
+        throw ConfigurationError(
+          reference.location, "plugin \"\(reference.plugin)\" stands in \"\(list)\" and has no \(callback)",
+          advice: "take it out of the list, or give the plugin that callback")
+      }
+      bindings.append(
+        StageBinding(
+          name: plugin.name, interceptor: interceptor, match: reference.match, deadline: plugin.deadline,
+          onFault: plugin.onFault ?? .fail))
+    }
+    return bindings
+  }
+
+  private func tracers() throws(ConfigurationError) -> [TracerBinding] {
+    var bindings: [TracerBinding] = []
+    for reference in configuration.tracers {
+      guard let tracer = stages[try plugin(reference).name]?.tracer else {
+        if reference.isOptional { continue }
+        throw ConfigurationError(
+          reference.location, "plugin \"\(reference.plugin)\" stands in \"tracers\" and traces nothing",
+          advice: "take it out of the list, or give the plugin the table sluice.tracer/1")
+      }
+      guard reference.match == nil else {
+        throw ConfigurationError(reference.location, "a tracer sees every transaction and takes no \"match\"")
+      }
+      bindings.append(TracerBinding(name: reference.plugin, tracer: tracer))
+    }
+    return bindings
+  }
+
+  private func plugin(_ reference: StageReference) throws(ConfigurationError) -> PluginConfiguration {
+    guard let plugin = configuration.plugins.first(where: { $0.name == reference.plugin }) else {
+      throw ConfigurationError(reference.location, "no plugin is named \"\(reference.plugin)\"")
+    }
+    return plugin
+  }
+}

@@ -1,0 +1,56 @@
+import SluiceMessages
+
+/// What becomes of a header that a request carries already.
+enum ExistingHeaders: String, Sendable, CaseIterable {
+  /// It stays, and ours is not sent.
+  case keep
+  /// Ours takes its place.
+  case replace
+  /// The hop fails, unless both say the same.
+  case refuse
+}
+
+/// The headers of a hop, and the rule for those that stand there before us.
+struct HopHeaders {
+  private(set) var fields: HeaderFields
+  let existing: ExistingHeaders
+  /// The first header that was refused.
+  private(set) var conflict: String?
+
+  init(_ fields: consuming HeaderFields, existing: ExistingHeaders) {
+    self.fields = fields
+    self.existing = existing
+  }
+
+  /// Sets a header, if the rule allows it.
+  /// - Returns: whether the header says what was given.
+  @discardableResult
+  mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: HeaderFields.Marks = .addedByStage) -> Bool {
+    guard let index = fields.firstIndex(named: name) else {
+      fields.append(name, value, marks: marks)
+      return true
+    }
+    switch existing {
+    case .keep: return false
+    case .replace:
+      fields.set(name, to: value, marks: marks)
+      return true
+    case .refuse:
+      if says(index, value) { return true }
+      if conflict == nil { conflict = fields.name(at: index) }
+      return false
+    }
+  }
+
+  /// Takes out a header that contradicts one that was placed, where ours take the place of others.
+  mutating func withdraw(_ name: Span<UInt8>) {
+    if existing == .replace { fields.remove(named: name) }
+  }
+
+  private func says(_ index: Int, _ value: Span<UInt8>) -> Bool {
+    let range = fields.valueRange(at: index)
+    guard range.count == value.count else { return false }
+    for offset in value.indices where fields.buffer[range.lowerBound + offset] != value[offset] { return false }
+    return true
+  }
+}

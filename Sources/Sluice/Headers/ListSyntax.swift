@@ -1,0 +1,22 @@
+/// Comma-separated field values, read without copying (RFC 9110 §5.6.1).
+enum ListSyntax {
+  /// The member that begins at `position`, without blanks at its ends; it may be empty. Nil after the last one.
+  static func nextMember(_ text: Span<UInt8>, _ position: inout Int) -> Range<Int>? {
+    guard position <= text.count else { return nil }
+    var end = position
+    while end < text.count, text[end] != UInt8(ascii: ",") { end += 1 }
+    defer { position = end + 1 }
+    return trimmed(text, position..<end)
+  }
+
+  /// The range without the spaces and tabs at its ends.
+  static func trimmed(_ text: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
+    var start = range.lowerBound
+    var end = range.upperBound
+    while start < end, isBlank(text[start]) { start += 1 }
+    while start < end, isBlank(text[end - 1]) { end -= 1 }
+    return start..<end
+  }
+
+  static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}

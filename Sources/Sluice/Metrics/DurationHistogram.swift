@@ -1,0 +1,51 @@
+import SluiceMetrics
+
+/// Durations counted between the bounds that OpenTelemetry advises, exactly; 128 bytes in one piece.
+///
+/// One thread records, without lock or allocation; any thread may read meanwhile.
+struct DurationHistogram: ~Copyable, Sendable {
+  /// In nanoseconds, each the longest duration of its bucket; a last bucket holds what is longer.
+  private static let bounds: InlineArray<14, UInt64> = InlineArray {
+    UInt64((LatencySnapshot.openTelemetryBounds[$0] * 1e9).rounded())
+  }
+
+  private let buckets: InlineArray<15, Counter>
+  private let sum = Counter()
+
+  init() { buckets = InlineArray { _ in Counter() } }
+
+  func record(nanoseconds: UInt64) {
+    var index = 0
+    while index < Self.bounds.count, nanoseconds > Self.bounds[index] { index += 1 }
+    buckets[index].add()
+    sum.add(nanoseconds)
+  }
+
+  func snapshot() -> DurationCounts {
+    DurationCounts(counts: buckets.indices.map { buckets[$0].value }, sumNanoseconds: sum.value)
+  }
+}
+
+/// Durations counted between ``bounds``.
+public struct DurationCounts: Sendable, Hashable {
+  /// In seconds: those of `http.client.request.duration`.
+  public static let bounds = LatencySnapshot.openTelemetryBounds
+
+  /// One more than there are bounds: the element at `i` counts durations above bound `i - 1` and up to bound `i`.
+  public private(set) var counts: [UInt64]
+  /// All durations together, in nanoseconds.
+  public private(set) var sumNanoseconds: UInt64
+
+  init(counts: [UInt64] = [UInt64](repeating: 0, count: bounds.count + 1), sumNanoseconds: UInt64 = 0) {
+    self.counts = counts
+    self.sumNanoseconds = sumNanoseconds
+  }
+
+  /// How many durations were recorded.
+  public var count: UInt64 { counts.reduce(0, &+) }
+
+  mutating func merge(_ other: DurationCounts) {
+    for index in other.counts.indices { counts[index] &+= other.counts[index] }
+    sumNanoseconds &+= other.sumNanoseconds
+  }
+}

@@ -1,0 +1,74 @@
+import SluiceMessages
+import SluicePipeline
+
+/// When the hops under way were issued, by the transaction: a table that allocates only when more of them are in flight than
+/// ever before.
+///
+/// Transaction ids are random, so that they need no hashing; collisions go to the next place.
+struct IssueTimes {
+  private struct Place {
+    /// The right half of the id, which is never 0; 0 where the place is free.
+    var key: UInt64 = 0
+    var time: UInt64 = 0
+  }
+
+  private var places: [Place]
+  private(set) var count = 0
+
+  /// - Parameter capacity: a power of two.
+  init(capacity: Int = 256) { places = [Place](repeating: Place(), count: capacity) }
+
+  /// Keeps a time; a later one of the same transaction takes its place.
+  mutating func set(_ time: Instant, for id: TransactionID) {
+    let index = place(of: id.low)
+    if places[index].key == 0 {
+      count += 1
+      places[index].key = id.low
+    }
+    places[index].time = time.nanoseconds
+    if count * 2 > places.count { grow() }
+  }
+
+  /// Takes the time out; nil where there is none.
+  mutating func remove(_ id: TransactionID) -> Instant? {
+    let index = place(of: id.low)
+    guard places[index].key != 0 else { return nil }
+    let time = places[index].time
+    places[index].key = 0
+    count -= 1
+    closeGap(at: index)
+    return Instant(nanoseconds: time)
+  }
+
+  private var mask: Int { places.count - 1 }
+
+  private func home(_ key: UInt64) -> Int { Int(truncatingIfNeeded: key) & mask }
+
+  /// Where the key stands or would stand.
+  private func place(of key: UInt64) -> Int {
+    var index = home(key)
+    while places[index].key != 0, places[index].key != key { index = (index + 1) & mask }
+    return index
+  }
+
+  /// Moves those up that a search would no longer reach across the free place.
+  private mutating func closeGap(at start: Int) {
+    var gap = start
+    var index = (gap + 1) & mask
+    while places[index].key != 0 {
+      let distanceFromHome = (index - home(places[index].key)) & mask
+      if distanceFromHome >= (index - gap) & mask {
+        places[gap] = places[index]
+        places[index].key = 0
+        gap = index
+      }
+      index = (index + 1) & mask
+    }
+  }
+
+  private mutating func grow() {
+    let old = places
+    places = [Place](repeating: Place(), count: old.count * 2)
+    for entry in old where entry.key != 0 { places[place(of: entry.key)] = entry }
+  }
+}

@@ -1,0 +1,98 @@
+import SluiceMessages
+import SluiceMetrics
+import SluicePipeline
+
+/// What the built-in `metrics` counts on one loop: written by the loop's thread without lock or allocation, readable from any.
+///
+/// Unchecked because of `issueTimes` alone, which nobody but the loop's thread touches: ``record(_:)`` is called there only.
+final class LoopMetrics: @unchecked Sendable {
+  private let begun = Counter()
+  private let outcomes: InlineArray<3, Counter>
+  private let hops = Counter()
+  private let retries = Counter()
+  private let redirects = Counter()
+  private let bytesSent = Counter()
+  private let bytesReceived = Counter()
+  private let duration = LatencyHistogram()
+  private let timeToHead = LatencyHistogram()
+  private let headHistogram = DurationHistogram()
+  /// By method, then by status.
+  private let series: InlineArray<48, DurationHistogram>
+  // Unchecked at run time, which would cost as much as the access: no method of this class calls out while it holds it.
+  @exclusivity(unchecked) private var issueTimes = IssueTimes()
+
+  init() {
+    outcomes = InlineArray { _ in Counter() }
+    series = InlineArray { _ in DurationHistogram() }
+  }
+
+  private static func place(_ method: MethodClass, _ status: StatusClass) -> Int {
+    method.rawValue * 6 + status.rawValue
+  }
+
+  /// Counts one event. [loop]
+  func record(_ event: TraceEvent) {
+    switch event.kind {
+    case .willExecute: begun.add()
+    case .didIssue:
+      hops.add()
+      issueTimes.set(event.time, for: event.exchange.id)
+    case .didReceive: didReceive(event)
+    case .willRetry: retries.add()
+    case .willRedirect: redirects.add()
+    case .didComplete: didComplete(event)
+    case .didConfigure, .didValidateResponse, .didExtract, .didValidatePayload, .didReceiveInformational: break
+    }
+  }
+
+  private func didReceive(_ event: TraceEvent) {
+    guard let issued = issueTimes.remove(event.exchange.id) else { return }
+    var nanoseconds = event.time.nanoseconds &- issued.nanoseconds
+    // Where the body was awaited, the event comes after it.
+    if let receive = event.timings?.receive { nanoseconds -= min(nanoseconds, receive.nanoseconds) }
+    timeToHead.record(nanoseconds: nanoseconds)
+    headHistogram.record(nanoseconds: nanoseconds)
+  }
+
+  private func didComplete(_ event: TraceEvent) {
+    _ = issueTimes.remove(event.exchange.id)
+    let nanoseconds = event.time.nanoseconds &- event.exchange.started.nanoseconds
+    let method = MethodClass(method: event.exchange.nativeRequest.method)
+    series[Self.place(method, StatusClass(status: event.status))].record(nanoseconds: nanoseconds)
+    duration.record(nanoseconds: nanoseconds)
+    outcomes[Self.outcomeClass(event.outcome).rawValue].add()
+    bytesSent.add(UInt64(clamping: event.timings?.bytesSent ?? 0))
+    bytesReceived.add(UInt64(clamping: event.timings?.bytesReceived ?? 0))
+  }
+
+  private static func outcomeClass(_ outcome: TransactionOutcome?) -> OutcomeClass {
+    switch outcome {
+    case .succeeded: .succeeded
+    case .cancelled: .cancelled
+    case .failed, nil: .failed
+    }
+  }
+}
+
+// Reading. [any]
+extension LoopMetrics {
+  /// Adds what was counted here. Counts that belong together may be one event apart while the loop works.
+  func add(to report: inout MetricsReport) {
+    for outcome in OutcomeClass.allCases { report.outcomes[outcome, default: 0] &+= outcomes[outcome.rawValue].value }
+    // After the ends: what has ended has begun.
+    report.begun &+= begun.value
+    report.hops &+= hops.value
+    report.retries &+= retries.value
+    report.redirects &+= redirects.value
+    report.bytesSent &+= bytesSent.value
+    report.bytesReceived &+= bytesReceived.value
+    report.duration.merge(duration.snapshot())
+    report.timeToHead.merge(timeToHead.snapshot())
+    report.timeToHeadCounts.merge(headHistogram.snapshot())
+    for method in MethodClass.allCases {
+      for status in StatusClass.allCases {
+        report.add(method, status, series[Self.place(method, status)].snapshot())
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+public import SluiceJSON
+import SluiceMetrics
+
+extension MetricsReport {
+  /// The report as a JSON document; times are seconds. docs/metrics.md describes its members.
+  public func document() -> JSONValue {
+    [
+      "transactions": [
+        "begun": Self.number(begun), "inFlight": Self.number(inFlight), "succeeded": Self.number(self[.succeeded]),
+        "failed": Self.number(self[.failed]), "cancelled": Self.number(self[.cancelled]),
+      ],
+      "hops": Self.number(hops), "retries": Self.number(retries), "redirects": Self.number(redirects),
+      "bytesSent": Self.number(bytesSent), "bytesReceived": Self.number(bytesReceived),
+      "duration": Self.quantiles(duration), "timeToHead": Self.quantiles(timeToHead),
+      "bounds": Self.list(DurationCounts.bounds.map { JSONValue($0) }),
+      "requests": Self.list(series.map { Self.member($0) }),
+    ]
+  }
+
+  private static func member(_ series: Series) -> JSONValue {
+    [
+      "method": JSONValue(series.method.text), "status": JSONValue(series.status.text),
+      "count": number(series.durations.count), "sum": seconds(series.durations.sumNanoseconds),
+      "counts": list(series.durations.counts.map { number($0) }),
+    ]
+  }
+
+  private static func quantiles(_ times: LatencySnapshot) -> JSONValue {
+    [
+      "count": number(times.count), "mean": seconds(times.mean), "p50": seconds(times.p50), "p90": seconds(times.p90),
+      "p99": seconds(times.p99), "p999": seconds(times.p999), "max": seconds(times.maximum),
+    ]
+  }
+
+  private static func list(_ elements: [JSONValue]) -> JSONValue {
+    let list = JSONValue.array()
+    for element in elements { list.append(element) }
+    return list
+  }
+
+  private static func number(_ count: UInt64) -> JSONValue { JSONValue(Int64(clamping: count)) }
+
+  private static func seconds(_ nanoseconds: UInt64) -> JSONValue { JSONValue(Double(nanoseconds) / 1e9) }
+}

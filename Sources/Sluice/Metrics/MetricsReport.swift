@@ -1,0 +1,57 @@
+public import SluiceMetrics
+
+/// What a built-in `metrics` counted up to one moment, over all loops.
+public struct MetricsReport: Sendable, Hashable {
+  /// Transactions of one method and one class of final status.
+  public struct Series: Sendable, Hashable {
+    public let method: MethodClass
+    public let status: StatusClass
+    /// From submission to the end, retries included; one entry a transaction.
+    public internal(set) var durations: DurationCounts
+  }
+
+  /// Transactions that began, those in flight included.
+  public internal(set) var begun: UInt64 = 0
+  /// Transactions that ended, by how.
+  public internal(set) var outcomes: [OutcomeClass: UInt64] = [:]
+  /// Requests on the wire: each attempt and each redirect.
+  public internal(set) var hops: UInt64 = 0
+  public internal(set) var retries: UInt64 = 0
+  public internal(set) var redirects: UInt64 = 0
+  /// Bytes on the wire of the last hop of each transaction that ended; ``Engine/metrics()`` has those of every hop.
+  public internal(set) var bytesSent: UInt64 = 0
+  public internal(set) var bytesReceived: UInt64 = 0
+  /// From submission to the end, in nanoseconds, for quantiles.
+  public internal(set) var duration = LatencySnapshot()
+  /// From the moment before bytes leave to the head of the response, in nanoseconds; one entry a response.
+  public internal(set) var timeToHead = LatencySnapshot()
+  /// The same times between the bounds of OpenTelemetry.
+  public internal(set) var timeToHeadCounts = DurationCounts()
+  /// `http.client.request.duration`; only what occurred, ordered by method and status.
+  public internal(set) var series: [Series] = []
+
+  public init() {}
+
+  /// Transactions that ended, however.
+  public var completed: UInt64 { outcomes.values.reduce(0, &+) }
+
+  public var inFlight: UInt64 { begun > completed ? begun - completed : 0 }
+
+  public subscript(outcome: OutcomeClass) -> UInt64 { outcomes[outcome] ?? 0 }
+
+  /// The durations of one method and status class; empty where there were none.
+  public subscript(method: MethodClass, status: StatusClass) -> DurationCounts {
+    series.first { $0.method == method && $0.status == status }?.durations ?? DurationCounts()
+  }
+
+  mutating func add(_ method: MethodClass, _ status: StatusClass, _ durations: DurationCounts) {
+    guard durations.count > 0 else { return }
+    if let index = series.firstIndex(where: { $0.method == method && $0.status == status }) {
+      series[index].durations.merge(durations)
+    } else {
+      let place = (method.rawValue, status.rawValue)
+      let index = series.firstIndex { ($0.method.rawValue, $0.status.rawValue) > place } ?? series.endIndex
+      series.insert(Series(method: method, status: status, durations: durations), at: index)
+    }
+  }
+}

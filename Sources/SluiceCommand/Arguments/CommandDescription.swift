@@ -1,0 +1,36 @@
+/// What a command is called, what it takes, and what runs it.
+struct CommandDescription: Sendable {
+  /// One word, or two: `plugin inspect`.
+  let name: String
+  /// Without a full stop.
+  let summary: String
+  /// The operands as the help shows them.
+  let operands: String
+  let operandCount: ClosedRange<Int>
+  /// Further paragraphs for the help.
+  let details: String
+  let options: [Option]
+  let run: @Sendable (ParsedArguments) throws(CommandError) -> ExitStatus
+
+  init(
+    _ name: String, summary: String, operands: String = "", operandCount: ClosedRange<Int> = 0...0,
+    details: String = "",
+    options: [Option] = [], run: @escaping @Sendable (ParsedArguments) throws(CommandError) -> ExitStatus
+  ) {
+    self.name = name
+    self.summary = summary
+    self.operands = operands
+    self.operandCount = operandCount
+    self.details = details
+    self.options = options + [.help]
+    self.run = run
+  }
+
+  var usage: String {
+    (["sluice \(name)"] + (options.count > 1 ? ["[OPTION]..."] : []) + (operands.isEmpty ? [] : [operands]))
+      .joined(separator: " ")
+  }
+
+  func option(named name: some StringProtocol) -> Option? { options.first { $0.name == name } }
+  func option(lettered letter: Character) -> Option? { options.first { $0.letter == letter } }
+}

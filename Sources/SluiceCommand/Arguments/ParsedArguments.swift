@@ -1,0 +1,34 @@
+import SluiceJSON
+
+/// The options and operands that a command was given.
+struct ParsedArguments: Sendable {
+  private(set) var options: [(name: String, value: String)] = []
+  private(set) var operands: [String] = []
+
+  mutating func append(option: Option, value: String = "") { options.append((option.name, value)) }
+  mutating func append(operand: String) { operands.append(operand) }
+
+  func has(_ name: String) -> Bool { options.contains { $0.name == name } }
+
+  /// The value of an option; the last one counts where it was given more than once.
+  subscript(name: String) -> String? { options.last { $0.name == name }?.value }
+
+  func all(_ name: String) -> [String] { options.filter { $0.name == name }.map(\.value) }
+
+  func integer(_ name: String, _ range: ClosedRange<Int>) throws(CommandError) -> Int? {
+    guard let text = self[name] else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw CommandError(
+        .usage, "--\(name): expected a number from \(range.lowerBound) to \(range.upperBound), found \"\(text)\"")
+    }
+    return number
+  }
+
+  func duration(_ name: String) throws(CommandError) -> Duration? {
+    guard let text = self[name] else { return nil }
+    guard let duration = DurationText.duration(text) else {
+      throw CommandError(.usage, "--\(name): expected a duration such as 500ms, 30s or 2m, found \"\(text)\"")
+    }
+    return duration
+  }
+}

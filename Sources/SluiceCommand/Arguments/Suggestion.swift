@@ -1,0 +1,25 @@
+/// What somebody may have meant who misspelled a word.
+enum Suggestion {
+  /// The one known word that is nearest: it begins with what was typed, or differs in few letters.
+  static func nearest(to word: String, among known: [String]) -> String? {
+    let completed = known.filter { $0.hasPrefix(word) && word.count > 3 }
+    if completed.count == 1 { return completed[0] }
+    let scored = known.map { ($0, distance(Array(word), Array($0))) }
+    return scored.min { $0.1 < $1.1 }.flatMap { $0.1 <= max(1, word.count / 4) ? $0.0 : nil }
+  }
+
+  /// Letters to insert, remove, replace or swap with their neighbour.
+  static func distance(_ left: [Character], _ right: [Character]) -> Int {
+    var rows = [Array(0...right.count)]
+    for i in left.indices {
+      var row = [i + 1]
+      for j in right.indices {
+        var least = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (left[i] == right[j] ? 0 : 1))
+        if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] { least = min(least, rows[i - 1][j - 1] + 1) }
+        row.append(least)
+      }
+      rows.append(row)
+    }
+    return rows[left.count][right.count]
+  }
+}

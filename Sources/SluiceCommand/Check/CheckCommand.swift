@@ -1,0 +1,71 @@
+import Sluice
+import SluiceJSON
+import SluicePluginHost
+
+/// `sluice check`.
+enum CheckCommand {
+  static let description = CommandDescription(
+    "check", summary: "Say what is wrong with a configuration and its plugins",
+    details: "Reads the configuration, loads its plugins and makes their instances; sends nothing.",
+    options: [
+      Option("config", "c", "FILE", "The configuration"),
+      Option("json", nil, nil, "Print the verdict as a JSON document"),
+    ], run: { arguments throws(CommandError) in try check(arguments) })
+
+  private static func check(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
+    guard let file = arguments["config"] else { throw CommandError(.usage, "check: expected -c FILE, a configuration") }
+    let (configuration, problems) = problems(of: file)
+    if arguments.has("json") {
+      try StandardOutput.write(verdict(file, configuration, problems))
+    } else if let configuration, problems.isEmpty {
+      try StandardOutput.write(words(file, configuration))
+    }
+    if !arguments.has("json") { for problem in problems { StandardError.say(problem.message) } }
+    return problems.first?.status ?? .succeeded
+  }
+
+  private static func problems(of file: String) -> (Configuration?, [CommandError]) {
+    do throws(CommandError) {
+      let configuration = try EngineStart.configuration(file)
+      let refusals = configuration.plugins.compactMap(refusal)
+      // The engine would stop at the first of them.
+      guard refusals.isEmpty else { return (configuration, refusals) }
+      let engine = try EngineStart.engine(configuration)
+      Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
+      return (configuration, [])
+    } catch {
+      return (nil, [error])
+    }
+  }
+
+  /// Why the library of a plugin cannot be used, as far as can be known without running it.
+  private static func refusal(_ plugin: PluginConfiguration) -> CommandError? {
+    guard case .library(let path) = plugin.source, let error = PluginReport(path).error else { return nil }
+    return EngineStart.failure(.plugin(error.named(plugin.name), plugin.location))
+  }
+
+  private static func words(_ file: String, _ configuration: Configuration) -> String {
+    let lists = [
+      ("request", configuration.request), ("issue", configuration.issue), ("response", configuration.response),
+      ("tracers", configuration.tracers),
+    ]
+    let stages = lists.filter { !$0.1.isEmpty }
+      .map { "  \($0.0): \($0.1.map(\.plugin).joined(separator: ", "))\n" }.joined()
+    let count = configuration.plugins.count
+    return "ok: \(file): \(count) \(count == 1 ? "plugin" : "plugins")\n\(stages)"
+  }
+
+  /// `{"ok": false, "file": …, "problems": ["…"]}`, on one line.
+  private static func verdict(_ file: String, _ configuration: Configuration?, _ problems: [CommandError]) -> String {
+    let document: JSONValue = ["ok": JSONValue(problems.isEmpty), "file": JSONValue(file)]
+    if let configuration { document["plugins"] = list(configuration.plugins.map(\.name)) }
+    document["problems"] = list(problems.map(\.message))
+    return "\(document)\n"
+  }
+
+  private static func list(_ texts: [String]) -> JSONValue {
+    let list = JSONValue.array()
+    for text in texts { list.append(JSONValue(text)) }
+    return list
+  }
+}

@@ -1,0 +1,11 @@
+/// Ends a command with a message and a status.
+struct CommandError: Error {
+  let status: ExitStatus
+  /// What went wrong, on what, and what to do.
+  let message: String
+
+  init(_ status: ExitStatus, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+}

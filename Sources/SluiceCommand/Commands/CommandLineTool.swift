@@ -1,0 +1,58 @@
+/// Finds the command that was asked for, runs it, and says what went wrong.
+enum CommandLineTool {
+  static let commands: [CommandDescription] = [
+    SendCommand.description, RunCommand.description, CheckCommand.description, EchoCommand.description,
+    InspectCommand.description, VersionCommand.description, HelpCommand.description,
+  ]
+
+  static func run(_ words: [String]) -> ExitStatus {
+    do { return try dispatch(words.dropFirst()) } catch {
+      StandardError.say(error.message)
+      return error.status
+    }
+  }
+
+  private static func dispatch(_ words: ArraySlice<String>) throws(CommandError) -> ExitStatus {
+    guard let first = words.first else {
+      StandardError.write(HelpText.program(commands))
+      return .usage
+    }
+    switch first {
+    case "-h", "--help":
+      try StandardOutput.write(HelpText.program(commands))
+      return .succeeded
+    case "-V", "--version": return try VersionCommand.description.run(ParsedArguments())
+    default: break
+    }
+    let (command, rest) = try find(words)
+    let arguments = try ArgumentParser.parse(rest, for: command)
+    guard !arguments.has("help") else {
+      try StandardOutput.write(HelpText.command(command))
+      return .succeeded
+    }
+    return try command.run(arguments)
+  }
+
+  /// The command that the first words name, and the words behind.
+  static func find(
+    _ words: ArraySlice<String>
+  ) throws(CommandError) -> (command: CommandDescription, rest: ArraySlice<String>) {
+    let two = words.prefix(2).joined(separator: " ")
+    if let command = commands.first(where: { $0.name == two }) { return (command, words.dropFirst(2)) }
+    let one = words.first ?? ""
+    if let command = commands.first(where: { $0.name == one }) { return (command, words.dropFirst()) }
+    throw unknown(one, two)
+  }
+
+  private static func unknown(_ one: String, _ two: String) -> CommandError {
+    if one.hasPrefix("-") {
+      return CommandError(.usage, "unknown option \(one); a command comes first, see \"sluice help\"")
+    }
+    let parts = commands.map(\.name).filter { $0.hasPrefix("\(one) ") }
+    if !parts.isEmpty {
+      return CommandError(.usage, "\"\(two)\" is no command; there are: \(parts.joined(separator: ", "))")
+    }
+    let hint = Suggestion.nearest(to: one, among: commands.map(\.name)).map { "did you mean \"\($0)\"?" }
+    return CommandError(.usage, "unknown command \"\(one)\"; \(hint ?? "see \"sluice help\"")")
+  }
+}

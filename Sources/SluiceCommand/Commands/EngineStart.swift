@@ -1,0 +1,50 @@
+import Glibc
+import Sluice
+import SluicePipeline
+import SluicePluginHost
+import SluiceTransport
+
+/// What `send`, `run` and `check` share: a configuration, an engine, and the statuses of their errors.
+enum EngineStart {
+  /// What plugins get to write what they hold back, when nothing is in flight any more.
+  static let farewell = Duration.seconds(5)
+
+  static func configuration(_ file: String?) throws(CommandError) -> Configuration {
+    guard let file else { return Configuration() }
+    do { return try Configuration(file: file) } catch { throw CommandError(.usage, "\(error)") }
+  }
+
+  static func engine(_ configuration: Configuration, isVerbose: Bool = false) throws(CommandError) -> Engine {
+    let least: LogLine.Level = isVerbose ? .debug : .warning
+    do {
+      return try Engine(configuration) { line in
+        if line.level >= least { StandardError.say(text(of: line)) }
+      }
+    } catch { throw failure(error) }
+  }
+
+  static func failure(_ error: EngineError) -> CommandError { CommandError(status(of: error), "\(error)") }
+
+  private static func status(of error: EngineError) -> ExitStatus {
+    switch error {
+    case .configuration: .usage
+    case .plugin(let error, _): error.isRefusal ? .refused : .usage
+    // The one thing of a configuration that only the transport looks at: the files of "tls".
+    case .transport(let error): error.code == .tls ? .usage : .failed
+    }
+  }
+
+  private static func text(of line: LogLine) -> String {
+    let speaker = line.plugin.map { "plugin \"\($0)\": " } ?? ""
+    return "\(line.level): \(speaker)\(PrintableText.of(line.message))"
+  }
+
+  /// The trace context that the environment carries (OpenTelemetry, "Environment Variables as Context Propagation Carriers").
+  static var parent: ParentContext {
+    func variable(_ name: String) -> String? {
+      getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+    return ParentContext(
+      traceparent: variable("TRACEPARENT"), tracestate: variable("TRACESTATE"), baggage: variable("BAGGAGE"))
+  }
+}

@@ -1,0 +1,16 @@
+/// What the command tells its caller; the table in `sluice help` and docs/command.md.
+struct ExitStatus: Equatable, Sendable {
+  let code: Int32
+
+  static let succeeded = ExitStatus(code: 0)
+  /// A request failed, or output could not be written.
+  static let failed = ExitStatus(code: 1)
+  /// Wrong usage, a wrong configuration, or one that names a file that does not exist.
+  static let usage = ExitStatus(code: 2)
+  /// A library was found but refused.
+  static let refused = ExitStatus(code: 3)
+  /// Whoever read the standard output has gone.
+  static let brokenPipe = ExitStatus(code: 141)
+
+  static func interrupted(by signal: Int32) -> ExitStatus { ExitStatus(code: 128 + signal) }
+}

@@ -1,0 +1,15 @@
+/// `sluice help`.
+enum HelpCommand {
+  static let description = CommandDescription(
+    "help", summary: "Show what there is, or what a command takes", operands: "[COMMAND]", operandCount: 0...2
+  ) { arguments throws(CommandError) in
+    guard !arguments.operands.isEmpty else {
+      try StandardOutput.write(HelpText.program(CommandLineTool.commands))
+      return .succeeded
+    }
+    let (command, rest) = try CommandLineTool.find(arguments.operands[...])
+    if let extra = rest.first { throw CommandError(.usage, "help: unexpected operand \"\(extra)\"") }
+    try StandardOutput.write(HelpText.command(command))
+    return .succeeded
+  }
+}

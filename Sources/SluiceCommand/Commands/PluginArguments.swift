@@ -1,0 +1,45 @@
+import Sluice
+import SluiceJSON
+
+/// `--plugin PATH[=JSON]`: plugins without a configuration file.
+enum PluginArguments {
+  static func append(_ arguments: [String], to configuration: inout Configuration) throws(CommandError) {
+    for argument in arguments {
+      let plugin = try plugin(argument, taken: configuration.plugins.map(\.name))
+      let reference = StageReference(plugin.name, isOptional: true, location: plugin.location)
+      configuration.plugins.append(plugin)
+      configuration.request.append(reference)
+      configuration.issue.append(reference)
+      configuration.response.append(reference)
+      configuration.tracers.append(reference)
+    }
+  }
+
+  private static func plugin(_ argument: String, taken: [String]) throws(CommandError) -> PluginConfiguration {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let path = String(parts[0])
+    guard !path.isEmpty else {
+      throw CommandError(.usage, "--plugin: expected PATH or PATH=JSON, found \"\(argument)\"")
+    }
+    return PluginConfiguration(
+      name: name(path, taken), source: .library(path: path), config: try config(parts.dropFirst().first),
+      location: ConfigurationLocation(file: "--plugin \(path)"))
+  }
+
+  private static func config(_ text: Substring?) throws(CommandError) -> JSONValue {
+    guard let text else { return .object() }
+    do { return try JSONValue(parsing: text.utf8, options: .rejectDuplicates) } catch {
+      throw CommandError(.usage, "--plugin: what stands behind \"=\" is not JSON: \(error.message)")
+    }
+  }
+
+  /// `libretry.so` is `retry`, a second one `retry-2`.
+  private static func name(_ path: String, _ taken: [String]) -> String {
+    var name = path.split(separator: "/").last.map(String.init) ?? path
+    if name.hasPrefix("lib") { name.removeFirst(3) }
+    if name.hasSuffix(".so") { name.removeLast(3) }
+    guard taken.contains(name) else { return name }
+    let number = (2...).first { !taken.contains("\(name)-\($0)") } ?? 2
+    return "\(name)-\(number)"
+  }
+}

@@ -1,0 +1,74 @@
+import SluiceJSON
+import SluicePluginHost
+
+/// What is known of one library, and whether this host would take it.
+struct PluginReport {
+  let path: String
+  private let facts: LibraryFacts?
+  /// Why it cannot be used.
+  let error: PluginError?
+
+  init(_ path: String) {
+    self.path = path
+    do throws(PluginError) {
+      let image = try LibraryImage(reading: path)
+      let facts = try LibraryFacts(of: image)
+      self.facts = facts
+      error = facts.refusal(at: path)
+    } catch {
+      facts = nil
+      self.error = error
+    }
+  }
+
+  var text: String {
+    guard let facts else { return "\(path): no plugin\n" }
+    var rows: [(String, String)] = [
+      ("verdict", error == nil ? "usable" : "refused"), ("language", facts.language.rawValue),
+      ("machine", facts.machine),
+    ]
+    if let note = facts.note {
+      rows.append(("version", note.version ?? "not said"))
+      rows.append(
+        ("ABI", note.abi.count == 1 ? "\(note.abi.lowerBound)" : "\(note.abi.lowerBound) to \(note.abi.upperBound)"))
+      rows.append(
+        ("needs of host", note.features.names.isEmpty ? "nothing" : note.features.names.joined(separator: ", ")))
+    }
+    rows.append(("libraries", facts.needed.joined(separator: ", ")))
+    rows.append(("SHA-256", "\(facts.hash)"))
+    if let buildID = facts.buildID { rows.append(("build id", buildID)) }
+    rows.append(("size", "\(Figures.count(facts.sizeBytes)) bytes, \(facts.exportedSymbolCount) exported symbols"))
+    for warning in facts.warnings { rows.append(("warning", warning)) }
+    return "\(path)\n" + rows.map { "  \($0.0)\(String(repeating: " ", count: 15 - $0.0.count))\($0.1)\n" }.joined()
+  }
+
+  var document: JSONValue {
+    let document: JSONValue = ["path": JSONValue(path), "usable": JSONValue(error == nil)]
+    if let facts { add(facts, to: document) }
+    if let error {
+      document["error"] = ["code": JSONValue(error.code.rawValue), "message": JSONValue(error.description)]
+    }
+    return document
+  }
+
+  private func add(_ facts: LibraryFacts, to document: JSONValue) {
+    document["language"] = JSONValue(facts.language.rawValue)
+    document["machine"] = JSONValue(facts.machine)
+    if let note = facts.note {
+      document["version"] = note.version.map { JSONValue($0) }
+      document["abi"] = [JSONValue(Int64(note.abi.lowerBound)), JSONValue(Int64(note.abi.upperBound))]
+      document["features"] = Self.list(note.features.names)
+    }
+    document["needed"] = Self.list(facts.needed)
+    document["sha256"] = JSONValue("\(facts.hash)")
+    document["buildId"] = facts.buildID.map { JSONValue($0) }
+    document["sizeBytes"] = JSONValue(Int64(facts.sizeBytes))
+    document["warnings"] = Self.list(facts.warnings)
+  }
+
+  private static func list(_ texts: [String]) -> JSONValue {
+    let list = JSONValue.array()
+    for text in texts { list.append(JSONValue(text)) }
+    return list
+  }
+}

@@ -1,0 +1,156 @@
+import Glibc
+import SluiceLocks
+
+/// A file descriptor with a writer thread in front: appending never waits for the disk or for whoever reads the pipe.
+///
+/// The buffer is bounded by those who append: they ask ``hasRoom``, and stop making more until the listener hears of room.
+final class ByteOutput: Sendable {
+  /// Why the output could not be written.
+  struct Failure: Error, Sendable, Equatable {
+    let name: String
+    let errorNumber: Int32
+
+    var isBrokenPipe: Bool { errorNumber == EPIPE }
+    var description: String { "cannot write \(name): \(String(cString: strerror(errorNumber)))" }
+  }
+
+  /// Who is told how it goes, on the writer's thread.
+  struct Listener: Sendable {
+    /// There is room again after there was none.
+    var onRoom: @Sendable () -> Void
+    /// Once; nothing is written any more.
+    var onFailure: @Sendable (Failure) -> Void
+  }
+
+  private struct State {
+    var pending: [UInt8] = []
+    var isWriterIdle = false
+    var isFinishing = false
+    var wasFull = false
+    var failure: Failure?
+  }
+
+  private static let highWaterBytes = 4 << 20
+  private static let lowWaterBytes = 1 << 20
+  /// With less than this the writer waits a moment for more, so that a stream of short lines costs few wake-ups.
+  private static let worthwhileBytes = 64 << 10
+  private static let lingerNanoseconds = 1_000_000
+
+  let name: String
+  private let descriptor: Int32
+  private let ownsDescriptor: Bool
+  private let state = Monitor(State())
+  private let listener = Locked<Listener?>(nil)
+  private let ended = Monitor(false)
+
+  /// - Parameter path: a file to make or to empty; nil and `-` are the standard output.
+  convenience init(path: String?) throws(CommandError) {
+    guard let path, path != "-" else {
+      try self.init(STDOUT_FILENO, "standard output", ownsDescriptor: false)
+      return
+    }
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else {
+      throw CommandError(.failed, "cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+    try self.init(descriptor, path, ownsDescriptor: true)
+  }
+
+  private init(_ descriptor: Int32, _ name: String, ownsDescriptor: Bool) throws(CommandError) {
+    self.descriptor = descriptor
+    self.name = name
+    self.ownsDescriptor = ownsDescriptor
+    try BackgroundThread("sluice-output") { [self] in
+      writeAll()
+      ended.withLock { $0 = true }
+      ended.broadcast()
+    }.detach()
+  }
+
+  /// To be called before the first bytes are appended.
+  func listen(_ listener: Listener) { self.listener.withLock { $0 = listener } }
+
+  /// Takes the bytes in any case; from any thread.
+  /// - Returns: whether there is room for more.
+  @discardableResult
+  func append(_ bytes: [UInt8]) -> Bool {
+    let (wakes, hasRoom) = state.withLock { state in
+      guard state.failure == nil else { return (false, true) }
+      state.pending += bytes
+      let wakes = state.isWriterIdle
+      state.isWriterIdle = false
+      if state.pending.count >= Self.highWaterBytes { state.wasFull = true }
+      return (wakes, !state.wasFull)
+    }
+    if wakes { state.broadcast() }
+    return hasRoom
+  }
+
+  var hasRoom: Bool { state.withLock { !$0.wasFull || $0.failure != nil } }
+
+  /// Writes what is left and closes; gives what went wrong at any time. Once.
+  func finish() -> Failure? {
+    state.withLock { $0.isFinishing = true }
+    state.broadcast()
+    ended.wait { $0 ? () : nil }
+    if ownsDescriptor, close(descriptor) != 0 {
+      let failure = Failure(name: name, errorNumber: errno)
+      return state.withLock { $0.failure ?? failure }
+    }
+    return state.withLock { $0.failure }
+  }
+
+  private func writeAll() {
+    var batch: [UInt8] = []
+    while take(&batch) {
+      if let failure = write(batch) {
+        state.withLock { state in
+          state.failure = failure
+          state.pending = []
+        }
+        listener.withLock { $0 }?.onFailure(failure)
+        return
+      }
+      batch.removeAll(keepingCapacity: batch.capacity <= Self.highWaterBytes)
+    }
+  }
+
+  /// Waits for bytes and swaps them for the empty batch; false at the end.
+  private func take(_ batch: inout [UInt8]) -> Bool {
+    let isWorthwhile: Bool? = state.wait { state in
+      if !state.pending.isEmpty { return state.isFinishing || state.pending.count >= Self.worthwhileBytes }
+      if state.isFinishing { return true }
+      state.isWriterIdle = true
+      return nil
+    }
+    if isWorthwhile == false {
+      var pause = timespec(tv_sec: 0, tv_nsec: Self.lingerNanoseconds)
+      nanosleep(&pause, nil)
+    }
+    let (isMore, makesRoom) = state.withLock { state in
+      swap(&state.pending, &batch)
+      defer { state.wasFull = false }
+      return (!batch.isEmpty || !state.isFinishing, state.wasFull)
+    }
+    if makesRoom { listener.withLock { $0 }?.onRoom() }
+    return isMore
+  }
+
+  private func write(_ bytes: [UInt8]) -> Failure? {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes.withUnsafeBytes {
+        Glibc.write(descriptor, $0.baseAddress?.advanced(by: written), bytes.count - written)
+      }
+      if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN {
+        var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&ready, 1, -1)
+        continue
+      }
+      guard count > 0 else { return Failure(name: name, errorNumber: count < 0 ? errno : EIO) }
+      written += count
+    }
+    return nil
+  }
+}

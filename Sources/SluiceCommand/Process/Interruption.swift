@@ -1,0 +1,66 @@
+import CLinux
+import Glibc
+import SluiceLocks
+
+/// SIGINT and SIGTERM as an event: the first one asks to finish, a second one ends the process at once.
+///
+/// Made before any other thread starts, because threads inherit the blocked signals.
+final class Interruption: Sendable {
+  private struct State: Sendable {
+    var signal: Int32?
+    var handler: (@Sendable () -> Void)?
+  }
+
+  /// Readable from the first signal on, for `poll`.
+  let descriptor: Int32
+  private let state = Locked(State())
+
+  init() throws(CommandError) {
+    descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+    var signals = Self.signals
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    // A closed pipe shows as EPIPE where it is written.
+    signal(SIGPIPE, SIG_IGN)
+    try BackgroundThread("sluice-signals") { [self] in
+      while true { take(Self.wait()) }
+    }.detach()
+  }
+
+  /// The signal that came; nil so far.
+  var received: Int32? { state.withLock { $0.signal } }
+
+  /// Runs the handler on the first signal, at once where it came before; on the thread of signals.
+  func onSignal(_ handler: @escaping @Sendable () -> Void) {
+    let isLate = state.withLock { state in
+      state.handler = handler
+      return state.signal != nil
+    }
+    if isLate { handler() }
+  }
+
+  private func take(_ signal: Int32) {
+    let handler: (@Sendable () -> Void)? = state.withLock { state in
+      // At once: whatever hangs, this must not wait for it.
+      if state.signal != nil { _exit(128 + signal) }
+      state.signal = signal
+      return state.handler
+    }
+    eventfd_write(descriptor, 1)
+    handler?()
+  }
+
+  private static func wait() -> Int32 {
+    var signals = signals
+    var signal: Int32 = 0
+    while sigwait(&signals, &signal) != 0 {}
+    return signal
+  }
+
+  private static var signals: sigset_t {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGINT)
+    sigaddset(&signals, SIGTERM)
+    return signals
+  }
+}

@@ -1,0 +1,157 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// The lines of a file, a pipe or a terminal, in a buffer that is as long as the longest line so far and never longer
+/// than the limit.
+///
+/// Unchecked: one thread reads lines; others use ``consumedBytes`` and ``interrupt()`` alone.
+final class InputLines: @unchecked Sendable {
+  enum Line {
+    /// Borrowed until the next call; without its line end.
+    case text(UnsafeRawBufferPointer)
+    /// Skipped without being kept.
+    case tooLong
+    case end
+    case failure(CommandError)
+  }
+
+  private static let blockBytes = 256 << 10
+
+  let name: String
+  /// Counted from 1; of the line that was given last.
+  private(set) var number = 0
+  private let descriptor: Int32
+  /// Readable once no more is to be read.
+  private let interruption: Int32
+  private let limitBytes: Int
+  private let consumed = Atomic<Int>(0)
+  private var buffer: UnsafeMutableRawBufferPointer
+  private var unread = 0..<0
+  /// Up to where there is no line end.
+  private var searched = 0
+  private var isAtEnd = false
+
+  /// - Parameter path: nil and `-` are the standard input.
+  init(path: String?, limitBytes: Int) throws(CommandError) {
+    if let path, path != "-" {
+      name = path
+      descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else {
+        throw CommandError(.usage, "cannot read \(path): \(String(cString: strerror(errno)))")
+      }
+    } else {
+      name = "standard input"
+      descriptor = STDIN_FILENO
+    }
+    self.limitBytes = limitBytes
+    interruption = eventfd(0, Int32(EFD_CLOEXEC))
+    buffer = .allocate(byteCount: Self.blockBytes, alignment: 16)
+  }
+
+  deinit {
+    close(interruption)
+    buffer.deallocate()
+  }
+
+  /// Makes ``next()`` end where it would wait. From any thread.
+  func interrupt() { eventfd_write(interruption, 1) }
+
+  /// Bytes of the lines given so far; from any thread.
+  var consumedBytes: Int { consumed.load(ordering: .relaxed) }
+
+  /// The size of a regular file; nil for anything that has no end known beforehand.
+  var totalBytes: Int? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int(status.st_size)
+  }
+
+  /// The next line; ``Line/end`` also when reading was interrupted.
+  func next() -> Line {
+    var isTooLong = false
+    while true {
+      if let line = takeLine() {
+        return isTooLong || line.count > limitBytes ? .tooLong : .text(line)
+      }
+      if isAtEnd { return .end }
+      if unread.count > limitBytes {
+        isTooLong = true
+        drop()
+      }
+      switch readMore() {
+      case .success(let isMore): if !isMore { return .end }
+      case .failure(let error): return .failure(error)
+      }
+    }
+  }
+
+  private func takeLine() -> UnsafeRawBufferPointer? {
+    let rest = UnsafeRawBufferPointer(rebasing: buffer[searched..<unread.upperBound])
+    if let start = rest.baseAddress, let found = memchr(start, 0x0A, rest.count) {
+      return line(endingAt: searched + (UnsafeRawPointer(found) - start), lineEndBytes: 1)
+    }
+    searched = unread.upperBound
+    return isAtEnd && !unread.isEmpty ? line(endingAt: unread.upperBound, lineEndBytes: 0) : nil
+  }
+
+  private func line(endingAt end: Int, lineEndBytes: Int) -> UnsafeRawBufferPointer {
+    let start = unread.lowerBound
+    unread = end + lineEndBytes..<unread.upperBound
+    searched = unread.lowerBound
+    number += 1
+    consumed.wrappingAdd(end + lineEndBytes - start, ordering: .relaxed)
+    let hasCarriageReturn = end > start && buffer[end - 1] == 0x0D
+    return UnsafeRawBufferPointer(rebasing: buffer[start..<(hasCarriageReturn ? end - 1 : end)])
+  }
+
+  /// Forgets the beginning of a line that is too long.
+  private func drop() {
+    consumed.wrappingAdd(unread.count, ordering: .relaxed)
+    unread = unread.upperBound..<unread.upperBound
+    searched = unread.lowerBound
+  }
+
+  /// Reads a block; false when there is no more, or no more is wanted.
+  private func readMore() -> Result<Bool, CommandError> {
+    makeRoom()
+    while true {
+      var ready = [
+        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: interruption, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&ready, 2, -1) >= 0 || errno == EINTR else { return .failure(failure(errno)) }
+      if ready[1].revents != 0 { return .success(false) }
+      guard ready[0].revents != 0 else { continue }
+      let room = UnsafeMutableRawBufferPointer(rebasing: buffer[unread.upperBound...])
+      let count = read(descriptor, room.baseAddress, room.count)
+      if count < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard count >= 0 else { return .failure(failure(errno)) }
+      isAtEnd = count == 0
+      unread = unread.lowerBound..<unread.upperBound + count
+      // At the end the last line may still be there, without a line end.
+      return .success(count > 0 || !unread.isEmpty)
+    }
+  }
+
+  /// Moves what is unread to the front, into a buffer that has a block of room behind it.
+  private func makeRoom() {
+    guard buffer.count - unread.upperBound < Self.blockBytes else { return }
+    let needed = unread.count + Self.blockBytes
+    if needed > buffer.count || buffer.count > 4 * max(needed, Self.blockBytes) {
+      let larger = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: max(needed, min(unread.count * 2, limitBytes + Self.blockBytes)), alignment: 16)
+      larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[unread]))
+      buffer.deallocate()
+      buffer = larger
+    } else if let base = buffer.baseAddress {
+      memmove(base, base + unread.lowerBound, unread.count)
+    }
+    searched -= unread.lowerBound
+    unread = 0..<unread.count
+  }
+
+  private func failure(_ errorNumber: Int32) -> CommandError {
+    CommandError(.failed, "cannot read \(name): \(String(cString: strerror(errorNumber)))")
+  }
+}

@@ -1,0 +1,62 @@
+import SluiceMessages
+
+/// Relative references (RFC 3986 §5.2), for requests that name no host.
+enum RelativeReference {
+  /// The URL that a text means: itself where it has a scheme, else what it refers to from the base.
+  static func resolve(_ text: String, against base: HTTPURL?) throws(MessageError) -> HTTPURL {
+    guard let base, !hasScheme(text) else { return try HTTPURL(text) }
+    return try HTTPURL(target(of: text, from: base))
+  }
+
+  static func hasScheme(_ text: String) -> Bool {
+    let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
+    guard scheme.count < text.utf8.count, let first = scheme.first, isLetter(first) else { return false }
+    return scheme.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
+  }
+
+  private static func target(of reference: String, from base: HTTPURL) -> String {
+    let scheme = base.origin.scheme.rawValue
+    if reference.hasPrefix("//") { return "\(scheme):\(reference)" }
+    let root = prefix(base)
+    if reference.isEmpty { return root + base.path + (base.query.map { "?\($0)" } ?? "") }
+    if reference.hasPrefix("?") || reference.hasPrefix("#") {
+      let query = reference.hasPrefix("#") ? base.query.map { "?\($0)" } ?? "" : ""
+      return root + base.path + query + reference
+    }
+    let end = reference.firstIndex { $0 == "?" || $0 == "#" } ?? reference.endIndex
+    let path = reference[..<end]
+    let merged = path.hasPrefix("/") ? String(path) : folder(base.path) + path
+    return root + removingDotSegments(merged) + reference[end...]
+  }
+
+  /// Everything before the path, as it was given.
+  private static func prefix(_ base: HTTPURL) -> String {
+    let text = base.string
+    let afterScheme = text.index(text.startIndex, offsetBy: base.origin.scheme.rawValue.count + 3)
+    let end = text[afterScheme...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? text.endIndex
+    return String(text[..<end])
+  }
+
+  private static func folder(_ path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
+  }
+
+  /// RFC 3986 §5.2.4.
+  private static func removingDotSegments(_ path: String) -> String {
+    let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    var kept: [Substring] = []
+    for (index, segment) in segments.enumerated() {
+      let isLast = index == segments.count - 1
+      switch segment {
+      case ".": if isLast { kept.append("") }
+      case "..":
+        _ = kept.popLast()
+        if isLast { kept.append("") }
+      default: kept.append(segment)
+      }
+    }
+    return "/" + kept.joined(separator: "/")
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+}

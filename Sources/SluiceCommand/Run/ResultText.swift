@@ -1,0 +1,29 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// Result lines.
+enum ResultText {
+  static func line(_ result: TransactionResult, id: JSONValue) throws -> [UInt8] {
+    let failure = result.error.map {
+      ResultDocument.Failure(code: $0.code, message: $0.message, stage: $0.stage)
+    }
+    return try ResultDocument(
+      id: id, response: try result.response.map(document), failure: failure, attempts: result.attempts,
+      duration: result.duration, requestID: result.requestID
+    ).line()
+  }
+
+  static func line(invalidRequest message: String, id: JSONValue) throws -> [UInt8] {
+    let failure = ResultDocument.Failure(code: "invalid_request", message: message)
+    return try ResultDocument(id: id, failure: failure, attempts: 0, duration: .zero).line()
+  }
+
+  /// A spilled body stands in the line itself, since its file goes with the result.
+  private static func document(_ response: Response) throws -> JSONValue {
+    guard case .file(let file) = response.body else { return ResponseDocument.make(response) }
+    var response = response
+    response.body = .bytes(try FileContent.read(file.path))
+    return ResponseDocument.make(response)
+  }
+}

@@ -1,0 +1,81 @@
+import Glibc
+import Sluice
+import SluicePipeline
+import SluiceTransport
+
+/// `sluice run`.
+enum RunCommand {
+  static let description = CommandDescription(
+    "run", summary: "Run request documents, one a line, and print a result document for each",
+    details: """
+      A line is a request document with an optional "id" and "timeout". Results come in the order of completion; "id",
+      or the number of the line, ties each to its request. A line that is no request gets an error result, and the run
+      goes on. SIGINT and SIGTERM end the run after finishing what is in flight; a second one ends it at once.
+      TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
+      """,
+    options: [
+      Option("config", "c", "FILE", "The configuration of the pipeline"),
+      Option("input", "i", "FILE", "Read requests from here (default: standard input)"),
+      Option("output", "o", "FILE", "Write results to here (default: standard output)"),
+      Option("concurrency", nil, "N", "Have so many requests in flight (default 64)"),
+      Option("rate", nil, "N/s", "Start at most so many requests a second"),
+      Option("drain", nil, "DURATION", "When interrupted, wait so long for what is in flight (default 30s)"),
+      Option("plugin", nil, "PATH[=JSON]", "Add a plugin to each list that it has a part in; may be repeated"),
+      Option("no-progress", nil, nil, "Show no progress bar on a terminal"),
+      Option("quiet", "q", nil, "Show neither progress nor summary"),
+    ], run: { arguments throws(CommandError) in try run(arguments) })
+
+  /// What plugins still get when the drain time has passed.
+  private static let lastMoment = Duration.milliseconds(250)
+
+  private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
+    let settings = try RunSettings(arguments)
+    let interruption = try Interruption()
+    let input = try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
+    raiseDescriptorLimit(for: settings)
+    Waiting.startPool()
+    let engine = try EngineStart.engine(settings.configuration)
+    let output = try ByteOutput(path: arguments["output"])
+    let session = RunSession(settings, engine, input, output)
+    interruption.onSignal { session.stop() }
+    let progress = try ProgressBar(arguments, session, input)
+    let started = MonotonicClock.now
+    let inputFailure = session.feed()
+    let isWhole = interruption.received == nil && session.outputFailure == nil
+    session.waitForResults(upTo: settings.drain)
+    // Plugins write what they hold back within this time; what is still in flight fails after it.
+    let rest = session.inFlight == 0 ? settings.drain : Self.lastMoment
+    Waiting.result { await engine.shutdown(drain: rest) }
+    session.waitForResults()
+    let outputFailure = output.finish()
+    progress?.finish()
+    if !arguments.has("quiet") {
+      let summary = RunSummary(session.counts, engine.metrics(), duration: MonotonicClock.now - started)
+      StandardError.write(summary.text(isWhole: isWhole))
+    }
+    return try status(session, outputFailure, inputFailure, interruption)
+  }
+
+  /// A request in flight over HTTP/1.1 takes a connection.
+  private static func raiseDescriptorLimit(for settings: RunSettings) {
+    let needed = settings.concurrency + 256
+    let limit = DescriptorLimit.raise(to: needed)
+    guard limit.soft < needed else { return }
+    StandardError.say(
+      "--concurrency \(settings.concurrency) may need \(needed) descriptors, and \(limit.soft) are allowed; "
+        + "raise the hard limit (ulimit -Hn), or ask for less")
+  }
+
+  private static func status(
+    _ session: RunSession, _ outputFailure: ByteOutput.Failure?, _ inputFailure: CommandError?,
+    _ interruption: Interruption
+  ) throws(CommandError) -> ExitStatus {
+    if let outputFailure {
+      if outputFailure.isBrokenPipe { return .brokenPipe }
+      throw CommandError(.failed, outputFailure.description)
+    }
+    if let signal = interruption.received { return .interrupted(by: signal) }
+    if let inputFailure { throw inputFailure }
+    return session.counts.failed == 0 ? .succeeded : .failed
+  }
+}

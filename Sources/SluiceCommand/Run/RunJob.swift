@@ -1,0 +1,23 @@
+import SluiceJSON
+import SluiceMessages
+import Synchronization
+
+/// One request line on its way.
+final class RunJob: Sendable {
+  /// The `id` of the line, or its number.
+  let id: JSONValue
+  let request: Request
+  let lineBytes: Int
+  private let progress = Atomic<UInt8>(0)
+
+  init(id: JSONValue, request: Request, lineBytes: Int) {
+    self.id = id
+    self.request = request
+    self.lineBytes = lineBytes
+  }
+
+  /// Whoever comes second, the end of submitting or the completion, goes on with the next job: a transaction that
+  /// completes within `submit` would else deepen the stack by one call a line.
+  /// - Returns: whether the caller came second.
+  func arrive() -> Bool { progress.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 1 }
+}

@@ -1,0 +1,51 @@
+import SluiceJSON
+import SluiceMessages
+
+/// Makes jobs of lines.
+struct RunParser: Sendable {
+  let baseURL: HTTPURL?
+  let bodyLimitBytes: Int
+
+  /// Why a line is no request.
+  struct Refusal: Error {
+    let id: JSONValue
+    let message: String
+  }
+
+  func job(_ text: UnsafeRawBufferPointer, line: Int) throws(Refusal) -> RunJob {
+    var id = JSONValue(Int64(line))
+    do throws(MessageError) {
+      let document = try Self.document(text)
+      if let given = document["id"], !given.isObject, !given.isArray { id = given }
+      try completeURL(of: document)
+      let request = try RequestLine(document).request
+      try check(request.body)
+      return RunJob(id: id, request: request, lineBytes: text.count)
+    } catch {
+      throw Refusal(id: id, message: "line \(line): \(error)")
+    }
+  }
+
+  private func check(_ body: Body) throws(MessageError) {
+    guard let count = body.byteCount, count > bodyLimitBytes else { return }
+    throw MessageError(
+      .invalidBody, "body", "it has \(count) bytes, transport.maxRequestBytes allows \(bodyLimitBytes); raise it")
+  }
+
+  private static func document(_ text: UnsafeRawBufferPointer) throws(MessageError) -> JSONValue {
+    do { return try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
+      throw MessageError(.invalidDocument, "column \(error.column ?? 1)", "not JSON: \(error.message)")
+    }
+  }
+
+  /// A URL without a scheme starts from the configuration's.
+  private func completeURL(of document: JSONValue) throws(MessageError) {
+    guard let baseURL, let url = document["url"]?.string, !RelativeReference.hasScheme(url) else { return }
+    document["url"] = JSONValue(try RelativeReference.resolve(url, against: baseURL).string)
+  }
+
+  /// Whether there is nothing but white space.
+  static func isBlank(_ text: UnsafeRawBufferPointer) -> Bool {
+    text.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+  }
+}

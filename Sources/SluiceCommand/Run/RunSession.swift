@@ -1,0 +1,245 @@
+import SluiceLocks
+import Sluice
+import SluiceJSON
+import SluicePipeline
+import SluiceTransport
+
+/// Keeps so many transactions in flight: the reader fills a queue, and each completion takes the next job from it on the
+/// loop where it happened, so that a request costs no thread switch.
+///
+///     InputLines ─► feed ─► RunQueue ─► Engine.submit ─► finish ─► ByteOutput
+///                                            ▲              │
+///                                            └── next job ◄─┘
+final class RunSession: Sendable {
+  private struct State {
+    var queue = RunQueue()
+    var inFlight = 0
+    var isStopping = false
+    var isReaderWaiting = false
+    var outputFailure: ByteOutput.Failure?
+    var counts = RunCounts()
+  }
+
+  /// Jobs that may complete within `submit` one after the other before the loop gets to its other work.
+  private static let burst = 32
+
+  private let settings: RunSettings
+  private let engine: Engine
+  private let input: InputLines
+  private let output: ByteOutput
+  private let parser: RunParser
+  private let parent = EngineStart.parent
+  private let state = Monitor(State())
+
+  init(_ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput) {
+    self.settings = settings
+    self.engine = engine
+    self.input = input
+    self.output = output
+    parser = RunParser(
+      baseURL: engine.baseURL, bodyLimitBytes: settings.configuration.transport.maxRequestBytes)
+    output.listen(
+      ByteOutput.Listener(
+        onRoom: { [weak self] in
+          self?.state.broadcast()
+          self?.refill()
+        },
+        onFailure: { [weak self] failure in
+          self?.state.withLock { $0.outputFailure = failure }
+          self?.stop()
+        }))
+  }
+
+  var counts: RunCounts { state.withLock { $0.counts } }
+  var inFlight: Int { state.withLock { $0.inFlight } }
+  var outputFailure: ByteOutput.Failure? { state.withLock { $0.outputFailure } }
+
+  /// Begins no further request. From any thread.
+  func stop() {
+    state.withLock { $0.isStopping = true }
+    state.broadcast()
+    input.interrupt()
+  }
+
+  // MARK: The reader
+
+  /// Reads the input to its end, or until the session stops; returns when every job has begun or was dropped.
+  /// - Returns: why the input could not be read.
+  func feed() -> CommandError? {
+    var pace = settings.interval.map { RunPace(interval: $0) }
+    var failure: CommandError?
+    reading: while !isStopping {
+      switch input.next() {
+      case .text(let text):
+        if RunParser.isBlank(text) { continue }
+        do throws(RunParser.Refusal) {
+          begin(try parser.job(text, line: input.number), &pace)
+        } catch {
+          refuse(error)
+        }
+      case .tooLong:
+        refuse(
+          RunParser.Refusal(
+            id: JSONValue(Int64(input.number)),
+            message:
+              "line \(input.number): longer than \(settings.lineLimitBytes) bytes; raise transport.maxRequestBytes"))
+      case .end: break reading
+      case .failure(let error):
+        failure = error
+        break reading
+      }
+    }
+    waitForQueue()
+    return failure
+  }
+
+  private var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  private func begin(_ job: RunJob, _ pace: inout RunPace?) {
+    if pace != nil {
+      pace?.wait(on: state) { $0.isStopping }
+      if reserveSlot() { submit(job) }
+    } else {
+      enqueue(job)
+    }
+  }
+
+  /// Waits for a slot without reading ahead; false when the session stops.
+  private func reserveSlot() -> Bool {
+    waitAsReader { state -> Bool? in
+      if state.isStopping {
+        state.counts.dropped += 1
+        return false
+      }
+      guard state.inFlight < self.settings.concurrency, self.output.hasRoom else { return nil }
+      state.inFlight += 1
+      return true
+    }
+  }
+
+  private func enqueue(_ job: RunJob) {
+    let isQueued = waitAsReader { state -> Bool? in
+      if state.queue.isFull, !state.isStopping { return nil }
+      state.queue.append(job)
+      return state.inFlight >= self.settings.concurrency
+    }
+    if !isQueued { refill() }
+  }
+
+  /// Begins jobs for all free slots; for threads that are no loop.
+  private func refill() {
+    while let job = takeForFreeSlot() { submit(job) }
+  }
+
+  private func takeForFreeSlot() -> RunJob? {
+    let (job, wakes): (RunJob?, Bool) = state.withLock { state in
+      // Asked under this lock, or room that is made at this moment would fill no slot.
+      guard state.inFlight < settings.concurrency, !state.isStopping, output.hasRoom else { return (nil, false) }
+      guard let job = state.queue.popFirst() else { return (nil, false) }
+      state.inFlight += 1
+      return (job, state.isReaderWaiting)
+    }
+    if wakes { state.broadcast() }
+    return job
+  }
+
+  /// Returns when the queue is empty.
+  private func waitForQueue() {
+    waitAsReader { state -> Void? in
+      if state.isStopping {
+        while state.queue.popFirst() != nil { state.counts.dropped += 1 }
+      }
+      return state.queue.isEmpty ? () : nil
+    }
+  }
+
+  private func waitAsReader<Result>(_ body: (inout State) -> Result?) -> Result {
+    state.wait { state in
+      let result = body(&state)
+      state.isReaderWaiting = result == nil
+      return result
+    }
+  }
+
+  private func refuse(_ refusal: RunParser.Refusal) {
+    if let line = try? ResultText.line(invalidRequest: refusal.message, id: refusal.id) { output.append(line) }
+    state.withLock { state in
+      state.counts.completed += 1
+      state.counts.failed += 1
+      state.counts.invalid += 1
+    }
+    waitAsReader { state -> Void? in state.isStopping || self.output.hasRoom ? () : nil }
+  }
+
+  // MARK: Completions
+
+  private func submit(_ job: RunJob) {
+    var next: RunJob? = job
+    var count = 0
+    while let job = next {
+      engine.submit(job.request, parent: parent) { [self] result in finish(job, result) }
+      guard job.arrive() else { return }
+      count += 1
+      next = count < Self.burst ? takeAfterCompletion() : leaveSlot()
+    }
+  }
+
+  /// On the loop of the transaction.
+  private func finish(_ job: RunJob, _ result: TransactionResult) {
+    output.append(line(result, job))
+    if result.error != nil { state.withLock { $0.counts.failed += 1 } }
+    guard job.arrive(), let next = takeAfterCompletion() else { return }
+    submit(next)
+  }
+
+  private func line(_ result: TransactionResult, _ job: RunJob) -> [UInt8] {
+    do { return try ResultText.line(result, id: job.id) } catch {
+      var failed = result
+      failed.response = nil
+      failed.error = TransactionError(code: "invalid_result", message: "the result cannot be written: \(error)")
+      return (try? ResultText.line(failed, id: job.id)) ?? []
+    }
+  }
+
+  /// Counts a completion and fills its slot.
+  private func takeAfterCompletion() -> RunJob? {
+    let (job, wakes): (RunJob?, Bool) = state.withLock { state in
+      state.counts.completed += 1
+      state.inFlight -= 1
+      let job = output.hasRoom && !state.isStopping ? state.queue.popFirst() : nil
+      if job != nil { state.inFlight += 1 }
+      let isUseful = job == nil || state.queue.isHalfEmpty
+      defer { if isUseful { state.isReaderWaiting = false } }
+      return (job, state.isReaderWaiting && isUseful)
+    }
+    if wakes { state.broadcast() }
+    return job
+  }
+
+  /// Counts a completion and leaves its slot to another thread.
+  private func leaveSlot() -> RunJob? {
+    let wakes = state.withLock { state in
+      state.counts.completed += 1
+      state.inFlight -= 1
+      return state.isReaderWaiting
+    }
+    if wakes { state.broadcast() }
+    Task.detached { [self] in refill() }
+    return nil
+  }
+
+  // MARK: The end
+
+  /// Waits until nothing is in flight: where the session was stopped, at most so long, and where the output is broken,
+  /// not at all.
+  func waitForResults(upTo drain: Duration) {
+    let isStopped = waitAsReader { state in state.isStopping ? true : state.inFlight == 0 ? false : nil }
+    guard isStopped else { return }
+    let _: Void? = state.wait(upTo: drain) { state in
+      state.isReaderWaiting = true
+      return state.inFlight == 0 || state.outputFailure != nil ? () : nil
+    }
+  }
+
+  func waitForResults() { waitAsReader { $0.inFlight == 0 ? () : nil } }
+}

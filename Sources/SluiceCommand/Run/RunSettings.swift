@@ -1,0 +1,31 @@
+import Sluice
+import SluiceTransport
+
+/// What the arguments of `run` come to.
+struct RunSettings: Sendable {
+  let configuration: Configuration
+  let concurrency: Int
+  /// Between two starts; nil sets no pace.
+  let interval: Duration?
+  let drain: Duration
+
+  init(_ arguments: ParsedArguments) throws(CommandError) {
+    var configuration = try EngineStart.configuration(arguments["config"])
+    try PluginArguments.append(arguments.all("plugin"), to: &configuration)
+    self.configuration = configuration
+    concurrency = try arguments.integer("concurrency", 1...1_000_000) ?? 64
+    drain = try arguments.duration("drain") ?? .seconds(30)
+    interval = try arguments["rate"].map { text throws(CommandError) in try Self.interval(text) }
+  }
+
+  /// A body in base64 takes four thirds of its size; what else a line holds has a mebibyte.
+  var lineLimitBytes: Int { configuration.transport.maxRequestBytes / 3 * 4 + 1 << 20 }
+
+  private static func interval(_ text: String) throws(CommandError) -> Duration {
+    let number = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
+    guard let rate = Double(number), rate >= 0.001, rate <= 1e6 else {
+      throw CommandError(.usage, "--rate: expected requests a second, such as 50/s or 0.5/s, found \"\(text)\"")
+    }
+    return .nanoseconds(Int64(1e9 / rate))
+  }
+}

@@ -1,0 +1,68 @@
+import SluiceMetrics
+
+/// The tables at the end of a run.
+struct RunSummary {
+  private let counts: RunCounts
+  private let metrics: MetricsSnapshot
+  private let duration: Duration
+
+  init(_ counts: RunCounts, _ metrics: MetricsSnapshot, duration: Duration) {
+    self.counts = counts
+    self.metrics = metrics
+    self.duration = duration
+  }
+
+  func text(isWhole: Bool) -> String {
+    let sections = [[headline(isWhole: isWhole)], statuses, latency, stages].filter { !$0.isEmpty }
+    return sections.map { $0.map { "\($0)\n" }.joined() }.joined(separator: "\n")
+  }
+
+  private func headline(isWhole: Bool) -> String {
+    let seconds = max(duration.inSeconds, 1e-9)
+    let rate = Figures.count(Int((Double(counts.completed) / seconds).rounded()))
+    var parts = [
+      "\(Figures.count(counts.completed)) \(counts.completed == 1 ? "request" : "requests") in "
+        + "\(Figures.time(nanoseconds: UInt64(seconds * 1e9))), \(rate)/s",
+      "\(Figures.count(counts.failed)) failed",
+    ]
+    if counts.invalid > 0 { parts.append("\(Figures.count(counts.invalid)) of them no valid request line") }
+    if !isWhole { parts.append("interrupted") }
+    if counts.dropped > 0 { parts.append("\(Figures.count(counts.dropped)) lines read and not begun") }
+    return parts.joined(separator: ", ")
+  }
+
+  private var statuses: [String] {
+    var table = TextTable("status", "count")
+    for status in StatusClass.allCases where metrics[status] > 0 {
+      table.append([status == .none ? "no response" : status.text, Figures.count(metrics[status])])
+    }
+    return table.isEmpty ? [] : table.lines
+  }
+
+  private var latency: [String] {
+    guard !metrics.duration.isEmpty else { return [] }
+    var table = TextTable("latency", "p50", "p90", "p99", "max")
+    let all = metrics.duration
+    table.append(["whole request"] + [all.p50, all.p90, all.p99, all.maximum].map { Figures.time(nanoseconds: $0) })
+    return table.lines
+  }
+
+  private var stages: [String] {
+    var table = TextTable("stage", "calls", "p50", "p99", "total", "faults")
+    for stage in metrics.stages where stage.calls > 0 {
+      table.append(
+        ["\(stage.phase) \(stage.name)", Figures.count(stage.calls)] + Self.times(stage.time)
+          + [Figures.count(stage.faults + stage.timeouts)])
+    }
+    for tracer in metrics.tracers where tracer.events > 0 {
+      table.append(
+        ["tracer \(tracer.name)", Figures.count(tracer.events)] + Self.times(tracer.time)
+          + [Figures.count(tracer.overruns + tracer.drops)])
+    }
+    return table.isEmpty ? [] : table.lines
+  }
+
+  private static func times(_ time: LatencySnapshot) -> [String] {
+    [time.p50, time.p99, time.sum].map { Figures.time(nanoseconds: $0) }
+  }
+}

@@ -1,0 +1,66 @@
+import Sluice
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+
+/// Passes a response body on while it arrives, and pauses the socket while whoever takes it is slower.
+final class BodyStreamer: BodySink {
+  private struct State: Sendable {
+    var hasHead = false
+    var writtenBytes = 0
+    var failure: CommandError?
+  }
+
+  private let output: ByteOutput
+  private let includesHead: Bool
+  private let cancellation: Cancellation
+  private let state = Locked(State())
+
+  init(_ output: ByteOutput, includesHead: Bool, cancellation: Cancellation) {
+    self.output = output
+    self.includesHead = includesHead
+    self.cancellation = cancellation
+  }
+
+  /// Why the body could not be passed on whole.
+  var failure: CommandError? { state.withLock { $0.failure } }
+
+  /// How far it came, for an error.
+  var progress: String { " after \(state.withLock { $0.writtenBytes }) bytes" }
+
+  func begin(_ exchange: Exchange) {
+    let written = state.withLock { $0.writtenBytes }
+    guard written == 0 else {
+      let message = "the response began anew after \(written) bytes of it had been written; the output is not whole"
+      state.withLock { $0.failure = CommandError(.failed, message) }
+      return cancellation.cancel()
+    }
+    if let head = exchange.nativeResponse { writeHead(head) }
+  }
+
+  func receive(_ piece: [UInt8]) -> BodyProgress {
+    guard failure == nil else { return .stop }
+    state.withLock { $0.writtenBytes += piece.count }
+    return output.append(piece) ? .proceed : .pause
+  }
+
+  /// Writes what did not come through the sink: the body that a stage wanted whole, or made itself.
+  func finish(_ result: TransactionResult) throws(CommandError) {
+    guard let response = result.response else { return }
+    writeHead(response)
+    guard state.withLock({ $0.writtenBytes }) == 0 else { return }
+    switch response.body {
+    case .bytes(let bytes): output.append(bytes)
+    case .file(let file): output.append(try FileContent.read(file.path))
+    case .empty, .stream: break
+    }
+  }
+
+  private func writeHead(_ response: Response) {
+    let isFirst = state.withLock { state in
+      defer { state.hasHead = true }
+      return !state.hasHead
+    }
+    if includesHead, isFirst { output.append(Array(HeadText.of(response).utf8)) }
+  }
+}

@@ -1,0 +1,97 @@
+import SluiceLocks
+import Glibc
+import Sluice
+import SluiceMessages
+import SluicePipeline
+
+/// `sluice send`.
+enum SendCommand {
+  static let description = CommandDescription(
+    "send", summary: "Send one request through the pipeline and print the response's body",
+    operands: "[METHOD] URL", operandCount: 1...2,
+    details: """
+      The method is GET, or POST where there is data. A relative URL starts from "transport.baseURL" of the
+      configuration. The body is printed also when the request fails; then the status is 1.
+      TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
+      """,
+    options: requestOptions + outputOptions + pipelineOptions + transportOptions,
+    run: { arguments throws(CommandError) in try send(arguments) })
+
+  private static let requestOptions = [
+    Option("request", "X", "METHOD", "The method"),
+    Option("header", "H", "\"NAME: VALUE\"", "Add a header; \"NAME:\" takes a default one away; may be repeated"),
+    Option("data", "d", "DATA", "Send this as a form; @FILE and @- read it, without line ends; repeated, joined by &"),
+    Option("data-binary", nil, "DATA", "Send this as it is; @FILE and @- read it"),
+    Option("head", "I", nil, "Send HEAD and print the response's head"),
+  ]
+  private static let outputOptions = [
+    Option("output", "o", "FILE", "Write the body to this file while it arrives"),
+    Option("include", "i", nil, "Print the response's head before the body"),
+    Option("json", nil, nil, "Print a result document, as \"sluice run\" does"),
+    Option("silent", "s", nil, "Say nothing on standard error"),
+    Option("show-error", "S", nil, "With -s, still say why the request failed"),
+    Option("verbose", "v", nil, "Show the heads that are sent and received; secrets are hidden"),
+    Option("trace", nil, nil, "Show where the time went: phases of the exchange and stages"),
+  ]
+  private static let pipelineOptions = [
+    Option("config", "c", "FILE", "The configuration of the pipeline"),
+    Option("plugin", nil, "PATH[=JSON]", "Add a plugin to each list that it has a part in; may be repeated"),
+  ]
+  private static let transportOptions = [
+    Option("timeout", "m", "DURATION", "Limit the whole request (500ms, 30s, 2m)"),
+    Option("insecure", "k", nil, "Accept any certificate"),
+    Option("cacert", nil, "FILE", "Trust these authorities (PEM) instead of the system's"),
+    Option("http1.1", nil, nil, "Speak HTTP/1.1"),
+    Option("http2", nil, nil, "Offer HTTP/2 over TLS"),
+    Option("proxy", "x", "URL", "Go through this proxy; \"\" goes direct"),
+  ]
+
+  private static func send(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
+    let interruption = try Interruption()
+    var configuration = try SendConfiguration.make(arguments)
+    let request = try SendRequest(arguments, configuration).make()
+    let mask = SecretMask(configuration.redaction)
+    if arguments.has("verbose") { configuration.append(VerboseStage(mask: mask).code, named: "send --verbose") }
+    let engine = try EngineStart.engine(configuration, isVerbose: arguments.has("verbose"))
+    let output = try SendOutput(arguments)
+    let result = perform(request, engine, output, interruption)
+    if arguments.has("trace") { StandardError.write(Waterfall(result, engine.metrics()).text) }
+    Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
+    let ending = try output.finish(result)
+    return status(result, ending, arguments, interruption)
+  }
+
+  private static func perform(
+    _ request: Request, _ engine: Engine, _ output: SendOutput, _ interruption: Interruption
+  ) -> TransactionResult {
+    let done = Monitor<TransactionResult?>(nil)
+    let cancellation = output.cancellation
+    interruption.onSignal { cancellation.cancel() }
+    engine.submit(request, parent: EngineStart.parent, sink: output.sink, cancellation: cancellation) { result in
+      done.withLock { $0 = result }
+      done.broadcast()
+    }
+    return done.wait { $0 }
+  }
+
+  /// Whether the body came to its end, whatever is thought of it.
+  private static func isWhole(_ result: TransactionResult) -> Bool {
+    result.response == nil || result.error?.code == TransactionError.Code.status
+  }
+
+  private static func status(
+    _ result: TransactionResult, _ failure: CommandError?, _ arguments: ParsedArguments, _ interruption: Interruption
+  ) -> ExitStatus {
+    if let failure {
+      StandardError.say(failure.message)
+      return failure.status
+    }
+    if let signal = interruption.received { return .interrupted(by: signal) }
+    guard let error = result.error else { return .succeeded }
+    if !arguments.has("silent") || arguments.has("show-error") {
+      StandardError.say(PrintableText.of(error.description))
+      if let path = arguments["output"], !isWhole(result) { StandardError.say("\(path) is not whole") }
+    }
+    return .failed
+  }
+}

@@ -1,0 +1,28 @@
+import Sluice
+import SluiceMessages
+import SluiceTransport
+
+/// The configuration of `send`: the file's, with what the options change.
+enum SendConfiguration {
+  static func make(_ arguments: ParsedArguments) throws(CommandError) -> Configuration {
+    var configuration = try EngineStart.configuration(arguments["config"])
+    if arguments["config"] == nil {
+      // A single request may be as long and as large as its user wants.
+      configuration.deadline = nil
+      configuration.transport.timeout = .seconds(300)
+      configuration.transport.maxResponseBytes = 1 << 40
+    }
+    configuration.transport.loops = 1
+    if let timeout = try arguments.duration("timeout") {
+      configuration.deadline = timeout
+      configuration.transport.timeout = timeout
+    }
+    if arguments.has("insecure") { configuration.transport.tls.verify = false }
+    if let authorities = arguments["cacert"] { configuration.transport.tls.ca = authorities }
+    if let proxy = arguments["proxy"] { configuration.transport.proxy = proxy }
+    if arguments.has("http1.1") { configuration.transport.httpVersion = .http11 }
+    if arguments.has("http2") { configuration.transport.httpVersion = .http2 }
+    try PluginArguments.append(arguments.all("plugin"), to: &configuration)
+    return configuration
+  }
+}

@@ -1,0 +1,3 @@
+import Glibc
+
+exit(CommandLineTool.run(CommandLine.arguments).code)

@@ -1,0 +1,40 @@
+/// Why a JSON value could not be read as a Swift type, and where in the value.
+public struct JSONDecodingError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Keys and indices from the top, as in `servers[2].name`; empty for the value itself.
+  public var keyPath: String
+  /// What was expected and what was found.
+  public var message: String
+
+  public init(keyPath: String, message: String) {
+    self.keyPath = keyPath
+    self.message = message
+  }
+
+  init(_ path: [any CodingKey], _ message: String) {
+    self.init(keyPath: JSONDecodingError.spell(path), message: message)
+  }
+
+  public var description: String {
+    keyPath.isEmpty ? message : "key \"\(keyPath)\": \(message)"
+  }
+
+  private static func spell(_ path: [any CodingKey]) -> String {
+    path.reduce(into: "") { text, key in
+      if let index = key.intValue {
+        text += "[\(index)]"
+      } else {
+        text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
+      }
+    }
+  }
+}
+
+/// The place of an element in an array.
+struct IndexKey: CodingKey {
+  let index: Int
+  init(_ index: Int) { self.index = index }
+  init?(stringValue: String) { nil }
+  init?(intValue: Int) { index = intValue }
+  var stringValue: String { String(index) }
+  var intValue: Int? { index }
+}

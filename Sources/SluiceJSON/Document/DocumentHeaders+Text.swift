@@ -1,0 +1,27 @@
+// Fields as text, for code where a Swift string is at hand anyway.
+extension DocumentHeaders {
+  /// The first value of a field; bytes that are not UTF-8 are shown with U+FFFD. Assigning replaces all its lines, nil
+  /// removes them.
+  public subscript(name: String) -> String? {
+    get { Self.withBytes(name) { value(named: $0) }.map { String(decoding: $0.bytes, as: UTF8.self) } }
+    nonmutating set {
+      Self.withBytes(name) { name in
+        guard let newValue else {
+          remove(name)
+          return
+        }
+        Self.withBytes(newValue) { set(name, to: $0) }
+      }
+    }
+  }
+
+  /// Adds one more line to a field.
+  public func add(_ name: String, _ value: String) {
+    Self.withBytes(name) { name in Self.withBytes(value) { add(name, $0) } }
+  }
+
+  private static func withBytes<Result>(_ text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    var text = text
+    return text.withUTF8(body)
+  }
+}

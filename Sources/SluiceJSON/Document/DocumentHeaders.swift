@@ -1,0 +1,163 @@
+import CJansson
+import SluiceMessages
+
+/// The fields of a live document, read and changed in place, without converting the message.
+///
+/// Names are given in any case and stand in the document in lower case. Values go in and out as bytes: a plain string
+/// costs no copy, `{"base64": "…"}` is decoded. What a plugin left there that is no field value counts as absent here
+/// and is refused when the document is read back.
+public struct DocumentHeaders {
+  private let document: JSONValue
+  private let section: StaticString
+
+  /// The `headers` of a document, or its `trailers`.
+  public init(_ document: JSONValue, trailers: Bool = false) {
+    self.document = document
+    section = trailers ? "trailers" : "headers"
+  }
+
+  /// The bytes of one field value.
+  public enum Value {
+    /// Lent by the document until that field changes or the document goes.
+    case lent(UnsafeBufferPointer<UInt8>)
+    /// Decoded from base64.
+    case decoded([UInt8])
+
+    /// A copy of the bytes.
+    public var bytes: [UInt8] {
+      switch self {
+      case .lent(let bytes): Array(bytes)
+      case .decoded(let bytes): bytes
+      }
+    }
+  }
+
+  /// The first value of a field.
+  public func value(named name: UnsafeBufferPointer<UInt8>) -> Value? {
+    value(named: name, at: 0)
+  }
+
+  /// The value of the field's line with that number, counted from 0.
+  public func value(named name: UnsafeBufferPointer<UInt8>, at line: Int) -> Value? {
+    guard let fields else { return nil }
+    let entry = Self.withLowercased(name) { json_object_getn(fields, $0, $1) }
+    return entry.flatMap { Self.line($0, line) }.flatMap(Self.value)
+  }
+
+  /// The field at a position, repeated names counted line by line; nil past the end.
+  public func field(at index: Int) -> (name: UnsafeBufferPointer<UInt8>, value: Value)? {
+    guard let fields else { return nil }
+    var rest = index
+    var position = json_object_iter(fields)
+    while let at = position, let entry = json_object_iter_value(at) {
+      let lines = Self.lineCount(entry)
+      if rest < lines, let key = json_object_iter_key(at), let value = Self.line(entry, rest).flatMap(Self.value) {
+        let start = UnsafeRawPointer(key).assumingMemoryBound(to: UInt8.self)
+        return (UnsafeBufferPointer(start: start, count: json_object_iter_key_len(at)), value)
+      }
+      rest -= lines
+      position = json_object_iter_next(fields, at)
+    }
+    return nil
+  }
+
+  /// How many fields there are, repeated names counted line by line.
+  public var count: Int {
+    guard let fields else { return 0 }
+    var count = 0
+    var position = json_object_iter(fields)
+    while let at = position, let entry = json_object_iter_value(at) {
+      count += Self.lineCount(entry)
+      position = json_object_iter_next(fields, at)
+    }
+    return count
+  }
+
+  /// Replaces every line of the field by one. The caller has checked name and value (``HeaderFields/check(name:value:)``).
+  public func set(_ name: UnsafeBufferPointer<UInt8>, to value: UnsafeBufferPointer<UInt8>) {
+    let fields = fieldsMadeWhenAbsent()
+    let made = Self.made(value)
+    Self.withLowercased(name) { _ = json_object_setn_new_nocheck(fields, $0, $1, made) }
+  }
+
+  /// Adds one more line to the field.
+  public func add(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+    Self.append(Self.made(value), named: name, to: fieldsMadeWhenAbsent())
+  }
+
+  /// Removes every line of the field; false where there was none.
+  @discardableResult
+  public func remove(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let fields else { return false }
+    return Self.withLowercased(name) { json_object_deln(fields, $0, $1) == 0 }
+  }
+
+  private var fields: UnsafeMutablePointer<json_t>? {
+    let member = json_object_getn(document.json, section.utf8CChars, section.utf8CodeUnitCount)
+    return member?.pointee.type == JSON_OBJECT ? member : nil
+  }
+
+  private func fieldsMadeWhenAbsent() -> UnsafeMutablePointer<json_t>? {
+    if let fields { return fields }
+    json_object_setn_new_nocheck(document.json, section.utf8CChars, section.utf8CodeUnitCount, json_object())
+    return fields
+  }
+}
+
+extension StaticString {
+  fileprivate var utf8CChars: UnsafePointer<CChar> {
+    UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+}
+
+extension DocumentHeaders {
+  /// Adds a line under a name that is folded to lower case, and makes an array of a field that has one already.
+  /// Takes over the reference to the value.
+  static func append(
+    _ value: UnsafeMutablePointer<json_t>?, named name: UnsafeBufferPointer<UInt8>,
+    to fields: UnsafeMutablePointer<json_t>?
+  ) {
+    withLowercased(name) { key, count in
+      guard let present = json_object_getn(fields, key, count) else {
+        _ = json_object_setn_new_nocheck(fields, key, count, value)
+        return
+      }
+      if present.pointee.type == JSON_ARRAY {
+        json_array_append_new(present, value)
+      } else {
+        let lines = json_array()
+        json_array_append_new(lines, json_incref(present))
+        json_array_append_new(lines, value)
+        json_object_setn_new_nocheck(fields, key, count, lines)
+      }
+    }
+  }
+
+  static func made(_ value: UnsafeBufferPointer<UInt8>) -> UnsafeMutablePointer<json_t>? {
+    DocumentText.string(value) ?? DocumentText.base64(value)
+  }
+
+  private static func value(_ json: UnsafeMutablePointer<json_t>) -> Value? {
+    if let bytes = DocumentText.bytes(json) { return .lent(bytes) }
+    return DocumentText.decoded(json).map { .decoded($0) }
+  }
+
+  private static func lineCount(_ entry: UnsafeMutablePointer<json_t>) -> Int {
+    entry.pointee.type == JSON_ARRAY ? json_array_size(entry) : 1
+  }
+
+  private static func line(_ entry: UnsafeMutablePointer<json_t>, _ index: Int) -> UnsafeMutablePointer<json_t>? {
+    if entry.pointee.type == JSON_ARRAY { return json_array_get(entry, index) }
+    return index == 0 ? entry : nil
+  }
+
+  @inline(__always)
+  private static func withLowercased<Result>(
+    _ name: UnsafeBufferPointer<UInt8>, _ body: (UnsafePointer<CChar>, Int) -> Result
+  ) -> Result {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: max(name.count, 1)) { lowercased in
+      for index in name.indices { lowercased[index] = CChar(bitPattern: name[index].asciiLowercased) }
+      return body(UnsafePointer(lowercased.baseAddress ?? UnsafeMutablePointer(mutating: emptyText)), name.count)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import SluiceMessages
+
+/// How strictly a document is read.
+public struct DocumentRules: OptionSet, Sendable {
+  public let rawValue: Int
+
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Refuses keys that the form does not have, by name. Without it they are ignored.
+  public static let knownKeysOnly = DocumentRules(rawValue: 1)
+  /// Takes header names in any case. Without it a name that is not in lower case is refused, because a live document
+  /// that has both spellings of a name would answer differently in each.
+  public static let namesInAnyCase = DocumentRules(rawValue: 2)
+  /// Takes `{"file": "…"}` as a body: the file is read when the message is sent, with the rights of this process.
+  public static let files = DocumentRules(rawValue: 4)
+
+  /// For a line of input.
+  public static let line: DocumentRules = [.knownKeysOnly, .namesInAnyCase, .files]
+  /// For a document that stages changed in place.
+  public static let live: DocumentRules = [.files]
+}
+
+/// One object inside a document, with the path that errors name.
+struct DocumentPart {
+  let json: JSONValue
+  let path: JSONPointer
+  let rules: DocumentRules
+
+  init(_ json: JSONValue, at path: JSONPointer = JSONPointer(), rules: DocumentRules) throws(MessageError) {
+    self.json = json
+    self.path = path
+    self.rules = rules
+    guard json.isObject else { throw failure("expected an object, found \(json.kindText)") }
+  }
+
+  func failure(_ reason: String) -> MessageError {
+    MessageError(.invalidDocument, path.tokens.isEmpty ? "document" : "\"\(path)\"", reason)
+  }
+
+  func failure(at key: String, _ reason: String) -> MessageError {
+    MessageError(.invalidDocument, "\"\(path.appending(key))\"", reason)
+  }
+
+  /// Refuses every key but these, where the rules ask for that.
+  func allowKeys(_ known: [String]) throws(MessageError) {
+    guard rules.contains(.knownKeysOnly) else { return }
+    for (key, _) in json.members where !known.contains(key) {
+      throw failure(at: key, "unknown key; known here: \(known.joined(separator: ", "))")
+    }
+  }
+
+  func string(_ key: String) throws(MessageError) -> String? {
+    guard let value = json[key] else { return nil }
+    guard let text = value.string else { throw failure(at: key, "expected a string, found \(value.kindText)") }
+    return text
+  }
+
+  func integer(_ key: String) throws(MessageError) -> Int? {
+    guard let value = json[key] else { return nil }
+    guard let number = value.integer else { throw failure(at: key, "expected an integer, found \(value.kindText)") }
+    return Int(number)
+  }
+}
+
+extension JSONValue {
+  /// The kind of a value as a message puts it.
+  var kindText: String {
+    switch kind {
+    case .object: "an object"
+    case .array: "an array"
+    case .string: "a string"
+    case .integer: "an integer"
+    case .real: "a number"
+    case .boolean: "true or false"
+    case .null: "null"
+    }
+  }
+}

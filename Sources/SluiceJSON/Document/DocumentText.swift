@@ -1,0 +1,54 @@
+import CJansson
+import SluiceMessages
+
+// Bytes in and out of jansson strings, in the few places where an intermediate Swift string would be the cost.
+
+/// A field value or a body as a document spells it: `"text"`, or `{"base64": "…"}` for what is not UTF-8.
+enum DocumentText {
+  /// A new string, or nil where the bytes are not UTF-8. The caller owns the reference.
+  static func string(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeMutablePointer<json_t>? {
+    bytes.withMemoryRebound(to: CChar.self) { text in
+      let start = text.baseAddress ?? emptyText
+      return isASCII(bytes) ? json_stringn_nocheck(start, text.count) : json_stringn(start, text.count)
+    }
+  }
+
+  /// A new `{"base64": "…"}`. The caller owns the reference.
+  static func base64(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeMutablePointer<json_t>? {
+    let object = json_object()
+    let encoded = Base64.encode(UnsafeRawBufferPointer(bytes))
+    let text = encoded.withUnsafeBufferPointer { string($0) }
+    json_object_setn_new_nocheck(object, "base64", 6, text)
+    return object
+  }
+
+  /// The bytes of a jansson string, borrowed for as long as nobody changes it; nil for another kind of value.
+  static func bytes(_ json: UnsafePointer<json_t>) -> UnsafeBufferPointer<UInt8>? {
+    guard let text = json_string_value(json) else { return nil }
+    return UnsafeBufferPointer(
+      start: UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self), count: json_string_length(json))
+  }
+
+  /// The bytes behind `{"base64": "…"}`; nil where it is not that, or not canonical base64.
+  static func decoded(_ json: UnsafePointer<json_t>) -> [UInt8]? {
+    guard json_object_size(json) == 1, let member = json_object_getn(json, "base64", 6), let text = bytes(member)
+    else { return nil }
+    return Base64.decode(UnsafeRawBufferPointer(text))
+  }
+
+  /// Eight bytes at a time: nearly every header is ASCII, and jansson's own check goes character by character.
+  static func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    let raw = UnsafeRawBufferPointer(bytes)
+    var seen: UInt64 = 0
+    var index = 0
+    while index &+ 8 <= raw.count {
+      seen |= raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+      index &+= 8
+    }
+    while index < raw.count {
+      seen |= UInt64(raw[index])
+      index &+= 1
+    }
+    return seen & 0x8080_8080_8080_8080 == 0
+  }
+}

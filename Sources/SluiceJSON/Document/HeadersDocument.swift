@@ -1,0 +1,104 @@
+import CJansson
+import SluiceMessages
+
+/// The `headers` and `trailers` of a document:
+///
+///     fields := { name: value, … }
+///     value  := "text" | {"base64": "…"} | [ "text" | {"base64": "…"}, … ]
+///
+/// Names are in lower case; an array holds the lines of a repeated field in wire order.
+enum HeadersDocument {
+  /// A field whose name is no token is left out: a document could not be sent with it.
+  static func make(_ headers: HeaderFields) -> JSONValue {
+    let fields = JSONValue.object()
+    headers.buffer.withUnsafeBufferPointer { buffer in
+      for index in headers.indices {
+        let name = UnsafeBufferPointer(rebasing: buffer[headers.nameRange(at: index)])
+        guard FieldSyntax.isToken(name.span) else { continue }
+        let value = UnsafeBufferPointer(rebasing: buffer[headers.valueRange(at: index)])
+        DocumentHeaders.append(DocumentHeaders.made(value), named: name, to: fields.json)
+      }
+    }
+    return fields
+  }
+
+  /// The fields of a document, checked like every field (``HeaderFields/check(name:value:)``).
+  static func read(_ part: DocumentPart) throws(MessageError) -> HeaderFields {
+    var headers = HeaderFields(fieldCapacity: part.json.count, byteCapacity: part.json.count * 48)
+    var position = json_object_iter(part.json.json)
+    while let at = position, let entry = json_object_iter_value(at), let key = json_object_iter_key(at) {
+      let start = UnsafeRawPointer(key).assumingMemoryBound(to: UInt8.self)
+      let name = UnsafeBufferPointer(start: start, count: json_object_iter_key_len(at))
+      try append(entry, named: name, to: &headers, part)
+      position = json_object_iter_next(part.json.json, at)
+    }
+    return headers
+  }
+
+  private static func append(
+    _ entry: UnsafeMutablePointer<json_t>, named name: UnsafeBufferPointer<UInt8>, to headers: inout HeaderFields,
+    _ part: DocumentPart
+  ) throws(MessageError) {
+    if !part.rules.contains(.namesInAnyCase), name.contains(where: { $0 != $0.asciiLowercased }) {
+      throw part.failure(at: String(decoding: name, as: UTF8.self), "expected the header name in lower case")
+    }
+    guard entry.pointee.type == JSON_ARRAY else {
+      return try appendLine(entry, named: name, to: &headers, part, path: part.path)
+    }
+    let path = part.path.appending(String(decoding: name, as: UTF8.self))
+    for index in 0..<json_array_size(entry) {
+      guard let line = json_array_get(entry, index) else { continue }
+      try appendLine(line, named: name, to: &headers, part, path: path, index: index)
+    }
+  }
+
+  private static func appendLine(
+    _ line: UnsafeMutablePointer<json_t>, named name: UnsafeBufferPointer<UInt8>, to headers: inout HeaderFields,
+    _ part: DocumentPart, path: JSONPointer, index: Int? = nil
+  ) throws(MessageError) {
+    if let bytes = DocumentText.bytes(line) {
+      try HeaderFields.check(name: name.span, value: bytes.span)
+      headers.append(name.span, bytes.span)
+    } else if let bytes = DocumentText.decoded(line) {
+      try HeaderFields.check(name: name.span, value: bytes.span)
+      headers.append(name.span, bytes.span)
+    } else {
+      let kind = JSONValue(retaining: line).kindText
+      let found = kind == "an object" ? "an object without valid base64" : kind
+      throw part.failure(
+        at: index.map { "\(String(decoding: name, as: UTF8.self))/\($0)" } ?? String(decoding: name, as: UTF8.self),
+        "expected a string, {\"base64\": \"…\"} or an array of these, found \(found)")
+    }
+  }
+}
+
+extension HeaderFields {
+  /// Marks fields as the ones they came from: a field that stands in `origin` unchanged keeps its marks, one whose value
+  /// changed stays sensitive, and what is new gets `added`.
+  mutating func takeMarks(from origin: HeaderFields, added: Marks) {
+    let fields = self
+    for index in fields.indices {
+      let bytes = fields.buffer.span
+      let value = bytes.extracting(fields.valueRange(at: index))
+      mark(at: index, origin.marks(of: bytes.extracting(fields.nameRange(at: index)), value, otherwise: added))
+    }
+  }
+
+  private func marks(of name: Span<UInt8>, _ value: Span<UInt8>, otherwise added: Marks) -> Marks {
+    var next = firstIndex(named: name)
+    var isSensitive = false
+    while let index = next {
+      if buffer.span.extracting(valueRange(at: index)).isIdenticalInContent(to: value) { return marks(at: index) }
+      isSensitive = isSensitive || marks(at: index).contains(.sensitive)
+      next = firstIndex(named: name, from: index + 1)
+    }
+    return isSensitive ? added.union(.sensitive) : added
+  }
+}
+
+extension Span where Element == UInt8 {
+  fileprivate func isIdenticalInContent(to other: Span<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    return indices.allSatisfy { self[$0] == other[$0] }
+  }
+}

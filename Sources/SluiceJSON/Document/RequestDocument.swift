@@ -1,0 +1,83 @@
+public import SluiceMessages
+
+/// A request as a JSON document:
+///
+///     {"method": "POST", "url": "https://…", "headers": { fields }, "body": { body }}
+///
+/// ``HeaderFields`` and ``Body`` have no more to say than the document, save a field's marks and a streamed body, which
+/// ``update(_:from:bodyWasFilled:added:)`` carries over.
+public enum RequestDocument {
+  private static let keys = ["method", "url", "headers", "body"]
+
+  /// A new document.
+  public static func make(_ request: Request, body filling: BodyDocument.Filling = .plain) -> JSONValue {
+    let document = JSONValue.object()
+    document["method"] = JSONValue(request.method)
+    document["url"] = JSONValue(request.url.string)
+    document["headers"] = HeadersDocument.make(request.headers)
+    BodyDocument.fill(document, from: request.body, filling)
+    return document
+  }
+
+  /// The request that a document spells out. Only `url` must be there; the method is GET without one.
+  public static func read(_ document: JSONValue, rules: DocumentRules) throws(MessageError) -> Request {
+    let part = try DocumentPart(document, rules: rules)
+    try part.allowKeys(keys)
+    return try read(part)
+  }
+
+  static func read(_ part: DocumentPart) throws(MessageError) -> Request {
+    guard let text = try part.string("url") else {
+      throw part.failure("missing key \"url\": expected an absolute http or https URL")
+    }
+    let url = try HTTPURL(text)
+    let method = try part.string("method") ?? "GET"
+    let headers = try headers(part, "headers")
+    let body = try body(part, original: .empty) ?? .empty
+    let request = Request(method: method, url: url, headers: headers, body: body)
+    try request.validate()
+    return request
+  }
+
+  /// Brings a request up to date with the document that was made of it and that stages changed since.
+  ///
+  /// Keys that the form does not have are ignored. Fails, leaving the request as it was, where the document is no
+  /// request any more.
+  /// - Parameters:
+  ///   - bodyWasFilled: whether the document got its body; if not, a missing `body` leaves the body alone.
+  ///   - added: what fields are marked with that were not there before.
+  public static func update(
+    _ request: inout Request, from document: JSONValue, bodyWasFilled: Bool, added: HeaderFields.Marks = .addedByStage
+  ) throws(MessageError) {
+    let part = try DocumentPart(document, rules: .live)
+    var changed = request
+    guard let url = try part.string("url") else { throw part.failure("missing key \"url\"") }
+    if url != changed.url.string { changed.url = try HTTPURL(url) }
+    guard let method = try part.string("method") else { throw part.failure("missing key \"method\"") }
+    changed.method = method
+    changed.headers = try headers(part, "headers")
+    changed.headers.takeMarks(from: request.headers, added: added)
+    changed.body = try body(part, replacing: request.body, wasFilled: bodyWasFilled)
+    guard FieldSyntax.isToken(method.utf8.span) else {
+      throw MessageError(.invalidMethod, "method", "not a token, such as GET or POST")
+    }
+    request = changed
+  }
+
+  static func headers(_ part: DocumentPart, _ key: String) throws(MessageError) -> HeaderFields {
+    guard let fields = part.json[key] else { return HeaderFields() }
+    return try HeadersDocument.read(DocumentPart(fields, at: part.path.appending(key), rules: part.rules))
+  }
+
+  static func body(_ part: DocumentPart, original: Body) throws(MessageError) -> Body? {
+    guard let form = part.json["body"] else { return nil }
+    return try BodyDocument.read(
+      DocumentPart(form, at: part.path.appending("body"), rules: part.rules), original: original)
+  }
+
+  static func body(_ part: DocumentPart, replacing original: Body, wasFilled: Bool) throws(MessageError) -> Body {
+    if let changed = try body(part, original: original) { return changed }
+    if case .stream = original { return original }
+    return wasFilled ? .empty : original
+  }
+}

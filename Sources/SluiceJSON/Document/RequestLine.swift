@@ -1,0 +1,39 @@
+public import SluiceMessages
+
+/// One line of input: a request document with an optional `id` (any JSON scalar) and `timeout`.
+public struct RequestLine: Sendable {
+  /// What ties the result to this line, as it was given.
+  public var id: JSONValue?
+  public var request: Request
+
+  /// Reads a document strictly: unknown keys are refused by name.
+  public init(_ document: JSONValue, rules: DocumentRules = .line) throws(MessageError) {
+    let part = try DocumentPart(document, rules: rules)
+    try part.allowKeys(["id", "method", "url", "headers", "body", "timeout"])
+    id = document["id"]
+    if let id, id.isObject || id.isArray {
+      throw part.failure(at: "id", "expected a string, a number, true, false or null, found \(id.kindText)")
+    }
+    request = try RequestDocument.read(part)
+    request.timeout = try Self.timeout(part)
+  }
+
+  /// Reads the text of a line. An error in the JSON itself names its column.
+  public init(parsing text: UnsafeRawBufferPointer, rules: DocumentRules = .line) throws(MessageError) {
+    let document: JSONValue
+    do {
+      document = try JSONValue(parsing: text, options: .rejectDuplicates)
+    } catch {
+      throw MessageError(.invalidDocument, "column \(error.column ?? 1)", "not JSON: \(error.message)")
+    }
+    try self.init(document, rules: rules)
+  }
+
+  private static func timeout(_ part: DocumentPart) throws(MessageError) -> Duration? {
+    guard let text = try part.string("timeout") else { return nil }
+    guard let timeout = DurationText.duration(text), timeout > .zero else {
+      throw part.failure(at: "timeout", "expected a number above 0 with ms, s, m or h, such as 30s; found \"\(text)\"")
+    }
+    return timeout
+  }
+}

@@ -1,0 +1,56 @@
+public import SluiceMessages
+
+/// A response as a JSON document:
+///
+///     {"status": 200, "headers": { fields }, "body": { body }, "trailers": { fields }}
+///
+/// `trailers` is there only where the response has some.
+public enum ResponseDocument {
+  private static let keys = ["status", "headers", "body", "trailers"]
+
+  /// A new document.
+  public static func make(_ response: Response, body filling: BodyDocument.Filling = .plain) -> JSONValue {
+    let document = JSONValue.object()
+    document["status"] = JSONValue(Int64(response.status))
+    document["headers"] = HeadersDocument.make(response.headers)
+    BodyDocument.fill(document, from: response.body, filling)
+    if !response.trailers.isEmpty { document["trailers"] = HeadersDocument.make(response.trailers) }
+    return document
+  }
+
+  /// The response that a document spells out. Only `status` must be there.
+  public static func read(_ document: JSONValue, rules: DocumentRules) throws(MessageError) -> Response {
+    let part = try DocumentPart(document, rules: rules)
+    try part.allowKeys(keys)
+    return Response(
+      status: try status(part), headers: try RequestDocument.headers(part, "headers"),
+      body: try RequestDocument.body(part, original: .empty) ?? .empty,
+      trailers: try RequestDocument.headers(part, "trailers"))
+  }
+
+  /// Brings a response up to date with its document, as ``RequestDocument/update(_:from:bodyWasFilled:added:)`` does.
+  public static func update(
+    _ response: inout Response, from document: JSONValue, bodyWasFilled: Bool,
+    added: HeaderFields.Marks = .addedByStage
+  ) throws(MessageError) {
+    let part = try DocumentPart(document, rules: .live)
+    var changed = response
+    changed.status = try status(part)
+    changed.headers = try RequestDocument.headers(part, "headers")
+    changed.headers.takeMarks(from: response.headers, added: added)
+    changed.trailers = try RequestDocument.headers(part, "trailers")
+    changed.trailers.takeMarks(from: response.trailers, added: added)
+    changed.body = try RequestDocument.body(part, replacing: response.body, wasFilled: bodyWasFilled)
+    response = changed
+  }
+
+  private static func status(_ part: DocumentPart) throws(MessageError) -> Int {
+    guard let status = try part.integer("status") else {
+      throw part.failure("missing key \"status\": expected an integer from 200 to 999")
+    }
+    guard (200...999).contains(status) else {
+      throw part.failure(at: "status", "expected an integer from 200 to 999, found \(status)")
+    }
+    return status
+  }
+}

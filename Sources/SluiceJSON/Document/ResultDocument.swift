@@ -1,0 +1,79 @@
+/// One line of output: what became of a request line.
+///
+///     {"id": …, "response": { response }, "error": {"code": "…", "message": "…", "stage": "…"},
+///      "attempts": 1, "durationMs": 1.93, "requestId": "…"}
+///
+/// `error` is there only where the request failed, its `stage` only where one is to blame, and `response` wherever there
+/// was one.
+public struct ResultDocument {
+  /// Why a request failed.
+  public struct Failure: Sendable, Hashable {
+    public var code: String
+    public var message: String
+    public var stage: String?
+
+    public init(code: String, message: String, stage: String? = nil) {
+      self.code = code
+      self.message = message
+      self.stage = stage
+    }
+  }
+
+  /// The `id` of the request line, or its number.
+  public var id: JSONValue
+  /// A ``ResponseDocument``.
+  public var response: JSONValue?
+  public var failure: Failure?
+  /// How often the request was tried; 0 for a line that was no request.
+  public var attempts: Int
+  public var duration: Duration
+  public var requestID: String?
+
+  public init(
+    id: JSONValue, response: JSONValue? = nil, failure: Failure? = nil, attempts: Int, duration: Duration,
+    requestID: String? = nil
+  ) {
+    self.id = id
+    self.response = response
+    self.failure = failure
+    self.attempts = attempts
+    self.duration = duration
+    self.requestID = requestID
+  }
+
+  /// The document on one line, with its line feed.
+  ///
+  /// jansson spells 1.93 with 17 digits, so the duration is written here.
+  public func line() throws(JSONError) -> [UInt8] {
+    var line = try head.serialized()
+    line.removeLast()
+    line += ",\"durationMs\":\(Self.milliseconds(duration))".utf8
+    if let requestID {
+      line += ",\"requestId\":".utf8
+      line += try JSONValue(requestID).serialized()
+    }
+    line += "}\n".utf8
+    return line
+  }
+
+  private var head: JSONValue {
+    let document = JSONValue.object()
+    document["id"] = id
+    document["response"] = response
+    document["error"] = failure.map(Self.error)
+    document["attempts"] = JSONValue(Int64(attempts))
+    return document
+  }
+
+  private static func error(_ failure: Failure) -> JSONValue {
+    let error: JSONValue = ["code": JSONValue(failure.code), "message": JSONValue(failure.message)]
+    error["stage"] = failure.stage.map { JSONValue($0) }
+    return error
+  }
+
+  /// Rounded to microseconds, which are all that the clock is good for.
+  private static func milliseconds(_ duration: Duration) -> Double {
+    let (seconds, attoseconds) = duration.components
+    return Double(seconds * 1_000_000 + attoseconds / 1_000_000_000_000) / 1000
+  }
+}

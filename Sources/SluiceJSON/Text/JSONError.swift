@@ -1,0 +1,68 @@
+/// What is wrong with a JSON text or value, and where.
+public struct JSONError: Error, Hashable, Sendable {
+  /// What kind of mistake it is; more may be added.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let syntax = Code(rawValue: "syntax")
+    /// The text ends before the value does.
+    public static let truncated = Code(rawValue: "truncated")
+    /// Something follows the value.
+    public static let trailingText = Code(rawValue: "trailing_text")
+    public static let duplicateKey = Code(rawValue: "duplicate_key")
+    public static let invalidUTF8 = Code(rawValue: "invalid_utf8")
+    /// A string holds U+0000 and the options don't allow it, or a key holds it.
+    public static let nul = Code(rawValue: "nul")
+    /// An integer beyond 64 bits or a real number beyond a double.
+    public static let numberOutOfRange = Code(rawValue: "number_out_of_range")
+    /// Arrays and objects nested deeper than 2048 levels.
+    public static let tooDeep = Code(rawValue: "too_deep")
+    public static let outOfMemory = Code(rawValue: "out_of_memory")
+    /// A value that contains itself.
+    public static let circular = Code(rawValue: "circular")
+    /// A JSON Schema that cannot be used.
+    public static let invalidSchema = Code(rawValue: "invalid_schema")
+    /// A value that its JSON Schema does not allow.
+    public static let schemaViolation = Code(rawValue: "schema_violation")
+  }
+
+  public var code: Code
+  public var message: String
+  /// Line, column and offset in the text, where a text was read.
+  public var position: JSONPosition?
+  /// The offending value or key inside the value, where one was looked at.
+  public var pointer: JSONPointer?
+
+  public init(_ code: Code, _ message: String, position: JSONPosition? = nil, pointer: JSONPointer? = nil) {
+    self.code = code
+    self.message = message
+    self.position = position
+    self.pointer = pointer
+  }
+
+  public var line: Int? { position?.line }
+  public var column: Int? { position?.column }
+  public var offset: Int? { position?.offset }
+}
+
+extension JSONError: CustomStringConvertible {
+  public var description: String {
+    guard let position else { return message }
+    return "line \(position.line), column \(position.column): \(message)"
+  }
+}
+
+/// A place in a text: line and column count from 1, the column in Unicode code points, the offset in bytes from 0.
+public struct JSONPosition: Hashable, Sendable {
+  public var line: Int
+  public var column: Int
+  public var offset: Int
+
+  public init(line: Int, column: Int, offset: Int) {
+    self.line = line
+    self.column = column
+    self.offset = offset
+  }
+}

@@ -1,0 +1,83 @@
+import CJansson
+
+/// What a parser accepts beyond, or refuses within, the rules of RFC 8259.
+public struct JSONParsingOptions: OptionSet, Sendable {
+  public let rawValue: Int32
+
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+
+  /// Refuses an object that has a key twice. Otherwise the last one counts.
+  public static let rejectDuplicates = JSONParsingOptions(rawValue: JSON_REJECT_DUPLICATES)
+  /// Takes only an object or an array at the top.
+  public static let containersOnly = JSONParsingOptions(rawValue: JSON_DECODE_ANY)
+  /// Takes `\u0000` in strings (never in keys). C code sees such a string end there.
+  public static let allowNUL = JSONParsingOptions(rawValue: JSON_ALLOW_NUL)
+
+  /// `containersOnly` borrows the bit of the flag that it is the contrary of.
+  var janssonFlags: Int { Int(rawValue ^ JSON_DECODE_ANY) }
+}
+
+extension JSONValue {
+  /// Parses one JSON text in UTF-8, with nothing but white space around it.
+  ///
+  /// Limits: 2048 levels of nesting, integers of 64 bits, reals of a double. A number out of range is an error and is
+  /// never rounded to infinity.
+  public convenience init(
+    parsing text: UnsafeRawBufferPointer, options: JSONParsingOptions = []
+  ) throws(JSONError) {
+    JSONSeed.plantOnce()
+    var error = json_error_t()
+    let start = text.baseAddress?.assumingMemoryBound(to: CChar.self)
+    // An empty text has no address, which jansson would take for a mistake of the caller.
+    let parsed =
+      start.map { json_loadb($0, text.count, options.janssonFlags, &error) }
+      ?? json_loads("", options.janssonFlags, &error)
+    guard let parsed else { throw JSONError(parsing: error) }
+    self.init(adopting: parsed)
+  }
+
+  public convenience init(parsing text: some Sequence<UInt8>, options: JSONParsingOptions = []) throws(JSONError) {
+    var result: Swift.Result<JSONValue, JSONError>?
+    let bytes = ContiguousArray(text)
+    bytes.withUnsafeBytes { bytes in
+      result = Swift.Result { () throws(JSONError) in try JSONValue(parsing: bytes, options: options) }
+    }
+    guard let parsed = try result?.get() else { throw JSONError(.syntax, "no text") }
+    self.init(adopting: parsed.retainedUnsafeJSON())
+  }
+
+  public convenience init(parsing text: String, options: JSONParsingOptions = []) throws(JSONError) {
+    try self.init(parsing: text.utf8, options: options)
+  }
+}
+
+extension JSONError {
+  init(parsing error: json_error_t) {
+    var error = error
+    let reason = sluice_json_error_code(&error)
+    let text = String(cString: sluice_json_error_text(&error))
+    let column = max(Int(error.column), 1)
+    self.init(
+      Code(janssonReason: reason),
+      reason == Int32(json_error_stack_overflow.rawValue)
+        ? "nested deeper than 2048 levels" : text,
+      position: JSONPosition(line: max(Int(error.line), 1), column: column, offset: Int(error.position)))
+  }
+}
+
+extension JSONError.Code {
+  fileprivate init(janssonReason reason: Int32) {
+    self =
+      switch json_error_code(rawValue: UInt32(reason)) {
+      case json_error_out_of_memory: .outOfMemory
+      case json_error_stack_overflow: .tooDeep
+      case json_error_invalid_utf8: .invalidUTF8
+      case json_error_premature_end_of_input: .truncated
+      case json_error_end_of_input_expected: .trailingText
+      case json_error_null_character, json_error_null_byte_in_key: .nul
+      case json_error_duplicate_key: .duplicateKey
+      case json_error_numeric_overflow: .numberOutOfRange
+      default: .syntax
+      }
+  }
+}

@@ -1,0 +1,52 @@
+import CJansson
+
+/// How a value is written. Without options: compact, members in their own order, reals with 17 significant digits.
+public struct JSONWritingOptions: OptionSet, Sendable {
+  public let rawValue: Int32
+
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+
+  /// Members in the order of their keys' bytes, for a text that is the same for equal values.
+  public static let sorted = JSONWritingOptions(rawValue: JSON_SORT_KEYS)
+  /// Two spaces for each level, one member or element to a line.
+  public static let indented = JSONWritingOptions(rawValue: 2)
+  /// `\uXXXX` for everything beyond ASCII.
+  public static let ascii = JSONWritingOptions(rawValue: JSON_ENSURE_ASCII)
+
+  var janssonFlags: Int {
+    Int(JSON_ENCODE_ANY | rawValue | (contains(.indented) ? 0 : JSON_COMPACT))
+  }
+}
+
+extension JSONValue {
+  /// The value as JSON text in UTF-8.
+  ///
+  /// Fails for a value that contains itself or holds a string that is not UTF-8; only C code can build either.
+  public func serialized(_ options: JSONWritingOptions = []) throws(JSONError) -> [UInt8] {
+    let flags = options.janssonFlags
+    var needed = 512
+    // jansson answers how much the text would take: a second round happens for long texts only.
+    for _ in 0..<2 {
+      let capacity = needed
+      let text = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+        needed = buffer.withMemoryRebound(to: CChar.self) { json_dumpb(json, $0.baseAddress, capacity, flags) }
+        count = needed <= capacity ? needed : 0
+      }
+      if needed == 0 { break }
+      if needed <= capacity { return text }
+    }
+    throw JSONError(.circular, "a JSON value that contains itself or a text that is not UTF-8 cannot be written")
+  }
+
+  /// The value as JSON text.
+  public func serializedText(_ options: JSONWritingOptions = []) throws(JSONError) -> String {
+    String(decoding: try serialized(options), as: UTF8.self)
+  }
+}
+
+extension JSONValue: CustomStringConvertible {
+  /// Compact JSON, or a note in angle brackets where the value cannot be written.
+  public var description: String {
+    (try? serializedText()) ?? "<not JSON: contains itself or a text that is not UTF-8>"
+  }
+}

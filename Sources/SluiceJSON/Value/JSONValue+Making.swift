@@ -1,0 +1,85 @@
+import CJansson
+
+extension JSONValue {
+  /// An object without members.
+  public static func object() -> JSONValue {
+    JSONSeed.plantOnce()
+    return JSONValue(made: json_object())
+  }
+
+  /// An array without elements.
+  public static func array() -> JSONValue {
+    JSONValue(made: json_array())
+  }
+
+  /// The one null value.
+  public static var null: JSONValue { JSONValue(made: json_null()) }
+
+  public convenience init(_ text: String) {
+    var text = text
+    self.init(
+      made: text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) { json_stringn_nocheck($0.baseAddress ?? emptyText, $0.count) }
+      })
+  }
+
+  /// A string of bytes, or nil where they are not UTF-8.
+  public convenience init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
+    let made = bytes.withMemoryRebound(to: CChar.self) { json_stringn($0.baseAddress ?? emptyText, $0.count) }
+    guard let made else { return nil }
+    self.init(adopting: made)
+  }
+
+  public convenience init(_ integer: Int64) {
+    self.init(made: json_integer(json_int_t(integer)))
+  }
+
+  /// A real number; one that is not finite becomes null, because JSON cannot spell it.
+  public convenience init(_ real: Double) {
+    self.init(made: real.isFinite ? json_real(real) : json_null())
+  }
+
+  public convenience init(_ bool: Bool) {
+    self.init(made: sluice_json_boolean(bool ? 1 : 0))
+  }
+}
+
+/// jansson wants an address even for a text of no length.
+nonisolated(unsafe) let emptyText: UnsafePointer<CChar> = {
+  // Never freed and never written after this: shared by all threads as a constant.
+  let text = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+  text.initialize(to: 0)
+  return UnsafePointer(text)
+}()
+
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  public convenience init(stringLiteral text: String) { self.init(text) }
+  public convenience init(integerLiteral integer: Int64) { self.init(integer) }
+  public convenience init(floatLiteral real: Double) { self.init(real) }
+  public convenience init(booleanLiteral bool: Bool) { self.init(bool) }
+
+  public convenience init(arrayLiteral elements: JSONValue...) {
+    self.init(made: json_array())
+    for element in elements { json_array_append_new(json, element.retainedUnsafeJSON()) }
+  }
+
+  /// Keys keep their order; of equal keys the last one counts.
+  public convenience init(dictionaryLiteral members: (String, JSONValue)...) {
+    JSONSeed.plantOnce()
+    self.init(made: json_object())
+    for (key, value) in members { self[key] = value }
+  }
+}
+
+/// jansson's hash tables are seeded before the first one is made, so that their order of buckets cannot be guessed and
+/// no two threads seed at the same time.
+public enum JSONSeed {
+  private static let planted: Void = json_object_seed(0)
+
+  /// Seeds on the first call in the process; call it before C code of one's own makes objects on several threads.
+  public static func plantOnce() {
+    _ = planted
+  }
+}

@@ -1,0 +1,133 @@
+public import CJansson
+
+/// A JSON value: the one owner of a reference to a `json_t`, released once, when the last Swift reference goes.
+///
+/// Reference semantics, as in jansson: a member that was read is the member itself, and changing it changes the
+/// document. Use ``deepCopy()`` for a value of its own. Getting a member costs one small allocation; code that is
+/// measured in nanoseconds uses ``withUnsafeJSON(_:)``.
+///
+/// Text is UTF-8 without exception. A string may hold U+0000 only when it was made here or parsed with
+/// ``JSONParsingOptions/allowNUL``: C code would read such a string as ending there.
+///
+/// `@unchecked Sendable`: jansson's reference counts are atomic and reading is safe from any thread; whoever lets more
+/// than one thread reach a value makes sure that none of them changes it.
+public final class JSONValue: @unchecked Sendable {
+  let json: UnsafeMutablePointer<json_t>
+
+  /// Takes over one reference, which the caller no longer owns.
+  public init(adopting json: UnsafeMutablePointer<json_t>) {
+    self.json = json
+  }
+
+  /// Takes a reference of its own; the caller keeps theirs.
+  public convenience init(retaining json: UnsafeMutablePointer<json_t>) {
+    self.init(adopting: json_incref(json))
+  }
+
+  deinit {
+    json_decref(json)
+  }
+
+  /// Lends the pointer for the length of the call; a callee that keeps it takes a reference with `json_incref`.
+  public func withUnsafeJSON<Result, Failure: Error>(
+    _ body: (UnsafeMutablePointer<json_t>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try withExtendedLifetime(self) { () throws(Failure) -> Result in try body(json) }
+  }
+
+  /// A new reference for C code that takes one over; it must be released with `json_decref`.
+  public func retainedUnsafeJSON() -> UnsafeMutablePointer<json_t> {
+    json_incref(json)
+  }
+
+  /// jansson returns NULL from a constructor only when memory is exhausted, where Swift's own allocations stop too.
+  convenience init(made json: UnsafeMutablePointer<json_t>?) {
+    guard let json else { preconditionFailure("out of memory while making a JSON value") }
+    self.init(adopting: json)
+  }
+}
+
+extension JSONValue {
+  /// What a value is; the accessors below answer nil for any other kind.
+  public enum Kind: String, Sendable {
+    case object, array, string, integer, real, boolean, null
+  }
+
+  /// The kind of this value, which never changes.
+  public var kind: Kind {
+    switch json.pointee.type {
+    case JSON_OBJECT: .object
+    case JSON_ARRAY: .array
+    case JSON_STRING: .string
+    case JSON_INTEGER: .integer
+    case JSON_REAL: .real
+    case JSON_TRUE, JSON_FALSE: .boolean
+    default: .null
+    }
+  }
+
+  public var isObject: Bool { json.pointee.type == JSON_OBJECT }
+  public var isArray: Bool { json.pointee.type == JSON_ARRAY }
+  public var isString: Bool { json.pointee.type == JSON_STRING }
+  public var isNull: Bool { json.pointee.type == JSON_NULL }
+
+  /// The text of a string.
+  public var string: String? {
+    withStringBytes { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The value of a number that was spelled without fraction and exponent; 1.0 is a ``real``.
+  public var integer: Int64? {
+    json.pointee.type == JSON_INTEGER ? Int64(json_integer_value(json)) : nil
+  }
+
+  /// The value of a number that was spelled with fraction or exponent.
+  public var real: Double? {
+    json.pointee.type == JSON_REAL ? json_real_value(json) : nil
+  }
+
+  /// The value of either kind of number; integers beyond 2^53 are rounded.
+  public var number: Double? {
+    real ?? integer.map(Double.init)
+  }
+
+  public var bool: Bool? {
+    switch json.pointee.type {
+    case JSON_TRUE: true
+    case JSON_FALSE: false
+    default: nil
+    }
+  }
+
+  /// How many members an object or elements an array has; 0 for everything else.
+  public var count: Int {
+    isArray ? json_array_size(json) : json_object_size(json)
+  }
+
+  /// Lends the UTF-8 of a string without copying it; nil for everything else.
+  public func withStringBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
+    guard let text = json_string_value(json) else { return nil }
+    return withExtendedLifetime(self) {
+      text.withMemoryRebound(to: UInt8.self, capacity: json_string_length(json)) {
+        body(UnsafeBufferPointer(start: $0, count: json_string_length(json)))
+      }
+    }
+  }
+
+  /// A copy that shares nothing with this value.
+  ///
+  /// Throws ``JSONError/Code/circular`` for a value that contains itself, which only C code can build.
+  public func deepCopy() throws(JSONError) -> JSONValue {
+    guard let copy = json_deep_copy(json) else {
+      throw JSONError(.circular, "a JSON value that contains itself cannot be copied")
+    }
+    return JSONValue(adopting: copy)
+  }
+}
+
+extension JSONValue: Equatable {
+  /// Structural equality: objects without regard to order, and 1 differs from 1.0 as their spelling did.
+  public static func == (left: JSONValue, right: JSONValue) -> Bool {
+    json_equal(left.json, right.json) != 0
+  }
+}

@@ -1,0 +1,77 @@
+import Glibc
+
+/// A value behind a lock, with threads that wait for it to change. Timed waits go by the monotonic clock.
+///
+/// Unchecked because the lock upholds what the compiler cannot see.
+public final class Monitor<Value>: @unchecked Sendable {
+  private var value: Value
+  // Allocated because they must never move.
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  public init(_ value: Value) {
+    self.value = value
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Runs the body while no other thread is in one; wakes nobody.
+  public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&value)
+  }
+
+  /// Changes the value and wakes every thread that waits.
+  @discardableResult
+  public func update<Result>(_ body: (inout Value) -> Result) -> Result {
+    defer { broadcast() }
+    return withLock(body)
+  }
+
+  /// Wakes every thread that waits.
+  public func broadcast() { pthread_cond_broadcast(condition) }
+
+  /// Blocks until the body gives a result; it is asked again whenever the threads are woken.
+  public func wait<Result>(_ body: (inout Value) -> Result?) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&value) { return result }
+      pthread_cond_wait(condition, mutex)
+    }
+  }
+
+  /// The same, giving up with nil when the duration has passed.
+  public func wait<Result>(upTo limit: Duration, _ body: (inout Value) -> Result?) -> Result? {
+    var deadline = Self.deadline(after: limit)
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&value) { return result }
+      if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return body(&value) }
+    }
+  }
+
+  /// At most 68 years ahead, so that no sum overflows.
+  private static func deadline(after limit: Duration) -> timespec {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    let (seconds, attoseconds) = limit.components
+    let wanted = min(max(seconds, 0), Int64(Int32.max))
+    let nanoseconds = time.tv_nsec + (seconds < 0 ? 0 : Int(attoseconds / 1_000_000_000))
+    return timespec(
+      tv_sec: time.tv_sec + Int(wanted) + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
+  }
+}

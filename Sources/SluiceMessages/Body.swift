@@ -1,0 +1,67 @@
+/// What a message carries after its head.
+public enum Body: Sendable {
+  case empty
+  case bytes([UInt8])
+  /// Content that lies in a file: an upload, or a response that was too large for memory.
+  case file(FileBody)
+  /// Content produced piece by piece, once; it cannot be sent a second time.
+  case stream(BodyStream)
+
+  /// Text as UTF-8.
+  public static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
+
+  /// The number of bytes where it is known before sending.
+  public var byteCount: Int? {
+    switch self {
+    case .empty: 0
+    case .bytes(let bytes): bytes.count
+    case .file(let file): file.byteCount
+    case .stream(let stream): stream.byteCount
+    }
+  }
+
+  public var isEmpty: Bool { byteCount == 0 }
+
+  /// The bytes where they are in memory; an empty body has none.
+  public var bytes: [UInt8]? {
+    switch self {
+    case .empty: []
+    case .bytes(let bytes): bytes
+    case .file, .stream: nil
+    }
+  }
+
+  /// Whether it can be sent again: by a retry, or by a redirect that keeps the method.
+  public var isReplayable: Bool {
+    if case .stream = self { false } else { true }
+  }
+}
+
+/// A file that holds a body.
+public final class FileBody: Sendable {
+  public let path: String
+  public let byteCount: Int
+  private let onRelease: (@Sendable () -> Void)?
+
+  /// - Parameter onRelease: runs when the last message that refers to the file is gone; a spilled body removes its file there.
+  public init(path: String, byteCount: Int, onRelease: (@Sendable () -> Void)? = nil) {
+    self.path = path
+    self.byteCount = byteCount
+    self.onRelease = onRelease
+  }
+
+  deinit { onRelease?() }
+}
+
+/// A request body that is produced while it is sent.
+public final class BodyStream: Sendable {
+  /// The total, where the producer knows it; without it the request is sent in chunks.
+  public let byteCount: Int?
+  /// Gives the next piece of at most `maximum` bytes; `nil` at the end. Called on the loop of the transaction; must not block.
+  public let read: @Sendable (_ maximum: Int) throws -> [UInt8]?
+
+  public init(byteCount: Int? = nil, read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?) {
+    self.byteCount = byteCount
+    self.read = read
+  }
+}

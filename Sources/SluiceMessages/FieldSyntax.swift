@@ -1,0 +1,60 @@
+/// The grammar of field names, methods and field values (RFC 9110 §5.1, §5.5, §9.1).
+public enum FieldSyntax {
+  /// Whether the bytes are a token: at least one character, none of them a delimiter, space or control.
+  public static func isToken(_ bytes: Span<UInt8>) -> Bool {
+    guard !bytes.isEmpty else { return false }
+    let bits = tokenBits
+    for index in bytes.indices where !isTokenCharacter(bytes[index], bits) { return false }
+    return true
+  }
+
+  /// Whether the bytes can be a field value: no CR, LF or NUL, no other control but HTAB, no space at either end.
+  public static func isFieldValue(_ bytes: Span<UInt8>) -> Bool {
+    guard let last = bytes.indices.last else { return true }
+    if isSpace(bytes[0]) || isSpace(bytes[last]) { return false }
+    for index in bytes.indices {
+      let byte = bytes[index]
+      if byte < 0x20, byte != 0x09 { return false }
+      if byte == 0x7F { return false }
+    }
+    return true
+  }
+
+  /// Fields of one connection only, and those that frame a message: not a stage's to set (RFC 9110 §7.6.1, RFC 9112 §6).
+  public static func isHopByHop(_ name: Span<UInt8>) -> Bool {
+    switch name.count {
+    case 2: equals(name, "te")
+    case 7: equals(name, "trailer") || equals(name, "upgrade")
+    case 10: equals(name, "connection") || equals(name, "keep-alive")
+    case 16: equals(name, "proxy-connection")
+    case 17: equals(name, "transfer-encoding")
+    case 18: equals(name, "proxy-authenticate")
+    case 19: equals(name, "proxy-authorization")
+    default: false
+    }
+  }
+
+  /// Compares without case; `lowercase` must be ASCII in lower case.
+  public static func equals(_ bytes: Span<UInt8>, _ lowercase: String) -> Bool {
+    let text = lowercase.utf8.span
+    guard bytes.count == text.count else { return false }
+    for index in bytes.indices where bytes[index].asciiLowercased != text[index] { return false }
+    return true
+  }
+
+  /// One bit for each byte below 0x80 that may stand in a token: letters, digits and !#$%&'*+-.^_`|~.
+  private static let tokenBits: (low: UInt64, high: UInt64) = {
+    var bits: (low: UInt64, high: UInt64) = (0, 0)
+    let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    for byte in (letters + "0123456789!#$%&'*+-.^_`|~").utf8 {
+      if byte < 64 { bits.low |= 1 << UInt64(byte) } else { bits.high |= 1 << UInt64(byte - 64) }
+    }
+    return bits
+  }()
+
+  private static func isTokenCharacter(_ byte: UInt8, _ bits: (low: UInt64, high: UInt64)) -> Bool {
+    byte < 128 && (byte < 64 ? bits.low : bits.high) >> UInt64(byte & 63) & 1 == 1
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}

@@ -1,0 +1,61 @@
+/// An absolute `http` or `https` URL, checked strictly enough that nothing downstream can read it differently.
+///
+/// Parsed by RFC 3986; spaces, controls, backslashes and bytes above 0x7F are refused instead of being repaired, since two
+/// parsers that repair differently send a secret to the wrong host. The fragment is kept in ``string`` and never sent.
+public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
+  /// Behind one reference, so that a copy of a URL, and of a request, costs one retain.
+  private final class Parts: Sendable {
+    let string: String
+    let origin: Origin
+    let userInfo: String?
+    let pathRange: Range<Int>
+    let queryRange: Range<Int>?
+
+    init(_ string: String, _ origin: Origin, _ userInfo: String?, _ pathRange: Range<Int>, _ queryRange: Range<Int>?) {
+      self.string = string
+      self.origin = origin
+      self.userInfo = userInfo
+      self.pathRange = pathRange
+      self.queryRange = queryRange
+    }
+  }
+
+  private let parts: Parts
+
+  /// - Parameters: the ranges are offsets into the UTF-8 of the string.
+  init(string: String, origin: Origin, userInfo: String?, pathRange: Range<Int>, queryRange: Range<Int>?) {
+    parts = Parts(string, origin, userInfo, pathRange, queryRange)
+  }
+
+  /// The URL as it was given.
+  public var string: String { parts.string }
+
+  public var origin: Origin { parts.origin }
+
+  /// `user:password`, still percent-encoded, where the URL has them.
+  public var userInfo: String? { parts.userInfo }
+
+  var pathRange: Range<Int> { parts.pathRange }
+  var queryRange: Range<Int>? { parts.queryRange }
+
+  /// The path, percent-encoded as given; `/` where the URL has none.
+  public var path: String { pathRange.isEmpty ? "/" : text(pathRange) }
+
+  /// What follows the `?`, percent-encoded as given.
+  public var query: String? { queryRange.map { text($0) } }
+
+  public var host: String { origin.host }
+
+  public var description: String { string }
+
+  private func text(_ range: Range<Int>) -> String {
+    let utf8 = string.utf8
+    let start = utf8.index(utf8.startIndex, offsetBy: range.lowerBound)
+    return String(string[start..<utf8.index(start, offsetBy: range.count)])
+  }
+
+  public static func == (left: HTTPURL, right: HTTPURL) -> Bool {
+    left.parts === right.parts || left.string == right.string
+  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(string) }
+}

@@ -1,0 +1,109 @@
+// Fields as bytes: what the wire and the ABI use, without making strings.
+extension HeaderFields {
+  /// Where the name stands in ``buffer``; followed by `: `.
+  public func nameRange(at index: Int) -> Range<Int> { entries[index].nameRange }
+
+  /// Where the value stands in ``buffer``; followed by a NUL.
+  public func valueRange(at index: Int) -> Range<Int> { entries[index].valueRange }
+
+  public func marks(at index: Int) -> Marks { entries[index].marks }
+
+  public mutating func mark(at index: Int, _ marks: Marks) { entries[index].marks.formUnion(marks) }
+
+  /// The position of the first field of that name at or after `start`.
+  public func firstIndex(named name: Span<UInt8>, from start: Int = 0) -> Int? {
+    var index = start
+    while index < entries.count {
+      if isName(at: index, name) { return index }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Adds one more field at the end.
+  public mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks = []) {
+    entries.append(write(name, value, marks: marks))
+  }
+
+  /// Replaces every field of that name by one, at the place of the first or, where there was none, at the end.
+  public mutating func set(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) {
+    let entry = write(name, value, marks: marks)
+    guard let index = firstIndex(named: name) else { return entries.append(entry) }
+    wastedBytes += entries[index].byteCount
+    entries[index] = entry
+    if let next = firstIndex(named: name, from: index + 1) { remove(named: name, from: next) }
+    compactIfWasteful()
+  }
+
+  /// Removes every field of that name, from a position on.
+  public mutating func remove(named name: Span<UInt8>, from start: Int = 0) {
+    var index = start
+    while let found = firstIndex(named: name, from: index) {
+      wastedBytes += entries[found].byteCount
+      entries.remove(at: found)
+      index = found
+    }
+    compactIfWasteful()
+  }
+
+  public mutating func remove(at index: Int) {
+    wastedBytes += entries[index].byteCount
+    entries.remove(at: index)
+    compactIfWasteful()
+  }
+
+  /// Removes all fields and keeps the room they took, for the next message.
+  public mutating func removeAll() {
+    entries.removeAll(keepingCapacity: true)
+    buffer.removeAll(keepingCapacity: true)
+    wastedBytes = 0
+  }
+
+  func isName(at index: Int, _ name: Span<UInt8>) -> Bool {
+    let entry = entries[index]
+    guard entry.nameCount == name.count else { return false }
+    // From the end: names of one message begin alike (`x-…`, `access-control-…`) more often than they end alike.
+    var offset = entry.nameCount
+    while offset > 0 {
+      offset -= 1
+      let ours = buffer[entry.start + offset]
+      let theirs = name[offset]
+      if ours != theirs, ours.asciiLowercased != theirs.asciiLowercased { return false }
+    }
+    return true
+  }
+
+  private mutating func write(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks) -> Entry {
+    if buffer.capacity - buffer.count < name.count + value.count + 3 { makeRoom(name.count + value.count + 3) }
+    let entry = Entry(start: buffer.count, nameCount: name.count, valueCount: value.count, marks: marks)
+    buffer.append(copying: name)
+    buffer.append(UInt8(ascii: ":"))
+    buffer.append(UInt8(ascii: " "))
+    buffer.append(copying: value)
+    buffer.append(0)
+    return entry
+  }
+
+  /// A message has about ten headers: room for them at once, instead of growing field by field.
+  private mutating func makeRoom(_ count: Int) {
+    buffer.reserveCapacity(Swift.max(buffer.count * 2, buffer.count + count, 512))
+    entries.reserveCapacity(Swift.max(entries.count + 1, 16))
+  }
+
+  /// Rewrites the buffer once removed fields hold most of it, so that a header rewritten for ever takes bounded room.
+  private mutating func compactIfWasteful() {
+    guard wastedBytes > 4096, wastedBytes > buffer.count / 2 else { return }
+    var compact = HeaderFields(fieldCapacity: entries.count, byteCapacity: buffer.count - wastedBytes)
+    for entry in entries {
+      let span = buffer.span
+      compact.append(
+        span.extracting(entry.nameRange), span.extracting(entry.valueRange), marks: entry.marks)
+    }
+    self = compact
+  }
+}
+
+extension UInt8 {
+  /// The byte with A–Z folded to a–z, everything else as it is.
+  @inlinable public var asciiLowercased: UInt8 { self &- 65 < 26 ? self | 0x20 : self }
+}

@@ -1,0 +1,79 @@
+// Fields as text. Values that are not UTF-8 are shown with U+FFFD; the byte forms keep them exactly.
+extension HeaderFields {
+  /// The value of the first field of that name; assigning replaces all fields of the name by one, `nil` removes them.
+  ///
+  /// Assigning does not validate: the engine checks every message before it leaves (``HeaderFields/validate()``).
+  public subscript(name: String) -> String? {
+    get { firstIndex(named: name.utf8.span).map { value(at: $0) } }
+    set {
+      guard let newValue else { return remove(named: name.utf8.span) }
+      set(name.utf8.span, to: newValue.utf8.span)
+    }
+  }
+
+  /// The values of all fields of that name, in wire order.
+  public subscript(values name: String) -> [String] {
+    indices.filter { isName(at: $0, name.utf8.span) }.map { value(at: $0) }
+  }
+
+  /// Adds one more field at the end.
+  public mutating func append(_ name: String, _ value: String, marks: Marks = []) {
+    append(name.utf8.span, value.utf8.span, marks: marks)
+  }
+
+  /// Removes every field of that name.
+  public mutating func remove(_ name: String) { remove(named: name.utf8.span) }
+
+  public func contains(_ name: String) -> Bool { firstIndex(named: name.utf8.span) != nil }
+
+  /// The name as it was given; compare it without case.
+  public func name(at index: Int) -> String { String(decoding: buffer[entries[index].nameRange], as: UTF8.self) }
+
+  public func value(at index: Int) -> String { String(decoding: buffer[entries[index].valueRange], as: UTF8.self) }
+}
+
+extension HeaderFields: ExpressibleByDictionaryLiteral {
+  /// Later fields of the same name are kept as further lines.
+  public init(dictionaryLiteral elements: (String, String)...) {
+    for (name, value) in elements { append(name, value) }
+  }
+}
+
+extension HeaderFields: Sequence {
+  public typealias Element = (name: String, value: String)
+
+  public func makeIterator() -> AnyIterator<Element> {
+    var next = 0
+    return AnyIterator {
+      guard next < count else { return nil }
+      defer { next += 1 }
+      return (name(at: next), value(at: next))
+    }
+  }
+}
+
+extension HeaderFields: Hashable {
+  /// Equal when the same fields stand in the same order; names without case, values byte by byte. Marks don't count.
+  public static func == (left: HeaderFields, right: HeaderFields) -> Bool {
+    guard left.count == right.count else { return false }
+    return left.indices.allSatisfy { index in
+      left.isName(at: index, right.buffer.span.extracting(right.nameRange(at: index)))
+        && left.buffer[left.valueRange(at: index)] == right.buffer[right.valueRange(at: index)]
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    for entry in entries {
+      for byte in buffer[entry.nameRange] { hasher.combine(byte.asciiLowercased) }
+      hasher.combine(buffer[entry.valueRange])
+    }
+  }
+}
+
+extension HeaderFields: CustomStringConvertible {
+  /// One line a field; the values of sensitive fields are left out.
+  public var description: String {
+    indices.map { "\(name(at: $0)): \(marks(at: $0).contains(.sensitive) ? "REDACTED" : value(at: $0))" }
+      .joined(separator: "\n")
+  }
+}

@@ -1,0 +1,55 @@
+/// An ordered list of HTTP fields, names compared without case (RFC 9110 §5.1).
+///
+/// All fields share one byte buffer in which each stands as `name: value` and a final NUL, the very form that
+/// libcurl takes, so that a message goes to the wire without being spelled again. Copies are copy-on-write.
+public struct HeaderFields: Sendable {
+  /// Where one field lies in the buffer, and what is known about it.
+  struct Entry: Sendable {
+    var start: Int
+    var nameCount: Int
+    var valueCount: Int
+    var marks: Marks
+
+    var nameRange: Range<Int> { start..<start + nameCount }
+    var valueRange: Range<Int> { start + nameCount + 2..<start + nameCount + 2 + valueCount }
+    var byteCount: Int { nameCount + valueCount + 3 }
+  }
+
+  /// What the engine remembers about one field besides its text.
+  public struct Marks: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// A secret: dropped when a redirect leaves the origin, redacted in everything that is shown.
+    public static let sensitive = Marks(rawValue: 1)
+    /// Added by a stage and not by the caller: dropped when a redirect leaves the origin.
+    public static let addedByStage = Marks(rawValue: 2)
+  }
+
+  /// The position of a field in the list.
+  public typealias Index = Int
+
+  /// The text of all fields: for each, `name: value` and a NUL, wherever ``nameRange(at:)`` and ``valueRange(at:)`` say.
+  ///
+  /// Bytes between the ranges of living fields may belong to removed ones.
+  public internal(set) var buffer: [UInt8] = []
+  var entries: [Entry] = []
+  /// Bytes of the buffer that no entry refers to any more.
+  var wastedBytes = 0
+
+  public init() {}
+
+  /// Reserves room, so that a message of known size is built with one allocation per array.
+  public init(fieldCapacity: Int, byteCapacity: Int) {
+    entries.reserveCapacity(fieldCapacity)
+    buffer.reserveCapacity(byteCapacity)
+  }
+
+  /// The number of fields; a repeated name counts once for each line.
+  public var count: Int { entries.count }
+  public var isEmpty: Bool { entries.isEmpty }
+  public var indices: Range<Int> { entries.indices }
+
+  /// Bytes that the fields take on the wire in HTTP/1.1, line ends included.
+  public var wireByteCount: Int { entries.reduce(0) { $0 + $1.byteCount + 1 } }
+}

@@ -1,0 +1,30 @@
+/// An HTTP request as the engine sends it.
+public struct Request: Sendable {
+  /// A token, compared with case (RFC 9110 §9.1).
+  public var method: String
+  public var url: HTTPURL
+  public var headers: HeaderFields
+  public var body: Body
+  /// Bounds the whole transaction, retries included; `nil` leaves it to the configuration.
+  public var timeout: Duration?
+
+  public init(
+    method: String = "GET", url: HTTPURL, headers: HeaderFields = HeaderFields(), body: Body = .empty,
+    timeout: Duration? = nil
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.timeout = timeout
+  }
+
+  /// Checks the method and every header; the URL was checked when it was made.
+  public func validate() throws(MessageError) {
+    guard FieldSyntax.isToken(method.utf8.span) else {
+      throw MessageError(
+        .invalidMethod, "method \"\(HeaderFields.printable(method.utf8.span))\"", "not a token, such as GET or POST")
+    }
+    try headers.validate()
+  }
+}

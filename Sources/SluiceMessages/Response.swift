@@ -1,0 +1,30 @@
+/// An HTTP response as the stages and the caller see it.
+public struct Response: Sendable {
+  /// The final status code, 200–999; informational responses are events, not responses.
+  public var status: Int
+  public var headers: HeaderFields
+  public var body: Body
+  /// Fields that came after the body (RFC 9110 §6.5).
+  public var trailers: HeaderFields
+  /// The version the server spoke; `nil` where a stage made the response.
+  public var version: HTTPVersion?
+
+  public init(
+    status: Int, headers: HeaderFields = HeaderFields(), body: Body = .empty,
+    trailers: HeaderFields = HeaderFields(), version: HTTPVersion? = nil
+  ) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.trailers = trailers
+    self.version = version
+  }
+}
+
+/// A version of HTTP, in the spelling of `network.protocol.version` of OpenTelemetry.
+public enum HTTPVersion: String, Sendable, Hashable {
+  case http10 = "1.0"
+  case http11 = "1.1"
+  case http2 = "2"
+  case http3 = "3"
+}

@@ -1,0 +1,59 @@
+/// What a ``LatencyHistogram`` held at one moment, or several of them together. All durations are nanoseconds.
+public struct LatencySnapshot: Sendable, Hashable {
+  /// One count a bucket; empty where nothing was recorded.
+  private(set) var counts: [UInt64]
+  /// How many durations were recorded.
+  public private(set) var count: UInt64
+  /// All durations together; wraps around after 584 years.
+  public private(set) var sum: UInt64
+  /// The longest duration, exactly.
+  public private(set) var maximum: UInt64
+
+  public init() { self.init(counts: [], sum: 0, maximum: 0) }
+
+  init(counts: [UInt64], sum: UInt64, maximum: UInt64) {
+    count = counts.reduce(0, &+)
+    self.counts = count == 0 ? [] : counts
+    self.sum = sum
+    self.maximum = maximum
+  }
+
+  public var isEmpty: Bool { count == 0 }
+
+  /// The arithmetic mean; 0 where nothing was recorded.
+  public var mean: UInt64 { count == 0 ? 0 : sum / count }
+
+  /// The duration that a fraction of all durations did not exceed, at most 1/32 off; 0 where nothing was recorded.
+  ///
+  /// Never more than ``maximum``. A fraction of 1 or more gives ``maximum``; one of 0 or less the shortest.
+  public func quantile(_ fraction: Double) -> UInt64 {
+    guard count > 0 else { return 0 }
+    guard fraction < 1 else { return maximum }
+    let rank = UInt64(max(1, (max(0, fraction) * Double(count)).rounded(.up)))
+    var passed: UInt64 = 0
+    for index in counts.indices {
+      passed += counts[index]
+      if passed >= rank {
+        return index == LatencyBuckets.last ? maximum : min(LatencyBuckets.middle(of: index), maximum)
+      }
+    }
+    return maximum
+  }
+
+  public var p50: UInt64 { quantile(0.5) }
+  public var p90: UInt64 { quantile(0.9) }
+  public var p99: UInt64 { quantile(0.99) }
+  public var p999: UInt64 { quantile(0.999) }
+
+  /// Adds what another histogram held.
+  public mutating func merge(_ other: LatencySnapshot) {
+    if counts.isEmpty {
+      counts = other.counts
+    } else {
+      for index in other.counts.indices { counts[index] &+= other.counts[index] }
+    }
+    count &+= other.count
+    sum &+= other.sum
+    maximum = max(maximum, other.maximum)
+  }
+}

@@ -1,0 +1,77 @@
+/// What pipelines counted up to one moment: that of one loop, or of several loops and earlier pipelines merged.
+public struct MetricsSnapshot: Sendable, Hashable {
+  /// Transactions that began, those in flight included.
+  public internal(set) var begun: UInt64 = 0
+  /// Transactions that ended, by how.
+  public internal(set) var outcomes: [OutcomeClass: UInt64] = [:]
+  /// Transactions that ended, by the class of their final status.
+  public internal(set) var statuses: [StatusClass: UInt64] = [:]
+  /// From submission to the end, in nanoseconds; one entry a transaction that ended.
+  public internal(set) var duration = LatencySnapshot()
+  public internal(set) var attempts: UInt64 = 0
+  public internal(set) var retries: UInt64 = 0
+  public internal(set) var redirects: UInt64 = 0
+  public internal(set) var hops: UInt64 = 0
+  public internal(set) var bytesSent: UInt64 = 0
+  public internal(set) var bytesReceived: UInt64 = 0
+  /// One entry for each phase and name, in the order of the phases and of their lists; a stage listed twice has one.
+  public internal(set) var stages: [StageSnapshot] = []
+  public internal(set) var tracers: [TracerSnapshot] = []
+
+  public init() {}
+
+  /// All of them as one.
+  public init(merging snapshots: some Sequence<MetricsSnapshot>) {
+    self.init()
+    for snapshot in snapshots { merge(snapshot) }
+  }
+
+  /// Transactions that ended, however.
+  public var completed: UInt64 { outcomes.values.reduce(0, &+) }
+
+  public var inFlight: UInt64 { begun > completed ? begun - completed : 0 }
+
+  public subscript(outcome: OutcomeClass) -> UInt64 { outcomes[outcome] ?? 0 }
+
+  public subscript(status: StatusClass) -> UInt64 { statuses[status] ?? 0 }
+
+  /// What a stage did in one phase; nil where it has no part in it.
+  public func stage(_ phase: StagePhase, _ name: String) -> StageSnapshot? {
+    stages.first { $0.phase == phase && $0.name == name }
+  }
+
+  public func tracer(_ name: String) -> TracerSnapshot? { tracers.first { $0.name == name } }
+
+  /// Adds what other loops counted; stages and tracers are matched by phase and name, new ones follow at the end of their phase.
+  public mutating func merge(_ other: MetricsSnapshot) {
+    begun &+= other.begun
+    outcomes.merge(other.outcomes, uniquingKeysWith: &+)
+    statuses.merge(other.statuses, uniquingKeysWith: &+)
+    duration.merge(other.duration)
+    attempts &+= other.attempts
+    retries &+= other.retries
+    redirects &+= other.redirects
+    hops &+= other.hops
+    bytesSent &+= other.bytesSent
+    bytesReceived &+= other.bytesReceived
+    for stage in other.stages { merge(stage) }
+    for tracer in other.tracers { merge(tracer) }
+  }
+
+  mutating func merge(_ stage: StageSnapshot) {
+    if let index = stages.firstIndex(where: { $0.phase == stage.phase && $0.name == stage.name }) {
+      stages[index].merge(stage)
+    } else {
+      let end = stages.lastIndex { $0.phase.rawValue <= stage.phase.rawValue }
+      stages.insert(stage, at: end.map { $0 + 1 } ?? 0)
+    }
+  }
+
+  mutating func merge(_ tracer: TracerSnapshot) {
+    if let index = tracers.firstIndex(where: { $0.name == tracer.name }) {
+      tracers[index].merge(tracer)
+    } else {
+      tracers.append(tracer)
+    }
+  }
+}

@@ -1,0 +1,140 @@
+/// What the pipeline counts on one loop: made with the snapshot of stages, written by the loop's thread without lock or
+/// allocation, readable from any thread.
+///
+/// Stages and tracers are addressed by their position in the lists that were given, so that recording looks nothing up.
+public final class PipelineMetrics: Sendable {
+  private let names: Names
+  private let requestStages: [StageMetrics]
+  private let issueStages: [StageMetrics]
+  private let responseStages: [StageMetrics]
+  private let failureStages: [StageMetrics]
+  private let tracers: [TracerMetrics]
+  private let duration = LatencyHistogram()
+  private let begun = Counter()
+  private let outcomes: InlineArray<3, Counter>
+  private let statuses: InlineArray<6, Counter>
+  private let attempts = Counter()
+  private let retries = Counter()
+  private let redirects = Counter()
+  private let hops = Counter()
+  private let bytesSent = Counter()
+  private let bytesReceived = Counter()
+
+  private struct Names: Sendable {
+    let request: [String]
+    let issue: [String]
+    let response: [String]
+    let tracers: [String]
+  }
+
+  /// - Parameters: the names of the lists, each in its order; the failure phase uses the positions of `responseStages`.
+  public init(requestStages: [String], issueStages: [String], responseStages: [String], tracers: [String]) {
+    names = Names(request: requestStages, issue: issueStages, response: responseStages, tracers: tracers)
+    self.requestStages = requestStages.map { _ in StageMetrics() }
+    self.issueStages = issueStages.map { _ in StageMetrics() }
+    self.responseStages = responseStages.map { _ in StageMetrics() }
+    failureStages = responseStages.map { _ in StageMetrics() }
+    self.tracers = tracers.map { _ in TracerMetrics() }
+    outcomes = InlineArray { _ in Counter() }
+    statuses = InlineArray { _ in Counter() }
+  }
+
+  private func stage(_ phase: StagePhase, _ index: Int) -> StageMetrics {
+    switch phase {
+    case .request: requestStages[index]
+    case .issue: issueStages[index]
+    case .response: responseStages[index]
+    case .failure: failureStages[index]
+    }
+  }
+}
+
+// Recording. [loop]
+extension PipelineMetrics {
+  /// Counts one call of a stage and the time it took.
+  public func recordStage(_ phase: StagePhase, _ index: Int, nanoseconds: UInt64) {
+    stage(phase, index).time.record(nanoseconds: nanoseconds)
+  }
+
+  /// Counts a broken rule; `isSkipped` where the stage's failure policy let the transaction go on.
+  public func countFault(_ phase: StagePhase, _ index: Int, isSkipped: Bool) {
+    let stage = stage(phase, index)
+    stage.faults.add()
+    if isSkipped { stage.skips.add() }
+  }
+
+  /// Counts a call that was not resumed in time; `isSkipped` as for a fault.
+  public func countTimeout(_ phase: StagePhase, _ index: Int, isSkipped: Bool) {
+    let stage = stage(phase, index)
+    stage.timeouts.add()
+    if isSkipped { stage.skips.add() }
+  }
+
+  /// Counts one event of a tracer and the time it took.
+  public func recordTracer(_ index: Int, nanoseconds: UInt64) { tracers[index].time.record(nanoseconds: nanoseconds) }
+
+  /// Counts an event that took longer than the tracer's budget.
+  public func countTracerOverrun(_ index: Int) { tracers[index].overruns.add() }
+
+  /// Counts an event that did not reach a queued tracer.
+  public func countTracerDrop(_ index: Int) { tracers[index].drops.add() }
+
+  /// Counts a transaction as in flight.
+  public func transactionDidBegin() { begun.add() }
+
+  /// Counts the end of a transaction that began here.
+  /// - Parameter status: the final status, 0 without a response.
+  public func transactionDidComplete(_ outcome: OutcomeClass, status: Int, nanoseconds: UInt64) {
+    duration.record(nanoseconds: nanoseconds)
+    outcomes[outcome.rawValue].add()
+    statuses[StatusClass(status: status).rawValue].add()
+  }
+
+  /// Counts an attempt, the first of a transaction included.
+  public func countAttempt() { attempts.add() }
+
+  /// Counts a decision to make one more attempt.
+  public func countRetry() { retries.add() }
+
+  /// Counts a redirect that was followed.
+  public func countRedirect() { redirects.add() }
+
+  /// Counts a request on the wire.
+  public func countHop() { hops.add() }
+
+  /// Adds bytes on the wire of one hop.
+  public func addBytes(sent: Int, received: Int) {
+    bytesSent.add(UInt64(clamping: sent))
+    bytesReceived.add(UInt64(clamping: received))
+  }
+}
+
+// Reading. [any]
+extension PipelineMetrics {
+  /// Everything as it stands; counts that belong together may be one event apart while the loop works.
+  public func snapshot() -> MetricsSnapshot {
+    var snapshot = MetricsSnapshot()
+    for (index, outcome) in OutcomeClass.allCases.enumerated() { snapshot.outcomes[outcome] = outcomes[index].value }
+    for (index, status) in StatusClass.allCases.enumerated() { snapshot.statuses[status] = statuses[index].value }
+    // After the ends: what has ended has begun.
+    snapshot.begun = begun.value
+    snapshot.duration = duration.snapshot()
+    snapshot.attempts = attempts.value
+    snapshot.retries = retries.value
+    snapshot.redirects = redirects.value
+    snapshot.hops = hops.value
+    snapshot.bytesSent = bytesSent.value
+    snapshot.bytesReceived = bytesReceived.value
+    for stage in stageSnapshots() { snapshot.merge(stage) }
+    for (tracer, name) in zip(tracers, names.tracers) { snapshot.merge(tracer.snapshot(name)) }
+    return snapshot
+  }
+
+  private func stageSnapshots() -> [StageSnapshot] {
+    func all(_ phase: StagePhase, _ stages: [StageMetrics], _ names: [String]) -> [StageSnapshot] {
+      zip(stages, names).map { $0.snapshot(phase, $1) }
+    }
+    return all(.request, requestStages, names.request) + all(.issue, issueStages, names.issue)
+      + all(.response, responseStages, names.response) + all(.failure, failureStages, names.response)
+  }
+}

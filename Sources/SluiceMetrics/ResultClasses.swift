@@ -1,0 +1,22 @@
+/// The class of a final status: its first digit, or that there was none.
+public enum StatusClass: Int, Sendable, Hashable, CaseIterable {
+  /// No response, or a status outside 100…599.
+  case none = 0
+  case informational = 1
+  case success = 2
+  case redirection = 3
+  case clientError = 4
+  case serverError = 5
+
+  public init(status: Int) { self = StatusClass(rawValue: status / 100) ?? .none }
+
+  /// `1xx` … `5xx`, or `none`.
+  public var text: String { self == .none ? "none" : "\(rawValue)xx" }
+}
+
+/// How a transaction ended, as it is counted.
+public enum OutcomeClass: Int, Sendable, Hashable, CaseIterable {
+  case succeeded = 0
+  case failed = 1
+  case cancelled = 2
+}

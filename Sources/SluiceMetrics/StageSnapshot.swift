@@ -1,0 +1,58 @@
+/// What a stage did in one phase, on one loop or on several together.
+public struct StageSnapshot: Sendable, Hashable {
+  public let phase: StagePhase
+  /// The name of the instance in the configuration.
+  public let name: String
+  /// Time spent in the stage's own calls, one entry a call, in nanoseconds; not the time for which it was suspended.
+  public private(set) var time: LatencySnapshot
+  /// Broken rules, timeouts not included.
+  public private(set) var faults: UInt64
+  /// Suspended calls that were not resumed within the deadline.
+  public private(set) var timeouts: UInt64
+  /// Faults and timeouts after which the transaction went on, by the stage's failure policy.
+  public private(set) var skips: UInt64
+
+  public var calls: UInt64 { time.count }
+
+  init(phase: StagePhase, name: String, time: LatencySnapshot, faults: UInt64, timeouts: UInt64, skips: UInt64) {
+    self.phase = phase
+    self.name = name
+    self.time = time
+    self.faults = faults
+    self.timeouts = timeouts
+    self.skips = skips
+  }
+
+  mutating func merge(_ other: StageSnapshot) {
+    time.merge(other.time)
+    faults &+= other.faults
+    timeouts &+= other.timeouts
+    skips &+= other.skips
+  }
+}
+
+/// What a tracer did, on one loop or on several together.
+public struct TracerSnapshot: Sendable, Hashable {
+  public let name: String
+  /// Time spent in the tracer, one entry an event, in nanoseconds.
+  public private(set) var time: LatencySnapshot
+  /// Events that took longer than the tracer's budget.
+  public private(set) var overruns: UInt64
+  /// Events that did not reach the tracer because its queue was full.
+  public private(set) var drops: UInt64
+
+  public var events: UInt64 { time.count }
+
+  init(name: String, time: LatencySnapshot, overruns: UInt64, drops: UInt64) {
+    self.name = name
+    self.time = time
+    self.overruns = overruns
+    self.drops = drops
+  }
+
+  mutating func merge(_ other: TracerSnapshot) {
+    time.merge(other.time)
+    overruns &+= other.overruns
+    drops &+= other.drops
+  }
+}

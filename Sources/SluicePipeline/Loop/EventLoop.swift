@@ -1,0 +1,23 @@
+/// One worker thread that owns its transactions: what happens to them happens there, in order, without locks.
+public protocol EventLoop: AnyObject, Sendable {
+  /// 0…n-1 within its engine.
+  var index: Int { get }
+
+  /// Whether the caller runs on this loop's thread.
+  var isCurrent: Bool { get }
+
+  /// Runs the job on the loop's thread, once, after what was posted before it. From any thread; never runs it at once.
+  func post(_ job: @escaping @Sendable () -> Void)
+
+  /// The monotonic clock, read now. [loop]
+  var now: Instant { get }
+
+  /// Arms the timer, or moves it when it is armed already. [loop]
+  func arm(_ timer: LoopTimer, at deadline: Instant, for target: any LoopTimerTarget)
+
+  /// Disarms the timer; harmless when it isn't armed. [loop]
+  func disarm(_ timer: LoopTimer)
+
+  /// A generator seeded from the system, for ids and nonces. [loop]
+  var random: RandomBits { get set }
+}

@@ -1,0 +1,31 @@
+/// A point on the monotonic clock, in nanoseconds since an origin that is the same for the whole process.
+public struct Instant: Sendable, Hashable, Comparable {
+  public var nanoseconds: UInt64
+
+  public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
+  public static let distantFuture = Instant(nanoseconds: .max)
+
+  public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+
+  /// Saturates at ``distantFuture``; a negative duration counts as none.
+  public static func + (instant: Instant, duration: Duration) -> Instant {
+    let (sum, overflows) = instant.nanoseconds.addingReportingOverflow(duration.nanoseconds)
+    return overflows ? .distantFuture : Instant(nanoseconds: sum)
+  }
+
+  /// The time from `earlier` to here; zero when `earlier` is later.
+  public func duration(since earlier: Instant) -> Duration {
+    .nanoseconds(Int64(clamping: nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0))
+  }
+}
+
+extension Duration {
+  /// Whole nanoseconds; saturates, and is 0 for a negative duration.
+  public var nanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (scaled, overflows) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    return overflows ? .max : scaled &+ UInt64(attoseconds / 1_000_000_000)
+  }
+}

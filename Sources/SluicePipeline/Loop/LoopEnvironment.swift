@@ -1,0 +1,36 @@
+/// What the transactions of one loop share. Confined to that loop, which the engine upholds; unchecked for that reason.
+public final class LoopEnvironment: @unchecked Sendable {
+  public let loop: any EventLoop
+  public let transport: any Transport
+  public let suspensions: SuspensionTable
+  private var running: [Transaction?] = []
+  private var vacant: [Int] = []
+
+  public init(loop: any EventLoop, transport: any Transport) {
+    self.loop = loop
+    self.transport = transport
+    suspensions = SuspensionTable(loop: loop)
+  }
+
+  /// Transactions that have begun and not completed. [loop]
+  public var runningCount: Int { running.count - vacant.count }
+
+  /// Ends every transaction with that error, tracers and completions included. [loop]
+  public func abortAll(_ error: TransactionError) {
+    for transaction in running { transaction?.run(.abort(error)) }
+  }
+
+  func enter(_ transaction: Transaction) -> Int {
+    guard let place = vacant.popLast() else {
+      running.append(transaction)
+      return running.count - 1
+    }
+    running[place] = transaction
+    return place
+  }
+
+  func leave(_ place: Int) {
+    running[place] = nil
+    vacant.append(place)
+  }
+}

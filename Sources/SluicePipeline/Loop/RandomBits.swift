@@ -1,0 +1,23 @@
+/// xoshiro256++ seeded with 256 bits of the system's: ids and nonces without a system call each.
+public struct RandomBits: RandomNumberGenerator, Sendable {
+  private var state: (UInt64, UInt64, UInt64, UInt64)
+
+  /// Seeds from the system.
+  public init() {
+    var system = SystemRandomNumberGenerator()
+    state = (system.next(), system.next(), system.next(), system.next() | 1)
+  }
+
+  public mutating func next() -> UInt64 {
+    let sum = state.0 &+ state.3
+    let result = (sum << 23 | sum >> 41) &+ state.0
+    let shifted = state.1 << 17
+    state.2 ^= state.0
+    state.3 ^= state.1
+    state.1 ^= state.2
+    state.0 ^= state.3
+    state.2 ^= shifted
+    state.3 = state.3 << 45 | state.3 >> 19
+    return result
+  }
+}

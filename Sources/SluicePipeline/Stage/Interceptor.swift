@@ -1,0 +1,75 @@
+/// A stage that may change things. Every method is called on the loop of its transaction and must not block.
+///
+/// Calls come from several loops at once; what an implementation shares between them it has to guard itself.
+public protocol Interceptor: AnyObject, Sendable {
+  /// What the stage can do; constant.
+  var capabilities: StageCapabilities { get }
+
+  /// Before the request goes out.
+  func interceptRequest(_ exchange: Exchange) -> Verdict
+
+  /// The last moment before bytes leave, once a hop; `headers` are those of the hop. Answers ``Verdict/proceed`` or a failure.
+  func interceptIssue(_ exchange: Exchange) -> Verdict
+
+  /// The response is there; its body where a stage of the list wants it.
+  func interceptResponse(_ exchange: Exchange) -> Verdict
+
+  /// No response came.
+  func interceptFailure(_ exchange: Exchange, _ failure: TransactionError) -> Verdict
+
+  /// A piece of a body passes; `output` takes what goes on in its place.
+  func interceptPiece(_ exchange: Exchange, _ side: MessageSide, _ piece: [UInt8], _ output: inout [UInt8])
+    -> PieceVerdict
+
+  /// A body has ended; `output` takes what is to follow the last piece.
+  func interceptBodyEnd(_ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]) -> PieceVerdict
+
+  /// The suspended call will not be resumed any more. At most once for a token.
+  func suspensionWasCancelled(_ token: SuspensionToken)
+}
+
+extension Interceptor {
+  public func interceptRequest(_ exchange: Exchange) -> Verdict { .proceed }
+  public func interceptIssue(_ exchange: Exchange) -> Verdict { .proceed }
+  public func interceptResponse(_ exchange: Exchange) -> Verdict { .proceed }
+  public func interceptFailure(_ exchange: Exchange, _ failure: TransactionError) -> Verdict { .proceed }
+  public func interceptPiece(
+    _ exchange: Exchange, _ side: MessageSide, _ piece: [UInt8], _ output: inout [UInt8]
+  ) -> PieceVerdict { .pass }
+  public func interceptBodyEnd(
+    _ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]
+  ) -> PieceVerdict { .pass }
+  public func suspensionWasCancelled(_ token: SuspensionToken) {}
+}
+
+/// Which message of an exchange.
+public enum MessageSide: Sendable, Hashable {
+  case request, response
+}
+
+/// What a stage does with a piece of a body.
+public enum PieceVerdict: Sendable, Hashable {
+  /// It goes on as it is.
+  case pass
+  /// The output goes on in its place.
+  case taken
+  /// As ``taken``, and no further piece comes until the token is resumed.
+  case suspended
+  case fail(StageFailure)
+}
+
+/// What a stage can do and wants to have.
+public struct StageCapabilities: OptionSet, Sendable, Hashable {
+  public let rawValue: UInt32
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  public static let request = StageCapabilities(rawValue: 1)
+  public static let issue = StageCapabilities(rawValue: 2)
+  public static let response = StageCapabilities(rawValue: 4)
+  public static let failure = StageCapabilities(rawValue: 8)
+  public static let wantsRequestBody = StageCapabilities(rawValue: 16)
+  public static let wantsResponseBody = StageCapabilities(rawValue: 32)
+  public static let requestPieces = StageCapabilities(rawValue: 64)
+  public static let responsePieces = StageCapabilities(rawValue: 128)
+  public static let trace = StageCapabilities(rawValue: 256)
+}

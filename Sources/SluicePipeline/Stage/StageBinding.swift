@@ -1,0 +1,45 @@
+/// A place in the pipeline bound to an instance. A class, since every call of a stage refers to it.
+public final class StageBinding: Sendable {
+  /// The instance's name in the configuration.
+  public let name: String
+  public let interceptor: any Interceptor
+  public let capabilities: StageCapabilities
+  /// Which transactions the stage is for; nil for all.
+  public let match: StageMatch?
+  /// Bounds one suspended call; nil leaves it to the transaction's deadline.
+  public let deadline: Duration?
+  public let onFault: FaultPolicy
+
+  public init(
+    name: String, interceptor: any Interceptor, match: StageMatch? = nil, deadline: Duration? = nil,
+    onFault: FaultPolicy = .fail
+  ) {
+    self.name = name
+    self.interceptor = interceptor
+    capabilities = interceptor.capabilities
+    self.match = match
+    self.deadline = deadline
+    self.onFault = onFault
+  }
+}
+
+/// A tracer in the pipeline.
+public final class TracerBinding: Sendable {
+  public let name: String
+  public let tracer: any Tracer
+  let interests: TraceInterests
+
+  public init(name: String, tracer: any Tracer) {
+    self.name = name
+    self.tracer = tracer
+    interests = tracer.interests
+  }
+}
+
+/// What follows when a stage breaks a rule or its deadline.
+public enum FaultPolicy: String, Sendable, Hashable, CaseIterable {
+  /// The transaction fails.
+  case fail
+  /// The transaction goes on as if the stage had not been there.
+  case skip
+}

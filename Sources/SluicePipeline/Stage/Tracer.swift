@@ -1,0 +1,65 @@
+/// A stage that only watches. Called on the loop of the transaction; must not block.
+public protocol Tracer: AnyObject, Sendable {
+  /// The kinds that it is told; constant. An event that no tracer wants is not even made.
+  var interests: TraceInterests { get }
+
+  func record(_ event: TraceEvent)
+}
+
+extension Tracer {
+  public var interests: TraceInterests { .all }
+}
+
+/// A set of kinds of events.
+public struct TraceInterests: OptionSet, Sendable, Hashable {
+  public let rawValue: UInt32
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  public init(_ kinds: TraceEvent.Kind...) { rawValue = kinds.reduce(0) { $0 | 1 << $1.rawValue } }
+
+  public static let all = TraceInterests(rawValue: .max)
+
+  public func contains(_ kind: TraceEvent.Kind) -> Bool { rawValue >> kind.rawValue & 1 == 1 }
+}
+
+/// One entry of the ledger that the engine keeps for every transaction.
+///
+/// The events of a transaction come in order, from one thread at a time; each `willExecute` is balanced by one
+/// `didComplete`, and `didIssue` always precedes its `didReceive`.
+public struct TraceEvent {
+  public enum Kind: UInt32, Sendable, Hashable {
+    case willExecute = 1
+    case didConfigure = 2
+    case didIssue = 3
+    case didReceive = 4
+    case didValidateResponse = 5
+    case didExtract = 6
+    case didValidatePayload = 7
+    case didComplete = 8
+    case didReceiveInformational = 9
+    case willRetry = 10
+    case willRedirect = 11
+  }
+
+  public let kind: Kind
+  public let time: Instant
+  /// For reading, during the call only.
+  public let exchange: Exchange
+  /// The status of the response it is about, 0 without one.
+  public let status: Int
+  /// In `didComplete`; nil elsewhere.
+  public let outcome: TransactionOutcome?
+  /// The error of a failed `didComplete`, the reason of a `willRetry`.
+  public let error: TransactionError?
+  /// The delay of a `willRetry`, the whole duration of a `didComplete`.
+  public let duration: Duration
+  /// In `didReceive` (where the body was awaited) and `didComplete`, when there was a hop.
+  public let timings: TransferTimings?
+}
+
+/// How a transaction ended.
+public enum TransactionOutcome: UInt32, Sendable, Hashable {
+  case succeeded = 1
+  case failed = 2
+  case cancelled = 3
+}

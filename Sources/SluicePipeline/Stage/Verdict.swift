@@ -1,0 +1,28 @@
+/// What an interceptor answers.
+public enum Verdict: Sendable, Hashable {
+  /// Go on with the next stage.
+  case proceed
+  /// The exchange holds the response; the wire is skipped, response stages still run.
+  case respond
+  /// Start the next attempt from the original request.
+  case retry(after: Duration)
+  /// End the transaction. This is the stage's own decision, whatever its failure policy.
+  case fail(StageFailure)
+  /// The stage took a token from the exchange and will resume it.
+  case suspended
+  /// The stage broke a rule or a deadline; its failure policy decides what follows.
+  case fault(StageFailure)
+}
+
+/// The error that a stage ends a transaction with.
+public struct StageFailure: Error, Sendable, Hashable {
+  /// A short word for programs, `[a-z0-9_]`.
+  public var code: String
+  /// What failed, why, and what to do.
+  public var message: String
+
+  public init(code: String, message: String) {
+    self.code = code
+    self.message = message
+  }
+}

@@ -1,0 +1,44 @@
+public import SluiceMessages
+
+/// The JSON document of a message, made by whoever knows JSON, on behalf of a stage.
+public protocol MessageDocument: AnyObject {
+  /// Turns the document back into a request; what the document does not hold is taken from `original`.
+  func request(from original: Request) throws(MessageError) -> Request
+  /// Turns the document back into a response.
+  func response(from original: Response) throws(MessageError) -> Response
+}
+
+/// A document beside the native form of a message, and which of the two is the truth.
+public struct DocumentForm {
+  public let document: any MessageDocument
+  /// Set once a stage asked for it to write; from then on the native form is behind until the phase ends.
+  public var isTruth: Bool
+  /// The stage that wrote last, who is at fault when the document turns out invalid.
+  public var lastWriter: String
+
+  public init(document: any MessageDocument, isTruth: Bool, lastWriter: String) {
+    self.document = document
+    self.isTruth = isTruth
+    self.lastWriter = lastWriter
+  }
+}
+
+extension Exchange {
+  /// Brings the native request up to date and lets its document go. A document that was only read stays.
+  public func settleRequest() throws(TransactionError) {
+    guard let form = requestDocument, form.isTruth else { return }
+    requestDocument = nil
+    do { nativeRequest = try form.document.request(from: nativeRequest) } catch { throw Self.blame(form, error) }
+  }
+
+  public func settleResponse() throws(TransactionError) {
+    guard let form = responseDocument, form.isTruth, let response = nativeResponse else { return }
+    responseDocument = nil
+    do { nativeResponse = try form.document.response(from: response) } catch { throw Self.blame(form, error) }
+  }
+
+  private static func blame(_ form: DocumentForm, _ error: MessageError) -> TransactionError {
+    TransactionError(
+      code: TransactionError.Code.stageFault, message: "it left an invalid document: \(error)", stage: form.lastWriter)
+  }
+}

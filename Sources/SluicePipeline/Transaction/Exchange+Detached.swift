@@ -1,0 +1,25 @@
+// A copy for a stage that blocks on another thread, while the loop keeps the exchange itself.
+extension Exchange {
+  /// The same messages and facts, not bound to the transaction: it cannot be suspended. Documents are not copied; settle
+  /// them before. [loop]
+  public func detachedCopy() -> Exchange {
+    let copy = Exchange(
+      loop: loop, id: id, request: nativeRequest, started: started, deadline: deadline, parent: parent,
+      requestIDHeader: requestIDHeader)
+    copy.keepRequestID(requestID)
+    copy.nativeResponse = nativeResponse
+    copy.phase = phase
+    copy.attempt = attempt
+    copy.hop = hop
+    copy.attachments = attachments
+    return copy
+  }
+
+  /// Takes over what a stage did to a copy. [loop]
+  public func adopt(_ copy: Exchange) {
+    nativeRequest = copy.nativeRequest
+    nativeResponse = copy.nativeResponse
+    requestDocument = copy.requestDocument
+    responseDocument = copy.responseDocument
+  }
+}

@@ -1,0 +1,119 @@
+public import SluiceMessages
+
+/// One attempt as the stages see it: request, response when there is one, and the facts of its transaction.
+///
+/// Unchecked because it is confined: it is touched on the loop of its transaction only, which the transaction upholds by
+/// calling stages there and nowhere else.
+public final class Exchange: @unchecked Sendable {
+  /// The part of a transaction's way in which the stages are called now.
+  public enum Phase: Sendable, Hashable {
+    case request, issue, response, failure, trace
+  }
+
+  public let id: TransactionID
+  public internal(set) var phase = Phase.request
+  /// 0 first, then one more for each retry.
+  public internal(set) var attempt = 0
+  /// Within the attempt, 0 first.
+  public internal(set) var hop = 0
+  public let started: Instant
+  public let deadline: Instant
+  public let parent: ParentContext
+  let requestIDHeader: String
+
+  /// The request of this attempt; while a document is the truth, not up to date (see ``requestDocument``).
+  public var nativeRequest: Request
+  /// The response, once there is one; while a document is the truth, not up to date.
+  public var nativeResponse: Response?
+  /// The document forms that stages asked for in this phase.
+  public var requestDocument: DocumentForm?
+  public var responseDocument: DocumentForm?
+  /// The headers of the hop, while it is issued.
+  public var issueHeaders: HeaderFields?
+
+  /// What a stage that suspended the flow of a body wrote since, to go on when it resumes.
+  public var pieceOutput: [UInt8] = []
+
+  /// What instances keep for this transaction; released when it ends.
+  public var attachments = Attachments()
+
+  /// Who calls the stages; let go when the transaction ends.
+  var transaction: Transaction?
+  public let loop: any EventLoop
+
+  init(
+    loop: any EventLoop, id: TransactionID, request: Request, started: Instant, deadline: Instant,
+    parent: ParentContext, requestIDHeader: String
+  ) {
+    self.loop = loop
+    self.id = id
+    self.started = started
+    self.deadline = deadline
+    self.parent = parent
+    self.requestIDHeader = requestIDHeader
+    nativeRequest = request
+  }
+
+  /// The same over all attempts: what the caller's request carries in the request id header, else the transaction's id.
+  public private(set) lazy var requestID: String = nativeRequest.headers[requestIDHeader] ?? id.description
+
+  /// For a copy, whose request may have been changed since the id was asked for.
+  func keepRequestID(_ id: String) { requestID = id }
+
+  /// The status of the response, 0 without one; while a document is the truth, not up to date. Reached in place: reading
+  /// the optional response would copy and retain all of it.
+  public var responseStatus: Int { Self.status(&nativeResponse) }
+
+  /// Whether there is a response, asked in place for the same reason.
+  public var hasResponse: Bool { Self.isThere(&nativeResponse) }
+
+  var isResponseBodyEmpty: Bool { Self.isBodyEmpty(&nativeResponse) }
+
+  private static func status(_ response: inout Response?) -> Int { response?.status ?? 0 }
+  private static func isThere(_ response: inout Response?) -> Bool { response != nil }
+  private static func isBodyEmpty(_ response: inout Response?) -> Bool { response?.body.isEmpty ?? true }
+
+  /// Takes the token with which the stage that is being called will be resumed; nil when it has taken one already, or where
+  /// suspending is not allowed. [loop]
+  public func suspend() -> SuspensionToken? { transaction?.takeToken() }
+
+  /// Where tokens of this exchange are resumed; nil once the transaction has ended. [loop]
+  public var suspensions: SuspensionTable? { transaction?.environment.suspensions }
+
+  /// Who is called now; nil between calls.
+  public var currentStageName: String? { transaction?.currentStageName }
+}
+
+/// The trace context that the caller gave, as the values of the W3C headers.
+public struct ParentContext: Sendable, Hashable {
+  public var traceparent: String?
+  public var tracestate: String?
+  public var baggage: String?
+
+  public init(traceparent: String? = nil, tracestate: String? = nil, baggage: String? = nil) {
+    self.traceparent = traceparent
+    self.tracestate = tracestate
+    self.baggage = baggage
+  }
+}
+
+/// What instances keep for one transaction, by the identity of the instance. Few enough to search through.
+public struct Attachments {
+  private var entries: [(owner: ObjectIdentifier, value: AnyObject)] = []
+
+  public subscript(owner: AnyObject) -> AnyObject? {
+    get { entries.first { $0.owner == ObjectIdentifier(owner) }?.value }
+    set {
+      let identifier = ObjectIdentifier(owner)
+      let index = entries.firstIndex { $0.owner == identifier }
+      switch (index, newValue) {
+      case (let index?, let value?): entries[index].value = value
+      case (let index?, nil): entries.remove(at: index)
+      case (nil, let value?): entries.append((identifier, value))
+      case (nil, nil): break
+      }
+    }
+  }
+
+  mutating func removeAll() { entries.removeAll() }
+}

@@ -1,0 +1,115 @@
+// Response bodies that flow through stages, to a sink or into memory.
+extension Transaction {
+  /// Takes a piece through the stages from a position on, and to where it belongs.
+  func pass(_ piece: [UInt8], from start: Int) -> BodyProgress {
+    var piece = piece
+    var suspended: StageBinding?
+    for binding in pipeline.responseStages[start...] where isPieceStage(binding, .responsePieces) {
+      if piece.isEmpty { break }
+      var output: [UInt8] = []
+      exchange.phase = .response
+      current = suspended ?? binding
+      switch binding.interceptor.interceptPiece(exchange, .response, piece, &output) {
+      case .pass: break
+      case .taken: piece = output
+      case .suspended:
+        piece = output
+        guard suspended == nil, token != nil else { return stop(Self.cannotSuspendPiece, binding) }
+        suspended = binding
+      case .fail(let failure): return stop(failure, binding)
+      }
+    }
+    current = suspended
+    let progress = deliver(piece)
+    guard let suspended, progress != .stop else { return progress }
+    isPieceSuspended = true
+    if let limit = suspended.deadline {
+      stageDeadline = environment.loop.now + limit
+      armTimer()
+    }
+    return .pause
+  }
+
+  private static let cannotSuspendPiece = StageFailure(
+    code: TransactionError.Code.stageFault,
+    message: "it suspended the flow of a body without a token of its own, or while another stage had suspended it")
+
+  func isPieceStage(_ binding: StageBinding, _ capability: StageCapabilities) -> Bool {
+    guard binding.capabilities.contains(capability) else { return false }
+    return binding.match?.matches(exchange.nativeRequest) ?? true
+  }
+
+  private func stop(_ failure: StageFailure, _ binding: StageBinding) -> BodyProgress {
+    current = nil
+    hopFailure = TransactionError(failure, stage: binding.name)
+    return .stop
+  }
+
+  private func deliver(_ piece: [UInt8]) -> BodyProgress {
+    guard !piece.isEmpty else { return .proceed }
+    if let sink { return sink.receive(piece) }
+    let gatherer = self.gatherer ?? environment.transport.makeBodyGatherer(pipeline.settings.transfer)
+    self.gatherer = gatherer
+    do {
+      try gatherer.append(piece)
+      return .proceed
+    } catch {
+      hopFailure = TransactionError(error)
+      return .stop
+    }
+  }
+
+  /// Tells the stages that the body has ended, and takes on what they still have.
+  func passEnd() -> TransactionError? {
+    guard pipeline.changesResponsePieces, machine.phase == .receivingBody else { return nil }
+    for (index, binding) in pipeline.responseStages.enumerated() where isPieceStage(binding, .responsePieces) {
+      var output: [UInt8] = []
+      current = binding
+      let verdict = binding.interceptor.interceptBodyEnd(exchange, .response, &output)
+      current = nil
+      if case .fail(let failure) = verdict { return TransactionError(failure, stage: binding.name) }
+      if verdict == .suspended { return TransactionError(Self.cannotSuspendEnd, stage: binding.name) }
+      if !output.isEmpty, pass(output, from: index + 1) == .stop { return hopFailure }
+    }
+    return nil
+  }
+
+  private static let cannotSuspendEnd = StageFailure(
+    code: TransactionError.Code.stageFault, message: "it suspended at the end of a body, where nothing more can wait")
+
+  /// What the stage wrote while the flow was suspended goes on before the next piece comes.
+  private func passLateOutput(after binding: StageBinding) {
+    let late = exchange.pieceOutput
+    exchange.pieceOutput = []
+    let place = pipeline.responseStages.firstIndex { $0.interceptor === binding.interceptor }
+    guard !late.isEmpty, let place else {
+      transfer?.resumeReceiving()
+      return
+    }
+    switch pass(late, from: place + 1) {
+    case .proceed: transfer?.resumeReceiving()
+    case .pause: break
+    case .stop: run(.abort(hopFailure ?? Self.stopped))
+    }
+  }
+
+  private static let stopped = TransactionError(
+    code: TransactionError.Code.cancelled, message: "the receiver of the body wanted no more")
+
+  /// A stage that had suspended the flow of a body goes on.
+  func pieceWasResumed(_ verdict: Verdict, _ binding: StageBinding) {
+    isPieceSuspended = false
+    current = nil
+    switch verdict {
+    case .proceed: passLateOutput(after: binding)
+    case .fail(let failure), .fault(let failure): run(.abort(TransactionError(failure, stage: binding.name)))
+    case .respond, .retry, .suspended:
+      run(
+        .abort(
+          TransactionError(
+            code: TransactionError.Code.stageFault,
+            message: "while a body flows, a resumption may carry CONTINUE or FAIL and nothing else", stage: binding.name
+          )))
+    }
+  }
+}

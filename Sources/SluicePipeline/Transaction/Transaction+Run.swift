@@ -1,0 +1,108 @@
+import SluiceMessages
+import SluiceMetrics
+
+extension Transaction {
+  /// Feeds one event to the machine and performs what follows from it, until there is something to wait for.
+  ///
+  /// - Parameter time: the clock, where the caller has just read it.
+  func run(_ event: TransactionMachine.Event, at time: Instant? = nil) {
+    clock = time
+    var action = machine.handle(event)
+    while let next = perform(action) { action = machine.handle(next) }
+  }
+
+  /// Performs one action; gives the event that it leads to at once, nil where one will come later.
+  private func perform(_ action: TransactionMachine.Action) -> TransactionMachine.Event? {
+    switch action {
+    case .wait: return nil
+    case .emit(let kind): return emitAndCheck(kind)
+    case .emitRetry(let delay):
+      emitRetry(after: delay)
+      return .done
+    case .callRequestStage(let index): return callRequestStages(from: index)
+    case .callResponseStage(let index): return callResponseStages(from: index)
+    case .callFailureStage(let index, let failure): return callFailureStages(from: index, failure)
+    case .send: return send()
+    case .receive(let disposition): return receive(disposition)
+    case .cutTransfer:
+      transfer?.cancel()
+      return nil
+    case .waitToRetry(let delay):
+      retryAt = environment.loop.now + delay
+      armTimer()
+      return nil
+    case .beginAttempt(let attempt):
+      beginAttempt(attempt)
+      return .done
+    case .validate: return validate()
+    case .complete(let error):
+      finish(error)
+      return nil
+    }
+  }
+
+  private func emitAndCheck(_ kind: TraceEvent.Kind) -> TransactionMachine.Event {
+    emit(kind)
+    guard kind == .willExecute else { return .done }
+    do {
+      try original.validate()
+      return .done
+    } catch { return .abort(TransactionError(error)) }
+  }
+
+  private func beginAttempt(_ attempt: Int) {
+    metrics.countRetry()
+    metrics.countAttempt()
+    exchange.attempt = attempt
+    exchange.hop = 0
+    exchange.nativeRequest = original
+    exchange.nativeResponse = nil
+    exchange.requestDocument = nil
+    exchange.responseDocument = nil
+    gatherer = nil
+    hopFailure = nil
+    retryAt = .distantFuture
+    attemptDeadline = environment.loop.now + pipeline.settings.attemptTimeout
+    armTimer()
+  }
+
+  private func send() -> TransactionMachine.Event? {
+    do {
+      try exchange.settleRequest()
+      try routeRequestBody()
+    } catch { return .abort(error) }
+    transfer = environment.transport.start(exchange.nativeRequest, pipeline.settings.transfer, observer: self)
+    return nil
+  }
+
+  /// Says what becomes of the body: as the answer to the head where the transport is asking, else after a hold.
+  private func receive(_ wanted: BodyDisposition) -> TransactionMachine.Event? {
+    do { try exchange.settleResponse() } catch { return .abort(error) }
+    var answer = wanted
+    if !exchange.isResponseBodyEmpty, answer != .discard {
+      // A stage has put a body of its own in place of the one that is still to come.
+      answer = .discard
+    } else if answer == .stream {
+      if pipeline.changesResponsePieces { exchange.nativeResponse?.headers.remove("content-length") }
+      sink?.begin(exchange)
+    }
+    if isAnsweringHead { disposition = answer } else { transfer?.proceed(answer) }
+    return nil
+  }
+
+  /// The default validator: is the status one of those that the configuration accepts?
+  private func validate() -> TransactionMachine.Event {
+    do { try exchange.settleResponse() } catch { return .abort(error) }
+    let status = exchange.responseStatus
+    guard status == 0 || pipeline.settings.acceptedStatuses.contains(status) else {
+      return .abort(
+        TransactionError(
+          code: TransactionError.Code.status,
+          message: "\(exchange.nativeRequest.method) \(exchange.nativeRequest.url.origin) answered \(status)"))
+    }
+    emit(.didValidateResponse)
+    emit(.didExtract)
+    emit(.didValidatePayload)
+    return .done
+  }
+}

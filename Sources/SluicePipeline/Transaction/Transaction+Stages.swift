@@ -1,0 +1,148 @@
+import SluiceMetrics
+
+extension Transaction {
+  /// Calls request stages from a position on, until one answers anything but proceed.
+  func callRequestStages(from first: Int) -> TransactionMachine.Event? {
+    call(pipeline.requestStages, from: first, needs: .request, as: .request, .request) { $0.interceptRequest($1) }
+  }
+
+  func callResponseStages(from first: Int) -> TransactionMachine.Event? {
+    call(pipeline.responseStages, from: first, needs: .response, as: .response, .response) { $0.interceptResponse($1) }
+  }
+
+  func callFailureStages(from first: Int, _ failure: TransactionError) -> TransactionMachine.Event? {
+    call(pipeline.responseStages, from: first, needs: .failure, as: .failure, .failure) {
+      $0.interceptFailure($1, failure)
+    }
+  }
+
+  /// One loop for a whole list, so that what the calls have in common is looked up once.
+  @inline(__always)
+  private func call(
+    _ bindings: [StageBinding], from first: Int, needs capability: StageCapabilities, as phase: Exchange.Phase,
+    _ kind: StagePhase, _ function: (any Interceptor, Exchange) -> Verdict
+  ) -> TransactionMachine.Event? {
+    let exchange = self.exchange
+    let loop = environment.loop
+    let metrics = self.metrics
+    var started = clock ?? loop.now
+    exchange.phase = phase
+    for index in first..<bindings.count {
+      let binding = bindings[index]
+      guard binding.capabilities.contains(capability), matches(binding) else { continue }
+      current = binding
+      let verdict = function(binding.interceptor, exchange)
+      let ended = loop.now
+      metrics.recordStage(kind, index, nanoseconds: ended.nanoseconds &- started.nanoseconds)
+      started = ended
+      if verdict == .proceed, token == nil { continue }
+      clock = ended
+      currentPlace = (kind, index)
+      machine.reach(stage: index)
+      return settle(verdict, binding)
+    }
+    clock = started
+    current = nil
+    machine.reach(stage: max(first, bindings.count - 1))
+    return .answered(.proceed, stage: "")
+  }
+
+  /// A stage for some requests only is held against the request as it is now.
+  private func matches(_ binding: StageBinding) -> Bool {
+    guard let match = binding.match else { return true }
+    try? exchange.settleRequest()
+    return match.matches(exchange.nativeRequest)
+  }
+
+  /// Checks what a stage answered against what it did.
+  private func settle(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event? {
+    if verdict == .suspended {
+      guard token != nil else {
+        return answer(.fault(Self.suspendedWithoutToken), binding)
+      }
+      if let limit = binding.deadline {
+        stageDeadline = environment.loop.now + limit
+        armTimer()
+      }
+      return nil
+    }
+    if let token {
+      // Taken and not used: nobody may resume it any more.
+      _ = environment.suspensions.expire(token)
+      self.token = nil
+    }
+    return answer(verdict, binding)
+  }
+
+  private static let suspendedWithoutToken = StageFailure(
+    code: TransactionError.Code.stageFault, message: "it answered SUSPENDED without having taken a token with suspend")
+
+  private func answer(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event {
+    current = nil
+    if case .fault(let failure) = verdict {
+      countFault(failure, binding)
+      if binding.onFault == .skip { return .answered(.proceed, stage: binding.name) }
+    }
+    if verdict == .respond, exchange.nativeResponse == nil {
+      return answer(.fault(Self.respondedWithoutResponse), binding)
+    }
+    return .answered(verdict, stage: binding.name)
+  }
+
+  private func countFault(_ failure: StageFailure, _ binding: StageBinding) {
+    let (phase, index) = currentPlace
+    let isSkipped = binding.onFault == .skip
+    if failure.code == TransactionError.Code.stageTimeout {
+      metrics.countTimeout(phase, index, isSkipped: isSkipped)
+    } else {
+      metrics.countFault(phase, index, isSkipped: isSkipped)
+    }
+  }
+
+  private static let respondedWithoutResponse = StageFailure(
+    code: TransactionError.Code.stageFault, message: "it answered RESPOND without having set a response")
+
+  /// For the exchange: a token for the call that is under way.
+  func takeToken() -> SuspensionToken? {
+    guard token == nil, current != nil else { return nil }
+    token = environment.suspensions.take(for: self)
+    return token
+  }
+
+  /// A suspended stage was resumed. Of a token that is no longer waited for nothing follows.
+  func wasResumed(_ resumed: SuspensionToken, _ verdict: Verdict) {
+    guard token == resumed, let binding = current else { return }
+    token = nil
+    stageDeadline = .distantFuture
+    if isPieceSuspended { return pieceWasResumed(verdict, binding) }
+    guard verdict != .suspended else { return run(answer(.fault(Self.resumedSuspended), binding)) }
+    run(answer(verdict, binding))
+  }
+
+  private static let resumedSuspended = StageFailure(
+    code: TransactionError.Code.stageFault, message: "it resumed with SUSPENDED; a resumption has to carry a decision")
+
+  /// A suspended stage has missed its deadline.
+  func stageTimedOut() {
+    guard let binding = current, let token, environment.suspensions.expire(token) else { return }
+    self.token = nil
+    stageDeadline = .distantFuture
+    isPieceSuspended = false
+    binding.interceptor.suspensionWasCancelled(token)
+    let limit = binding.deadline ?? .zero
+    run(
+      answer(
+        .fault(
+          StageFailure(
+            code: TransactionError.Code.stageTimeout, message: "it did not resume within its deadline of \(limit)")),
+        binding))
+  }
+
+  /// Withdraws the token of a suspended stage because the transaction ends.
+  func withdrawToken() {
+    guard let token, let binding = current else { return }
+    self.token = nil
+    current = nil
+    if environment.suspensions.expire(token) { binding.interceptor.suspensionWasCancelled(token) }
+  }
+}

@@ -1,0 +1,42 @@
+import SluiceMessages
+
+extension Transaction: LoopTimerTarget {
+  /// Sets the one timer to the nearest of the deadlines. A timer that is early fires for nothing and is set anew, which is
+  /// cheaper than moving it with each phase.
+  func armTimer() {
+    let nearest = min(exchange.deadline, attemptDeadline, min(stageDeadline, retryAt))
+    guard nearest != .distantFuture else { return }
+    if timer.isArmed, timer.deadline <= nearest { return }
+    environment.loop.arm(timer, at: nearest, for: self)
+  }
+
+  public func timerDidFire(_ timer: LoopTimer) {
+    let now = environment.loop.now
+    if exchange.deadline <= now {
+      run(.abort(deadlineError))
+    } else if stageDeadline <= now {
+      stageTimedOut()
+    } else if retryAt <= now {
+      retryAt = .distantFuture
+      run(.retryDelayPassed)
+    } else if attemptDeadline <= now {
+      attemptDeadline = .distantFuture
+      run(.attemptTimedOut(attemptError))
+    }
+    if machine.phase != .done { armTimer() }
+  }
+
+  private var deadlineError: TransactionError {
+    TransactionError(
+      code: TransactionError.Code.deadline,
+      message: "not done within its deadline of \(exchange.deadline.duration(since: exchange.started))")
+  }
+
+  private var attemptError: TransactionError {
+    TransactionError(
+      TransportError(
+        .timeout,
+        "no whole response from \(exchange.nativeRequest.url.origin) within \(pipeline.settings.attemptTimeout)"
+          + " (transport.timeout)"))
+  }
+}

@@ -1,0 +1,48 @@
+import SluiceMessages
+import SluiceMetrics
+
+// The ledger: what the tracers are told.
+extension Transaction {
+  var metrics: PipelineMetrics { pipeline.metrics[environment.loop.index] }
+
+  /// The time of what happens in this run of the machine.
+  func now() -> Instant {
+    if let clock { return clock }
+    let time = environment.loop.now
+    clock = time
+    return time
+  }
+
+  func emit(_ kind: TraceEvent.Kind, status: Int? = nil) {
+    guard pipeline.traced.contains(kind) else { return }
+    record(
+      TraceEvent(
+        kind: kind, time: now(), exchange: exchange,
+        status: status ?? exchange.responseStatus,
+        outcome: nil, error: nil, duration: .zero, timings: kind == .didReceive ? timings : nil))
+  }
+
+  func emitRetry(after delay: Duration) {
+    guard pipeline.traced.contains(.willRetry) else { return }
+    record(
+      TraceEvent(
+        kind: .willRetry, time: now(), exchange: exchange, status: exchange.responseStatus,
+        outcome: nil, error: machine.failure, duration: delay, timings: nil))
+  }
+
+  func emitCompletion(_ result: TransactionResult, at now: Instant) {
+    guard pipeline.traced.contains(.didComplete) else { return }
+    record(
+      TraceEvent(
+        kind: .didComplete, time: now, exchange: exchange, status: result.response?.status ?? 0,
+        outcome: result.outcome,
+        error: result.error, duration: result.duration, timings: result.timings))
+  }
+
+  private func record(_ event: TraceEvent) {
+    let phase = exchange.phase
+    exchange.phase = .trace
+    for binding in pipeline.tracers where binding.interests.contains(event.kind) { binding.tracer.record(event) }
+    exchange.phase = phase
+  }
+}

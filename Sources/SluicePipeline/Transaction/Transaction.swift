@@ -1,0 +1,130 @@
+public import SluiceMessages
+import SluiceMetrics
+
+/// Performs what the ``TransactionMachine`` decides: calls stages, starts transfers, sets the timer, tells the tracers.
+///
+/// Confined to the loop that took it, and unchecked for that reason; ``cancel()`` and ``resumeReceiving()`` post to it. It
+/// lives until it completes, which it does exactly once.
+public final class Transaction: @unchecked Sendable {
+  public typealias Completion = (TransactionResult) -> Void
+
+  let pipeline: Pipeline
+  let environment: LoopEnvironment
+  let exchange: Exchange
+  let original: Request
+  var machine: TransactionMachine
+  let sink: (any BodySink)?
+  private var completion: Completion?
+  private var place = 0
+
+  // The hop under way.
+  var transfer: (any Transfer)?
+  var isAnsweringHead = false
+  var disposition = BodyDisposition.hold
+  /// Why a stage or a sink ended the hop.
+  var hopFailure: TransactionError?
+  var timings: TransferTimings?
+  var gatherer: (any BodyGatherer)?
+
+  // The stage that is being called, or was suspended.
+  var current: StageBinding?
+  var currentPlace = (StagePhase.request, 0)
+  var token: SuspensionToken?
+  /// The clock as this run of the machine last read it: when one stage ends the next begins, and events that lead to one
+  /// another have one time.
+  var clock: Instant?
+  var isPieceSuspended = false
+
+  // What the one timer stands for.
+  let timer = LoopTimer()
+  var attemptDeadline = Instant.distantFuture
+  var stageDeadline = Instant.distantFuture
+  var retryAt = Instant.distantFuture
+
+  /// Begins a transaction on its loop.
+  ///
+  /// - Parameter completion: called exactly once, on the loop, possibly before this returns.
+  @discardableResult
+  public static func begin(
+    _ request: Request, on environment: LoopEnvironment, through pipeline: Pipeline,
+    parent: ParentContext = ParentContext(), sink: (any BodySink)? = nil, completion: @escaping Completion
+  ) -> Transaction {
+    let transaction = Transaction(request, environment, pipeline, parent, sink, completion)
+    transaction.start()
+    return transaction
+  }
+
+  private init(
+    _ request: Request, _ environment: LoopEnvironment, _ pipeline: Pipeline, _ parent: ParentContext,
+    _ sink: (any BodySink)?, _ completion: @escaping Completion
+  ) {
+    let now = environment.loop.now
+    let settings = pipeline.settings
+    let limit = request.timeout ?? settings.deadline
+    self.pipeline = pipeline
+    self.environment = environment
+    self.sink = sink
+    self.completion = completion
+    original = request
+    exchange = Exchange(
+      loop: environment.loop, id: TransactionID(using: &environment.loop.random), request: request, started: now,
+      deadline: limit.map { now + $0 } ?? .distantFuture, parent: parent, requestIDHeader: settings.requestIDHeader)
+    machine = TransactionMachine(
+      plan: TransactionMachine.Plan(
+        requestStages: pipeline.requestStages.count, responseStages: pipeline.responseStages.count,
+        maximumAttempts: settings.maximumAttempts, responseStagesWantBody: pipeline.responseStagesWantBody,
+        streamsBody: sink != nil || pipeline.changesResponsePieces, isReplayable: request.body.isReplayable))
+  }
+
+  private func start() {
+    place = environment.enter(self)
+    metrics.transactionDidBegin()
+    metrics.countAttempt()
+    exchange.transaction = self
+    attemptDeadline = exchange.started + pipeline.settings.attemptTimeout
+    armTimer()
+    run(.begin, at: exchange.started)
+  }
+
+  /// Ends the transaction as cancelled, unless it has ended. From any thread.
+  public func cancel() {
+    let error = TransactionError(code: TransactionError.Code.cancelled, message: "the caller cancelled the transaction")
+    environment.loop.post { self.run(.abort(error)) }
+  }
+
+  /// Goes on after the sink paused. From any thread.
+  public func resumeReceiving() {
+    environment.loop.post { self.transfer?.resumeReceiving() }
+  }
+
+  var currentStageName: String? { current?.name }
+
+  /// The end: lets go of everything, then tells.
+  func finish(_ failure: TransactionError?) {
+    environment.loop.disarm(timer)
+    withdrawToken()
+    if machine.isOnWire { transfer?.cancel() }
+    transfer = nil
+    let error = failure ?? settleLastForms()
+    let now = now()
+    let result = TransactionResult(
+      id: exchange.id, requestID: exchange.requestID, response: exchange.nativeResponse, error: error,
+      attempts: exchange.attempt + 1, duration: now.duration(since: exchange.started), timings: timings)
+    metrics.transactionDidComplete(
+      result.outcomeClass, status: result.response?.status ?? 0, nanoseconds: result.duration.nanoseconds)
+    emitCompletion(result, at: now)
+    exchange.attachments.removeAll()
+    exchange.transaction = nil
+    environment.leave(place)
+    let completion = self.completion
+    self.completion = nil
+    completion?(result)
+  }
+
+  private func settleLastForms() -> TransactionError? {
+    do {
+      try exchange.settleResponse()
+      return nil
+    } catch { return error }
+  }
+}

@@ -1,0 +1,52 @@
+public import SluiceMessages
+
+/// Why a transaction failed.
+public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A short word for programs: those of ``TransportError/Code``, those of ``Code``, or what a stage gave.
+  public var code: String
+  /// What failed, why, and what to do.
+  public var message: String
+  /// The stage at fault; nil where it was the transport, the request or the caller.
+  public var stage: String?
+  /// Whether no byte of the request can have reached the server.
+  public var isBeforeSending: Bool
+
+  public init(code: String, message: String, stage: String? = nil, isBeforeSending: Bool = false) {
+    self.code = code
+    self.message = message
+    self.stage = stage
+    self.isBeforeSending = isBeforeSending
+  }
+
+  public init(_ error: TransportError) {
+    self.init(code: error.code.text, message: error.message, isBeforeSending: error.isBeforeSending)
+  }
+
+  public init(_ error: MessageError) {
+    self.init(code: error.code.text, message: error.description, isBeforeSending: true)
+  }
+
+  public init(_ failure: StageFailure, stage: String) {
+    self.init(code: failure.code, message: failure.message, stage: stage)
+  }
+
+  public var description: String { stage.map { "\(code): stage \"\($0)\": \(message)" } ?? "\(code): \(message)" }
+
+  /// The codes that the pipeline itself gives.
+  public enum Code {
+    /// The transaction's deadline passed.
+    public static let deadline = "deadline"
+    public static let cancelled = "cancelled"
+    /// The response is an HTTP error, or not among the accepted statuses.
+    public static let status = "http_status"
+    /// A stage did not resume within its deadline.
+    public static let stageTimeout = "stage_timeout"
+    /// A stage broke a rule of the ABI.
+    public static let stageFault = "stage_fault"
+    /// A stage asked for another attempt and none was left.
+    public static let retriesExhausted = "retries_exhausted"
+    /// The body was produced once and cannot be sent again.
+    public static let bodyNotReplayable = "body_not_replayable"
+    public static let shutdown = "shutdown"
+  }
+}

@@ -1,0 +1,280 @@
+/// The way of one transaction as pure decisions: it takes an event and says what to do next.
+///
+///     begin ─ request stages ─ send ─ issue ─ head ─ response stages ─ end ─ validate ─ complete
+///        ▲         │ respond ──────────────────────────▲   │retry          │failure stages
+///        └─────────┴── retry ◄─────────────────────────────┴───────────────┘
+///
+/// Whatever happens, ``Action/complete(_:)`` is returned exactly once; events that come after it are answered with wait.
+struct TransactionMachine: Sendable {
+  /// What the machine has to know of the pipeline, taken when the transaction begins.
+  struct Plan: Sendable {
+    var requestStages: Int
+    var responseStages: Int
+    var maximumAttempts: Int
+    /// Some response stage wants the body, so all of them wait for it.
+    var responseStagesWantBody: Bool
+    /// The caller takes the body piece by piece, or a stage changes its pieces.
+    var streamsBody: Bool
+    var isReplayable: Bool
+  }
+
+  enum Phase: Sendable, Equatable {
+    case idle
+    case starting
+    case requestStage(Int)
+    case configuring
+    case connecting
+    case waitingForHead
+    case receiveNotice
+    case responseStage(Int)
+    case receivingBody
+    case failureStage(Int)
+    case retryNotice(Duration)
+    case waitingToRetry
+    /// The hop is of no more use; what follows waits for its end, so that no event of it is taken for the next one's.
+    case endingHop(Next)
+    case validating
+    case done
+  }
+
+  /// What follows the end of a hop that was given up.
+  enum Next: Sendable, Equatable {
+    case fail(TransactionError)
+    case retry(Duration)
+  }
+
+  let plan: Plan
+  private(set) var phase = Phase.idle
+  private(set) var attempt = 0
+  /// Whether a transfer is under way and its end will come.
+  private(set) var isOnWire = false
+  /// Why there is no response, for the failure stages.
+  private(set) var failure: TransactionError?
+
+  init(plan: Plan) { self.plan = plan }
+
+  enum Event: Sendable {
+    case begin
+    /// A stage answered, at once or by resuming.
+    case answered(Verdict, stage: String)
+    /// An action that has no answer is done.
+    case done
+    case head
+    case ended(TransactionError?)
+    case retryDelayPassed
+    /// An attempt took too long.
+    case attemptTimedOut(TransactionError)
+    /// The whole transaction has to end: cancelled, past its deadline, shut down.
+    case abort(TransactionError)
+  }
+
+  enum Action: Sendable {
+    case wait
+    case emit(TraceEvent.Kind)
+    case emitRetry(Duration)
+    case callRequestStage(Int)
+    case callResponseStage(Int)
+    case callFailureStage(Int, TransactionError)
+    /// Start the transfer of this attempt.
+    case send
+    /// What becomes of the response body; answers the head or goes on after a hold.
+    case receive(BodyDisposition)
+    /// Cut the transfer; its end follows.
+    case cutTransfer
+    /// Set the retry timer.
+    case waitToRetry(Duration)
+    /// Take the original request again for the next attempt.
+    case beginAttempt(Int)
+    case validate
+    /// The end. Cut whatever is still under way.
+    case complete(TransactionError?)
+  }
+
+  mutating func handle(_ event: Event) -> Action {
+    if phase == .done { return .wait }
+    switch event {
+    case .begin:
+      phase = .starting
+      return .emit(.willExecute)
+    case .answered(let verdict, let stage): return answered(verdict, stage)
+    case .done: return performed()
+    case .head: return head()
+    case .ended(let error): return ended(error)
+    case .retryDelayPassed: return phase == .waitingToRetry ? nextAttempt() : .wait
+    case .attemptTimedOut(let error): return timedOut(error)
+    case .abort(let error): return complete(error)
+    }
+  }
+
+  /// The stages of a list up to this one were called without anything to decide; the next answer is this one's.
+  mutating func reach(stage index: Int) {
+    switch phase {
+    case .requestStage: phase = .requestStage(index)
+    case .responseStage: phase = .responseStage(index)
+    case .failureStage: phase = .failureStage(index)
+    default: break
+    }
+  }
+
+  private mutating func complete(_ error: TransactionError?) -> Action {
+    phase = .done
+    return .complete(error)
+  }
+}
+
+// Going forward.
+extension TransactionMachine {
+  private mutating func performed() -> Action {
+    switch phase {
+    case .starting: return requestStage(0)
+    case .configuring:
+      phase = .connecting
+      isOnWire = true
+      return .send
+    case .receiveNotice: return responseStage(0)
+    case .retryNotice(let delay):
+      phase = .waitingToRetry
+      return .waitToRetry(delay)
+    case .validating: return complete(nil)
+    default: return .wait
+    }
+  }
+
+  private mutating func requestStage(_ index: Int) -> Action {
+    guard index < plan.requestStages else {
+      phase = .configuring
+      return .emit(.didConfigure)
+    }
+    phase = .requestStage(index)
+    return .callRequestStage(index)
+  }
+
+  private mutating func responseStage(_ index: Int) -> Action {
+    guard index < plan.responseStages else {
+      guard isOnWire else {
+        phase = .validating
+        return .validate
+      }
+      phase = .receivingBody
+      return .receive(plan.streamsBody ? .stream : .collect)
+    }
+    phase = .responseStage(index)
+    return .callResponseStage(index)
+  }
+
+  private mutating func head() -> Action {
+    guard phase == .connecting else { return .wait }
+    guard plan.responseStagesWantBody else {
+      phase = .receiveNotice
+      return .emit(.didReceive)
+    }
+    phase = .waitingForHead
+    return .receive(.collect)
+  }
+
+  private mutating func ended(_ error: TransactionError?) -> Action {
+    isOnWire = false
+    switch phase {
+    case .connecting, .waitingForHead:
+      if let error { return failureStage(0, error) }
+      phase = .receiveNotice
+      return .emit(.didReceive)
+    case .receivingBody:
+      if let error { return complete(error) }
+      phase = .validating
+      return .validate
+    case .endingHop(.fail(let cause)): return failureStage(0, cause)
+    case .endingHop(.retry(let delay)): return emitRetry(delay)
+    case .receiveNotice, .responseStage:
+      // A hold does not end before it is lifted, so this is a connection that died while a stage was suspended.
+      if let error { return complete(error) }
+      return .wait
+    default: return .wait
+    }
+  }
+
+  private mutating func failureStage(_ index: Int, _ error: TransactionError) -> Action {
+    failure = error
+    guard index < plan.responseStages else { return complete(error) }
+    phase = .failureStage(index)
+    return .callFailureStage(index, error)
+  }
+
+  private mutating func timedOut(_ error: TransactionError) -> Action {
+    guard isOnWire else { return .wait }
+    switch phase {
+    case .connecting, .waitingForHead:
+      phase = .endingHop(.fail(error))
+      return .cutTransfer
+    case .endingHop: return .cutTransfer
+    case .receivingBody: return complete(error)
+    default: return .wait
+    }
+  }
+}
+
+// What stages answer.
+extension TransactionMachine {
+  private mutating func answered(_ verdict: Verdict, _ stage: String) -> Action {
+    switch verdict {
+    case .suspended: return .wait
+    case .fail(let failure), .fault(let failure): return complete(TransactionError(failure, stage: stage))
+    case .retry(let delay): return retry(after: delay, stage)
+    case .proceed: return proceed()
+    case .respond: return respond()
+    }
+  }
+
+  private mutating func proceed() -> Action {
+    switch phase {
+    case .requestStage(let index): return requestStage(index + 1)
+    case .responseStage(let index): return responseStage(index + 1)
+    case .failureStage(let index):
+      guard let failure else { return .wait }
+      return failureStage(index + 1, failure)
+    default: return .wait
+    }
+  }
+
+  private mutating func respond() -> Action {
+    switch phase {
+    case .requestStage: return responseStage(0)
+    case .responseStage(let index): return responseStage(index + 1)
+    case .failureStage(let index):
+      failure = nil
+      return responseStage(index + 1)
+    default: return .wait
+    }
+  }
+
+  private mutating func retry(after delay: Duration, _ stage: String) -> Action {
+    guard attempt + 1 < plan.maximumAttempts else {
+      return complete(
+        TransactionError(
+          code: TransactionError.Code.retriesExhausted,
+          message: "it asked for another attempt after attempt \(attempt + 1) of \(plan.maximumAttempts)", stage: stage)
+      )
+    }
+    guard plan.isReplayable else {
+      return complete(
+        TransactionError(
+          code: TransactionError.Code.bodyNotReplayable,
+          message: "it asked for another attempt, but the request body can be produced only once", stage: stage))
+    }
+    guard isOnWire else { return emitRetry(delay) }
+    phase = .endingHop(.retry(delay))
+    return .receive(.discard)
+  }
+
+  private mutating func emitRetry(_ delay: Duration) -> Action {
+    phase = .retryNotice(delay)
+    return .emitRetry(delay)
+  }
+
+  private mutating func nextAttempt() -> Action {
+    attempt += 1
+    failure = nil
+    phase = .starting
+    return .beginAttempt(attempt)
+  }
+}

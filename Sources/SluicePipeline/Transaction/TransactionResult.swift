@@ -1,0 +1,50 @@
+public import SluiceMessages
+import SluiceMetrics
+
+/// What a transaction came to; given exactly once.
+public struct TransactionResult: Sendable {
+  public let id: TransactionID
+  public let requestID: String
+  /// Whatever response there is, also beside an error.
+  public var response: Response?
+  /// Nil where the transaction succeeded.
+  public var error: TransactionError?
+  /// How many attempts were made; 0 where the transaction was turned away before it began.
+  public let attempts: Int
+  /// From submission to the end.
+  public let duration: Duration
+  /// Of the last hop; nil where none was made.
+  public let timings: TransferTimings?
+
+  init(
+    id: TransactionID, requestID: String, response: Response?, error: TransactionError?, attempts: Int,
+    duration: Duration, timings: TransferTimings?
+  ) {
+    self.id = id
+    self.requestID = requestID
+    self.response = response
+    self.error = error
+    self.attempts = attempts
+    self.duration = duration
+    self.timings = timings
+  }
+
+  /// The result of a transaction that was turned away before it began.
+  public init(refused id: TransactionID, _ error: TransactionError) {
+    self.init(
+      id: id, requestID: id.description, response: nil, error: error, attempts: 0, duration: .zero, timings: nil)
+  }
+
+  public var outcome: TransactionOutcome {
+    guard let error else { return .succeeded }
+    return error.code == TransactionError.Code.cancelled && error.stage == nil ? .cancelled : .failed
+  }
+
+  var outcomeClass: OutcomeClass {
+    switch outcome {
+    case .succeeded: .succeeded
+    case .failed: .failed
+    case .cancelled: .cancelled
+    }
+  }
+}

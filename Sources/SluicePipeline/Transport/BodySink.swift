@@ -1,0 +1,9 @@
+/// Takes a response body piece by piece, instead of having it collected. Called on the loop of the transaction.
+///
+/// It gets nothing where a stage wants the whole body; then the body is in the result.
+public protocol BodySink: AnyObject, Sendable {
+  /// The head came, before any piece; also for each further attempt, which begins the body anew.
+  func begin(_ exchange: Exchange)
+  /// Answers ``BodyProgress/pause`` to have the socket left alone until ``Transaction/resumeReceiving()``.
+  func receive(_ piece: [UInt8]) -> BodyProgress
+}

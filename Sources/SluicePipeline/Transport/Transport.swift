@@ -1,0 +1,98 @@
+public import SluiceMessages
+
+/// What carries hops over the wire. One per loop; everything here is called on that loop.
+///
+///     start ──► willIssue ──► didReceiveHead ──► didReceive… ──► didEnd
+///       │  (connected; headers    (final head)     (streamed      (exactly once,
+///       │   can still change)                       bodies only)   whatever happened)
+///       └── a connect that fails goes straight to didEnd
+public protocol Transport: AnyObject {
+  /// Begins one hop. Never calls the observer before it returns.
+  ///
+  /// The transport keeps the observer until `didEnd`. `request` is the complete request; redirects, challenges and
+  /// retries are not the transport's to handle, and a second sending that the wire library starts by itself is aborted.
+  func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer
+
+  /// Gathers a body that was streamed through stages as ``BodyDisposition/collect`` would have gathered it.
+  func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer
+
+  /// Reads a file that is to go through stages before it is sent.
+  func stream(of file: FileBody) throws(TransportError) -> BodyStream
+}
+
+/// Takes the pieces of a body and gives the whole, in memory or in a file. Confined to the loop.
+public protocol BodyGatherer: AnyObject {
+  /// - Throws: ``TransportError/Code/responseTooLarge``, or that the file cannot be written.
+  func append(_ piece: [UInt8]) throws(TransportError)
+  func finish() -> Body
+}
+
+/// What one hop asks of the transport beyond the request.
+public struct TransferOptions: Sendable {
+  /// Response bodies beyond this end the transfer with ``TransportError/Code/responseTooLarge``.
+  public var maximumResponseBytes: Int
+  /// A collected body beyond this goes to a file.
+  public var spillBytes: Int
+
+  public init(maximumResponseBytes: Int = 67_108_864, spillBytes: Int = 1_048_576) {
+    self.maximumResponseBytes = maximumResponseBytes
+    self.spillBytes = spillBytes
+  }
+}
+
+/// A hop under way. Confined to the loop.
+public protocol Transfer: AnyObject {
+  /// Ends the transfer; `didEnd` follows with ``TransportError/Code/cancelled``, later on the loop and not from within this call.
+  /// Harmless after the end.
+  func cancel()
+
+  /// Goes on after the observer answered the head with ``BodyDisposition/hold``.
+  func proceed(_ disposition: BodyDisposition)
+
+  /// Goes on after the observer answered a piece with ``BodyProgress/pause``.
+  func resumeReceiving()
+}
+
+/// Who is told what happens to a hop. Called on the loop, partly from inside the wire library: no call may block.
+public protocol TransferObserver: AnyObject {
+  /// The connection stands and nothing was sent: the one moment to set the headers of this hop.
+  ///
+  /// Called exactly once for a transfer that connects. The library may want to send again by itself (a reused connection
+  /// died, a second leg of authentication): the transport aborts that and ends with ``TransportError/Code/resent``.
+  /// - Parameter headers: the fields of the request as they will be sent; changes last for this hop.
+  /// - Returns: false ends the transfer with ``TransportError/Code/cancelled``.
+  func transferWillIssue(_ headers: inout HeaderFields) -> Bool
+
+  /// An informational (1xx) response.
+  func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields)
+
+  /// The head of the final response is there; its body is still empty.
+  func transferDidReceiveHead(_ head: Response) -> BodyDisposition
+
+  /// A piece of a body that is streamed; the content decoded.
+  func transferDidReceive(_ piece: [UInt8]) -> BodyProgress
+
+  /// The end, exactly once.
+  func transferDidEnd(_ end: TransferEnd)
+}
+
+/// What becomes of a response body.
+public enum BodyDisposition: Sendable, Hashable {
+  /// Gathered in memory, beyond `spillBytes` in a file, and given with the end.
+  case collect
+  /// Given piece by piece to ``TransferObserver/transferDidReceive(_:)``.
+  case stream
+  /// Read and thrown away while it is short, so that the connection can be used again; else the transfer is cut. Ends as success.
+  case discard
+  /// Nothing is read until ``Transfer/proceed(_:)``.
+  case hold
+}
+
+/// Whether more of a streamed body is wanted now.
+public enum BodyProgress: Sendable, Hashable {
+  case proceed
+  /// The piece was taken; the socket is left alone until ``Transfer/resumeReceiving()``.
+  case pause
+  /// No more is wanted: ends the transfer as cancelled.
+  case stop
+}

@@ -1,0 +1,46 @@
+import CSluice
+
+/// How an intercepting method ended.
+enum CallOutcome: Sendable {
+  case returned
+  case retry(Duration)
+  case failed(PluginFailure)
+
+  init(_ error: any Error) {
+    switch error {
+    case let retry as RetryRequestError: self = .retry(retry.delay)
+    case let failure as PluginFailure: self = .failed(failure)
+    default: self = .failed(PluginFailure(message: String(describing: error)))
+    }
+  }
+
+  init(of body: () throws -> Void) {
+    do {
+      try body()
+      self = .returned
+    } catch {
+      self.init(error)
+    }
+  }
+}
+
+extension ExchangeCall {
+  /// Tells the host what the verdict needs, inside the call, and gives the verdict.
+  final func verdict(_ outcome: CallOutcome) -> sluice_verdict {
+    switch outcome {
+    case .returned:
+      if let refusal { return fail(refusal) }
+      return sluice_verdict(hasResponded ? SLUICE_RESPOND : SLUICE_CONTINUE)
+    case .retry(let delay):
+      return withExchange { $0.pointee.retry($1, delay.wholeNanoseconds) } ?? sluice_verdict(SLUICE_FAIL)
+    case .failed(let failure):
+      return fail(failure)
+    }
+  }
+
+  private func fail(_ failure: PluginFailure) -> sluice_verdict {
+    withExchange { api, exchange in
+      withText(failure.code) { code in withText(failure.message) { api.pointee.fail(exchange, code, $0) } }
+    } ?? sluice_verdict(SLUICE_FAIL)
+  }
+}

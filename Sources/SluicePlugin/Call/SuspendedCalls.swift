@@ -1,0 +1,28 @@
+import CSluice
+import SluiceLocks
+
+/// The suspended calls of an instance, found by their token when the host gives one up.
+final class SuspendedCalls: Sendable {
+  private struct Key: Hashable {
+    let slot: UInt32
+    let generation: UInt32
+    let nonce: UInt64
+
+    init(_ token: sluice_token) {
+      slot = token.slot
+      generation = token.generation
+      nonce = token.nonce
+    }
+  }
+
+  private let calls = Locked<[Key: SuspendableCall]>([:])
+
+  func insert(_ call: SuspendableCall, _ token: sluice_token) {
+    calls.withLock { $0[Key(token)] = call }
+  }
+
+  @discardableResult
+  func remove(_ token: sluice_token) -> SuspendableCall? {
+    calls.withLock { $0.removeValue(forKey: Key(token)) }
+  }
+}

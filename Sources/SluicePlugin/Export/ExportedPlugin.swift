@@ -1,0 +1,88 @@
+import CSluice
+import Glibc
+import SluiceLocks
+
+/// The plugin of this library and its tables, made on the first call of the entry point and kept as long as the library
+/// is mapped, which is for ever.
+///
+/// `@unchecked Sendable`: what the pointers lead to is written once, before the value is shared.
+struct ExportedPlugin: @unchecked Sendable {
+  let type: any Plugin.Type
+  let table: UnsafePointer<sluice_plugin>
+  let interceptor: UnsafePointer<sluice_interceptor>?
+  let tracer: UnsafePointer<sluice_tracer>?
+
+  private static let shared = Locked<ExportedPlugin?>(nil)
+
+  /// The one of this library, for the functions of its table.
+  static var current: ExportedPlugin? { shared.withLock { $0 } }
+
+  /// The tables of a type; throws where the type cannot work, or the library exports another.
+  static func export(_ type: any Plugin.Type) throws(PluginFailure) -> ExportedPlugin {
+    try shared.withLock { shared throws(PluginFailure) in
+      if let known = shared {
+        guard known.type == type else {
+          throw PluginFailure(message: "the library exports \(known.type) already; one library is one plugin")
+        }
+        return known
+      }
+      let made = try ExportedPlugin(type)
+      shared = made
+      return made
+    }
+  }
+
+  private init(_ type: any Plugin.Type) throws(PluginFailure) {
+    try check(type)
+    self.type = type
+    interceptor = makeInterceptorTable(type).map(keep)
+    tracer = makeTracerTable(type).map(keep)
+    guard interceptor != nil || tracer != nil else {
+      throw PluginFailure(message: "\(type) is neither an interceptor nor a tracer; conform it to one")
+    }
+    table = keep(makePluginTable(type))
+  }
+}
+
+private func check(_ type: any Plugin.Type) throws(PluginFailure) {
+  if type is any RequestInterceptor.Type && type is any SynchronousRequestInterceptor.Type
+    || type is any ResponseInterceptor.Type && type is any SynchronousResponseInterceptor.Type
+  {
+    throw PluginFailure(message: "\(type) is both an asynchronous and a synchronous interceptor; choose one")
+  }
+  let isAsynchronous =
+    type is any RequestInterceptor.Type || type is any ResponseInterceptor.Type || type is any FailureInterceptor.Type
+  if type.options.contains(.blocking) && isAsynchronous {
+    throw PluginFailure(message: "\(type) is blocking, but has async methods; use the synchronous protocols")
+  }
+}
+
+/// Puts a table where it stays.
+private func keep<Table>(_ table: Table) -> UnsafePointer<Table> {
+  let place = UnsafeMutablePointer<Table>.allocate(capacity: 1)
+  place.initialize(to: table)
+  return UnsafePointer(place)
+}
+
+private func makePluginTable(_ type: any Plugin.Type) -> sluice_plugin {
+  var table = sluice_plugin()
+  table.size = UInt32(MemoryLayout<sluice_plugin>.size)
+  table.abi = pluginABI
+  table.id = UnsafePointer(strdup(type.information.id))
+  table.version = UnsafePointer(strdup(type.information.version))
+  table.summary = UnsafePointer(strdup(type.information.summary))
+  table.config_schema = type.configurationSchema.map { UnsafePointer(strdup($0)) }
+  table.create = { createInstance($0, $1, $2, $3) }
+  table.activate = { activateInstance($0, $1) }
+  table.deactivate = { deactivateInstance($0, $1) }
+  table.destroy = { destroyInstance($0) }
+  table.extension = { findExtension($0) }
+  return table
+}
+
+private func findExtension(_ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
+  guard let id, let exported = ExportedPlugin.current else { return nil }
+  if strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 { return exported.interceptor.map { UnsafeRawPointer($0) } }
+  if strcmp(id, SLUICE_TRACER_ID) == 0 { return exported.tracer.map { UnsafeRawPointer($0) } }
+  return nil
+}

@@ -1,0 +1,59 @@
+import CSluice
+
+/// What the host's `instance` pointer stands for: the plugin, seen through what it conforms to.
+final class Instance: Sendable {
+  let plugin: any Plugin
+  let host: PluginHost
+  let suspended = SuspendedCalls()
+  let request: (any RequestInterceptor)?
+  let synchronousRequest: (any SynchronousRequestInterceptor)?
+  let response: (any ResponseInterceptor)?
+  let synchronousResponse: (any SynchronousResponseInterceptor)?
+  let issue: (any IssueInterceptor)?
+  let failure: (any FailureInterceptor)?
+  let tracer: (any TransactionTracer)?
+
+  init(_ plugin: any Plugin, host: PluginHost) {
+    self.plugin = plugin
+    self.host = host
+    request = plugin as? any RequestInterceptor
+    synchronousRequest = plugin as? any SynchronousRequestInterceptor
+    response = plugin as? any ResponseInterceptor
+    synchronousResponse = plugin as? any SynchronousResponseInterceptor
+    issue = plugin as? any IssueInterceptor
+    failure = plugin as? any FailureInterceptor
+    tracer = plugin as? any TransactionTracer
+  }
+
+  /// The instance that a pointer from the host names, which the host keeps alive during the call.
+  static func from(_ pointer: UnsafeMutableRawPointer?) -> Instance? {
+    pointer.map { Unmanaged<Instance>.fromOpaque($0).takeUnretainedValue() }
+  }
+}
+
+extension Instance {
+  /// Runs a method that cannot wait.
+  func runNow(_ exchange: OpaquePointer, _ method: (ExchangeCall) throws -> Void) -> sluice_verdict {
+    let call = ExchangeCall(link: host.link)
+    call.enter(exchange)
+    defer { call.leave() }
+    return call.verdict(CallOutcome(of: { try method(call) }))
+  }
+
+  /// Runs a method that may wait.
+  func run(
+    _ exchange: OpaquePointer, _ method: @escaping @Sendable (SuspendableCall, RequestContext) async throws -> Void
+  ) -> sluice_verdict {
+    let facts = context(of: exchange)
+    let context = RequestContext(facts)
+    let call = SuspendableCall(link: host.link, suspended: suspended, loop: facts.loop)
+    return call.run(on: exchange) { try await method(call, context) }
+  }
+
+  func context(of exchange: OpaquePointer) -> sluice_context {
+    var context = sluice_context()
+    context.size = UInt32(MemoryLayout<sluice_context>.size)
+    _ = host.link.current.pointee.exchange.pointee.context(exchange, &context)
+    return context
+  }
+}

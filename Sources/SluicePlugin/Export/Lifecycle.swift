@@ -1,0 +1,88 @@
+import CJansson
+import CSluice
+import SluiceJSON
+
+/// create, activate, deactivate and destroy of the plugin's table.
+
+func createInstance(
+  _ host: UnsafePointer<sluice_host>?, _ configuration: UnsafeMutablePointer<json_t>?,
+  _ instance: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ error: UnsafeMutablePointer<sluice_error>?
+) -> sluice_status {
+  reporting(to: error) {
+    guard let host, let instance, let type = ExportedPlugin.current?.type else {
+      throw PluginFailure(message: "create was called without a host, or before the entry point")
+    }
+    guard host.pointee.size >= UInt32(MemoryLayout<sluice_host>.size) else {
+      throw PluginFailure(message: "the host's table is shorter than that of ABI \(pluginABI)")
+    }
+    let made = try type.makeInstance(configuration.map { JSONValue(retaining: $0) }, PluginHost(host))
+    instance.pointee = Unmanaged.passRetained(made).toOpaque()
+  }
+}
+
+func activateInstance(
+  _ instance: UnsafeMutableRawPointer?, _ error: UnsafeMutablePointer<sluice_error>?
+) -> sluice_status {
+  reporting(to: error) { try Instance.from(instance)?.plugin.activate() }
+}
+
+func deactivateInstance(_ instance: UnsafeMutableRawPointer?, _ deadline: UInt64) {
+  Instance.from(instance)?.plugin.deactivate(deadline: Duration(nanoseconds: deadline))
+}
+
+/// A task that still unwinds keeps the instance alive, without its host.
+func destroyInstance(_ instance: UnsafeMutableRawPointer?) {
+  guard let instance else { return }
+  let last = Unmanaged<Instance>.fromOpaque(instance).takeRetainedValue()
+  last.host.link.close()
+}
+
+extension Plugin {
+  /// Decodes the configuration, none counting as empty, and makes an instance with it.
+  fileprivate static func makeInstance(_ given: JSONValue?, _ host: PluginHost) throws -> Instance {
+    let configuration = try decodeConfiguration(given.flatMap { $0.isNull ? nil : $0 } ?? .object())
+    return Instance(try Self(configuration: configuration, host: host), host: host)
+  }
+
+  private static func decodeConfiguration(_ given: JSONValue) throws -> Configuration {
+    do {
+      return try completed(given).decode(unknownKeys: .refused)
+    } catch let error as JSONDecodingError {
+      throw PluginFailure(message: "config\(error.keyPath.isEmpty ? ":" : "") \(error)")
+    }
+  }
+
+  /// A new object that shares the members; the host's own is not touched.
+  private static func completed(_ given: JSONValue) -> JSONValue {
+    guard let defaults = configurationDefaults, given.isObject else { return given }
+    let complete = JSONValue.object()
+    for (key, value) in defaults.members { complete[key] = value }
+    for (key, value) in given.members { complete[key] = value }
+    return complete
+  }
+}
+
+/// Runs what may throw; the message goes to the host's buffer, cut off between characters where it is too long.
+func reporting(to error: UnsafeMutablePointer<sluice_error>?, _ body: () throws -> Void) -> sluice_status {
+  do {
+    try body()
+    return sluice_status(SLUICE_OK)
+  } catch let thrown {
+    error?.pointee.write("\(thrown)")
+    return sluice_status(SLUICE_FAILED)
+  }
+}
+
+extension sluice_error {
+  fileprivate func write(_ text: String) {
+    guard let message, capacity > 0 else { return }
+    var end = 0
+    for character in text {
+      let next = end + character.utf8.count
+      guard next < Int(capacity) else { break }
+      for (offset, byte) in character.utf8.enumerated() { message[end + offset] = CChar(bitPattern: byte) }
+      end = next
+    }
+    message[end] = 0
+  }
+}

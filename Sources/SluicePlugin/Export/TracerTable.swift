@@ -1,0 +1,20 @@
+import CSluice
+
+/// The table `sluice.tracer/1`; nil for a type that is no tracer.
+func makeTracerTable(_ type: any Plugin.Type) -> sluice_tracer? {
+  guard type is any TransactionTracer.Type else { return nil }
+  var table = sluice_tracer()
+  table.size = UInt32(MemoryLayout<sluice_tracer>.size)
+  table.on_event = { recordEvent($0, $1) }
+  return table
+}
+
+private func recordEvent(_ instance: UnsafeMutableRawPointer?, _ event: UnsafePointer<sluice_event>?) {
+  guard let instance = Instance.from(instance), let tracer = instance.tracer, let event,
+    let kind = TransactionEvent.Kind(rawValue: event.pointee.kind)
+  else { return }
+  let call = event.pointee.exchange.map { _ in ExchangeCall(link: instance.host.link) }
+  if let call, let exchange = event.pointee.exchange { call.enter(exchange) }
+  tracer.record(TransactionEvent(event: event, call: call, kind: kind))
+  call?.leave()
+}

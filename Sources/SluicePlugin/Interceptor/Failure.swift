@@ -1,0 +1,19 @@
+import CSluice
+
+/// Why there is no response.
+public struct Failure: Hashable, Sendable {
+  /// A word for programs: `dns`, `connect`, `tls`, `timeout`, `connection_lost` …
+  public var code: String
+  public var message: String
+  /// The stage that failed; nil where it was the transport.
+  public var stage: String?
+  /// No byte of the request can have reached the server.
+  public var isBeforeSending: Bool
+
+  init(_ failure: sluice_failure) {
+    code = String(failure.code)
+    message = String(failure.message)
+    stage = failure.stage.size == 0 ? nil : String(failure.stage)
+    isBeforeSending = failure.is_before_sending != 0
+  }
+}

@@ -1,0 +1,63 @@
+import CSluice
+
+/// The facts of a transaction when a call began. A value, good to keep.
+public struct RequestContext: Sendable, Hashable {
+  /// The path of the request's URL, percent-encoded, without the query.
+  public let path: String
+  public let method: String
+  /// 0 first, then one more for each retry.
+  public let attemptNumber: Int
+  /// The same over all attempts, and what the request id header carries.
+  public let requestId: String
+  public let transactionID: TransactionID
+  /// Request on the wire within the attempt, 0 first; a redirect or challenge makes another.
+  public let hop: Int
+  /// Since the transaction began.
+  public let elapsed: Duration
+  /// Until the transaction's deadline; nil without one.
+  public let remaining: Duration?
+  /// The caller's W3C trace context, where it has one.
+  public let parent: TraceContext?
+
+  init(_ context: sluice_context) {
+    path = String(context.path)
+    method = String(context.method)
+    attemptNumber = Int(context.attempt)
+    requestId = String(context.request_id)
+    transactionID = TransactionID(network: context.transaction_id)
+    hop = Int(context.hop)
+    elapsed = Duration(nanoseconds: context.elapsed)
+    remaining = context.remaining == .max ? nil : Duration(nanoseconds: context.remaining)
+    parent = TraceContext(context)
+  }
+}
+
+/// The facts of a transaction that has an answer, or a failure in its place.
+public struct ResponseContext: Sendable, Hashable {
+  /// The same facts as a request interceptor has.
+  public let request: RequestContext
+  public var path: String { request.path }
+  public var method: String { request.method }
+  public var attemptNumber: Int { request.attemptNumber }
+  public var requestId: String { request.requestId }
+  public var transactionID: TransactionID { request.transactionID }
+  public var hop: Int { request.hop }
+  public var remaining: Duration? { request.remaining }
+  public var parent: TraceContext? { request.parent }
+  /// From the beginning of the transaction to this call, earlier attempts included.
+  public var duration: Duration { request.elapsed }
+}
+
+/// Header values of W3C Trace Context and Baggage.
+public struct TraceContext: Sendable, Hashable {
+  public let traceparent: String
+  public let tracestate: String?
+  public let baggage: String?
+
+  init?(_ context: sluice_context) {
+    guard context.parent_traceparent.size > 0 || context.parent_baggage.size > 0 else { return nil }
+    traceparent = String(context.parent_traceparent)
+    tracestate = context.parent_tracestate.size == 0 ? nil : String(context.parent_tracestate)
+    baggage = context.parent_baggage.size == 0 ? nil : String(context.parent_baggage)
+  }
+}

@@ -1,0 +1,89 @@
+import CSluice
+
+/// The headers of a message where they lie. Names are compared without case.
+///
+/// A value that the host refuses (a line break, a hop-by-hop field, a message that is read only here) fails the call as
+/// if its method had thrown; ``set(_:to:)`` and ``add(_:for:)`` throw at once instead.
+public struct Headers: Sendable {
+  let call: ExchangeCall
+  let side: MessageSide
+
+  /// The first value of a name, nil where there is none. Setting replaces all fields of the name by one; setting nil
+  /// removes them.
+  public subscript(name: String) -> String? {
+    get { call.header(side, name).map { String(decoding: $0, as: UTF8.self) } }
+    nonmutating set {
+      if let newValue {
+        call.attempt { () throws(PluginFailure) in try set(name, to: newValue) }
+      } else {
+        remove(name)
+      }
+    }
+  }
+
+  /// The first value as it came, for what may not be UTF-8.
+  public func bytes(_ name: String) -> [UInt8]? { call.header(side, name) }
+
+  /// Every value of a name in wire order.
+  public func values(_ name: String) -> [String] {
+    filter { $0.name.utf8.elementsEqual(name.utf8, by: isSameLetter) }.map(\.value)
+  }
+
+  public func set(_ name: String, to value: String) throws(PluginFailure) {
+    try call.write("header \"\(name)\"") { api, exchange in
+      withText(name) { name in withText(value) { api.pointee.header_set(exchange, side.rawValue, name, $0) } }
+    }
+  }
+
+  /// One more field at the end.
+  public func add(_ value: String, for name: String) throws(PluginFailure) {
+    try call.write("header \"\(name)\"") { api, exchange in
+      withText(name) { name in withText(value) { api.pointee.header_add(exchange, side.rawValue, name, $0) } }
+    }
+  }
+
+  /// Removes every field of the name; false where there was none.
+  @discardableResult
+  public func remove(_ name: String) -> Bool {
+    var isRemoved = false
+    call.attempt { () throws(PluginFailure) in
+      isRemoved = try call.write("header \"\(name)\"") { api, exchange in
+        withText(name) { api.pointee.header_remove(exchange, side.rawValue, $0) }
+      }
+    }
+    return isRemoved
+  }
+
+  /// Marks all fields that the name has now as a secret: dropped when a redirect leaves the origin, redacted wherever
+  /// they are shown.
+  public func setSensitive(_ name: String) {
+    call.attempt { () throws(PluginFailure) in
+      try call.write("header \"\(name)\"") { api, exchange in
+        withText(name) { api.pointee.header_mark(exchange, side.rawValue, $0, UInt32(SLUICE_HEADER_SENSITIVE)) }
+      }
+    }
+  }
+}
+
+extension Headers: Sequence {
+  public struct Iterator: IteratorProtocol {
+    let headers: Headers
+    private var index = 0
+
+    init(headers: Headers) { self.headers = headers }
+
+    public mutating func next() -> (name: String, value: String)? {
+      defer { index += 1 }
+      return headers.call.header(headers.side, at: index)
+    }
+  }
+
+  /// Line by line in wire order; names in the spelling they came in.
+  public func makeIterator() -> Iterator { Iterator(headers: self) }
+}
+
+/// ASCII without case.
+private func isSameLetter(_ left: UInt8, _ right: UInt8) -> Bool {
+  func lower(_ byte: UInt8) -> UInt8 { byte &- 65 < 26 ? byte | 32 : byte }
+  return lower(left) == lower(right)
+}

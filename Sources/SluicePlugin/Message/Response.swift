@@ -1,0 +1,31 @@
+public import SluiceJSON
+
+/// The response of an exchange, where it lies; good until the intercepting method returns, as ``Request`` is.
+public struct Response: Sendable {
+  let call: ExchangeCall
+
+  public var headers: Headers { Headers(call: call, side: .response) }
+
+  /// 200–999; 0 where there is no response.
+  public var status: Int {
+    get { call.status }
+    nonmutating set { call.attempt { () throws(PluginFailure) in try call.setStatus(newValue) } }
+  }
+
+  /// The body in memory; nil where there is none, where ``PluginOptions/wantsResponseBody`` was not asked for, or where
+  /// it lies in a ``bodyFile``. Setting nil empties it.
+  public var body: [UInt8]? {
+    get { call.body(.response) }
+    nonmutating set { call.attempt { () throws(PluginFailure) in try call.setBody(.response, newValue ?? []) } }
+  }
+
+  public var bodyFile: BodyFile? { call.bodyFile(.response) }
+
+  /// The live JSON document of the response; as with ``Request/document(for:body:)``.
+  public func document(for access: DocumentAccess, body: Bool = false) -> JSONValue? {
+    call.document(.response, access, body: body)
+  }
+
+  /// The request that it answers, for reading.
+  public var request: Request { Request(call: call) }
+}

@@ -1,0 +1,37 @@
+import CSluice
+
+extension String {
+  /// Copies borrowed bytes; what is not UTF-8 is repaired.
+  init(_ text: sluice_text) {
+    self = String(decoding: text.bytes, as: UTF8.self)
+  }
+}
+
+extension sluice_text {
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: data, count: size) }
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    self.init(data: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), size: bytes.count)
+  }
+}
+
+/// Lends a string as a text for the length of the call.
+func withText<Result>(_ string: String, _ body: (sluice_text) -> Result) -> Result {
+  var string = string
+  return string.withUTF8 { body(sluice_text(UnsafeRawBufferPointer($0))) }
+}
+
+extension Duration {
+  init(nanoseconds: UInt64) {
+    self = .nanoseconds(Int64(clamping: nanoseconds))
+  }
+
+  /// Whole nanoseconds; none for what is negative, the most there are for what is too long.
+  var wholeNanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (scaled, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, isTooMuch) = scaled.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
+    return isTooLong || isTooMuch ? .max : sum
+  }
+}

@@ -1,0 +1,49 @@
+@_exported public import SluiceJSON
+
+/// What a plugin is: a type with a configuration that also conforms to ``RequestInterceptor``, ``ResponseInterceptor``,
+/// ``IssueInterceptor``, ``FailureInterceptor``, ``TransactionTracer`` or several of them.
+///
+///     export ─ init ─ activate ─ calls … ─ deactivate ─ deinit
+///
+/// One value is one instance: a plugin with a configuration. Its methods are called from several event loops at once,
+/// unless ``PluginOptions/serial`` is asked for, so what it changes it guards itself: with a `Mutex`, an `Atomic`, or by
+/// being an actor. A library exports one plugin; see ``export(_:_:_:_:)``.
+public protocol Plugin: Sendable {
+  /// Read from the `config` of the configuration file; keys that it does not know are refused.
+  associatedtype Configuration: Decodable & Sendable = NoConfiguration
+
+  static var information: PluginInformation { get }
+  /// How the plugin wants to be called; nothing special unless said.
+  static var options: PluginOptions { get }
+  /// A JSON Schema (draft-07) that the host checks the configuration against before ``init(configuration:host:)``.
+  static var configurationSchema: String? { get }
+  /// Members that a configuration gets where it does not have them, before it is decoded. The compiler's own decoding
+  /// takes no notice of a property's initial value.
+  static var configurationDefaults: JSONValue? { get }
+
+  /// Checks the configuration and remembers it: no I/O, no threads. What it throws is shown to the user.
+  init(configuration: Configuration, host: PluginHost) throws
+
+  /// Opens, connects, starts: called just before the first exchange. May block.
+  func activate() throws
+
+  /// Ends what is under way within the deadline. No call comes from here on. May block.
+  func deactivate(deadline: Duration)
+}
+
+extension Plugin {
+  public static var options: PluginOptions { [] }
+  public static var configurationSchema: String? { nil }
+  public static var configurationDefaults: JSONValue? { nil }
+  public func activate() throws {}
+  public func deactivate(deadline: Duration) {}
+}
+
+/// The configuration of a plugin that has none; any key is refused.
+public struct NoConfiguration: Decodable, Sendable {
+  private enum CodingKeys: CodingKey {}
+
+  public init(from decoder: any Decoder) throws {
+    _ = try decoder.container(keyedBy: CodingKeys.self)
+  }
+}

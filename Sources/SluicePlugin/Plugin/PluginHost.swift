@@ -1,0 +1,34 @@
+import CSluice
+
+/// The engine, as an instance sees it. Usable from any thread, and harmless after the instance has ended.
+public struct PluginHost: Sendable {
+  let link: HostLink
+
+  /// The name of the instance in the configuration.
+  public let instanceName: String
+  /// Name and version of the program, for messages.
+  public let programName: String
+  public let programVersion: String
+  /// The plugin is being tried out in a child process: nothing outside may be changed.
+  public let isProbe: Bool
+
+  init(_ host: UnsafePointer<sluice_host>) {
+    link = HostLink(host)
+    instanceName = String(host.pointee.instance_name)
+    programName = String(host.pointee.name)
+    programVersion = String(host.pointee.version)
+    isProbe = host.pointee.flags & UInt32(SLUICE_HOST_PROBE) != 0
+  }
+
+  public enum LogLevel: UInt32, Sendable {
+    case debug = 0
+    case info = 1
+    case warning = 2
+    case error = 3
+  }
+
+  /// Writes a log line, to which the host adds plugin, generation and stage. Keep secrets out of it.
+  public func log(_ level: LogLevel, _ message: String) {
+    link.log(level, message)
+  }
+}

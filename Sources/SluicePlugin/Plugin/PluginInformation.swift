@@ -1,0 +1,32 @@
+/// What a plugin says of itself.
+public struct PluginInformation: Hashable, Sendable {
+  /// Reverse-DNS or a plain name, the same over all versions: `org.example.auth`.
+  public var id: String
+  /// Semantic version, the one in the note.
+  public var version: String
+  /// One line for people.
+  public var summary: String
+
+  public init(id: String, version: String, summary: String) {
+    self.id = id
+    self.version = version
+    self.summary = summary
+  }
+}
+
+/// How a plugin wants to be called.
+public struct PluginOptions: OptionSet, Sendable {
+  public let rawValue: UInt32
+
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Calls for one instance come one at a time, whatever the loop. A suspended call does not hold up the next.
+  public static let serial = PluginOptions(rawValue: 1)
+  /// The methods may block: they are called on a thread pool. Only for the synchronous protocols.
+  public static let blocking = PluginOptions(rawValue: 2)
+  /// The whole request body is there when a request interceptor is called.
+  public static let wantsRequestBody = PluginOptions(rawValue: 4)
+  /// The whole response body is there when a response interceptor is called, which is then later: without this, it is
+  /// called when the head has come.
+  public static let wantsResponseBody = PluginOptions(rawValue: 8)
+}

@@ -1,0 +1,75 @@
+import CSluice
+
+/// One entry in the ledger of a transaction. It cannot be kept: take out of it what is needed.
+///
+/// Each property is read when it is asked for, so that a tracer pays for what it looks at.
+public struct TransactionEvent: ~Copyable {
+  /// What happened; more may be added.
+  public enum Kind: UInt32, Sendable, Hashable {
+    case willExecute = 1
+    case didConfigure = 2
+    case didIssue = 3
+    case didReceive = 4
+    case didValidateResponse = 5
+    case didExtract = 6
+    case didValidatePayload = 7
+    case didComplete = 8
+    /// An informational (1xx) response.
+    case didReceiveInformational = 9
+    case willRetry = 10
+    case willRedirect = 11
+  }
+
+  /// How a transaction ended.
+  public enum Outcome: UInt32, Sendable, Hashable {
+    case succeeded = 1
+    case failed = 2
+    case cancelled = 3
+  }
+
+  /// What went wrong, in `didComplete`, or why another attempt follows, in `willRetry`.
+  public struct Reason: Sendable, Hashable {
+    public let code: String
+    public let message: String
+    /// The stage at fault; nil where it was none.
+    public let stage: String?
+  }
+
+  let event: UnsafePointer<sluice_event>
+  let call: ExchangeCall?
+
+  public let kind: Kind
+}
+
+extension TransactionEvent {
+  public var transactionID: TransactionID { TransactionID(network: event.pointee.transaction_id) }
+  /// 0 first, then one more for each retry.
+  public var attemptNumber: Int { Int(event.pointee.attempt) }
+  public var hop: Int { Int(event.pointee.hop) }
+  /// On the host's monotonic clock, since its beginning.
+  public var time: Duration { Duration(nanoseconds: event.pointee.time) }
+  /// The response's status; nil without one.
+  public var status: Int? { event.pointee.status == 0 ? nil : Int(event.pointee.status) }
+  /// In `didComplete`; else nil.
+  public var outcome: Outcome? { Outcome(rawValue: event.pointee.outcome) }
+
+  public var reason: Reason? {
+    guard event.pointee.error_code.size > 0 else { return nil }
+    return Reason(
+      code: String(event.pointee.error_code), message: String(event.pointee.error_message),
+      stage: event.pointee.error_stage.size == 0 ? nil : String(event.pointee.error_stage))
+  }
+
+  /// The delay in `willRetry`, the whole duration in `didComplete`.
+  public var duration: Duration { Duration(nanoseconds: event.pointee.duration) }
+  public var requestId: String { String(event.pointee.request_id) }
+  public var method: String { String(event.pointee.method) }
+  /// The request's URL at this moment, redirects followed; it may hold secrets.
+  public var url: String { String(event.pointee.url) }
+  /// In `didReceive` and `didComplete`.
+  public var timings: TransferTimings? { event.pointee.timings.map { TransferTimings($0.pointee) } }
+  /// For reading, during the call; nil where delivery is queued.
+  public var request: Request? { call.map { Request(call: $0) } }
+  /// The same of the response; nil also where there is none.
+  public var response: Response? { call.flatMap { $0.status == 0 ? nil : Response(call: $0) } }
+}

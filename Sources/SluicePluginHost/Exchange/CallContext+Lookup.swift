@@ -1,0 +1,80 @@
+import CLinux
+import CSluice
+import SluicePipeline
+
+/// A call and its exchange, or why there is none.
+struct CalledExchange {
+  let call: Call
+  /// Strong, so that a function retains it once and not at each use.
+  let exchange: Exchange
+}
+
+extension CallContext {
+  /// The call that a name stands for; nil, and a violation, unless it is one of this thread's.
+  @inline(__always)
+  static func find(_ handle: OpaquePointer?) -> CalledExchange? {
+    if let call = current, call.pointee.name == UInt(bitPattern: handle), let exchange = call.pointee.exchange {
+      return CalledExchange(call: call, exchange: exchange)
+    }
+    return findEntered(handle)
+  }
+
+  /// A posted function may have entered several exchanges.
+  @inline(never)
+  private static func findEntered(_ handle: OpaquePointer?) -> CalledExchange? {
+    var next = current
+    while let call = next, call.pointee.scope == .entered {
+      if call.pointee.name == UInt(bitPattern: handle), let exchange = call.pointee.exchange {
+        return CalledExchange(call: call, exchange: exchange)
+      }
+      next = call.pointee.previous?.assumingMemoryBound(to: CallContext.self)
+    }
+    report(handle)
+    return nil
+  }
+
+  private static func report(_ handle: OpaquePointer?) {
+    let kind: Violation = current == nil ? .wrongThread : .keptExchange
+    let name = UInt(bitPattern: handle)
+    let named = name & 1 == 1 ? HostSeat.at(seatIndex(of: name)) : nil
+    // A name that was never given is counted where it was used.
+    (named ?? current?.pointee.instance.seat)?.report(kind)
+  }
+
+  /// What a function answers when ``find(_:)`` found nothing.
+  static var misuse: sluice_status { current == nil ? Status.wrongThread : Status.stale }
+}
+
+extension CalledExchange {
+  var phase: CallPhase { call.pointee.phase }
+
+  func refuse(_ kind: Violation, _ detail: String) -> sluice_status {
+    call.pointee.instance.seat.report(kind, detail)
+    return kind == .invalidArgument ? Status.invalid : Status.refused
+  }
+
+  /// Keeps an object alive until the call returns.
+  func keep(_ object: AnyObject) { call.pointee.kept.append(object) }
+
+  /// Lends bytes until the call returns.
+  func lend(_ bytes: consuming [UInt8]) -> UnsafeBufferPointer<UInt8> {
+    let lent = LentBytes(bytes)
+    keep(lent)
+    return lent.bytes
+  }
+
+  func lend(_ text: String) -> sluice_text { sluice_text(lend(Array(text.utf8))) }
+}
+
+/// Bytes at an address that stays the same as long as this lives.
+final class LentBytes {
+  let bytes: UnsafeBufferPointer<UInt8>
+
+  init(_ source: [UInt8]) {
+    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, source.count))
+    _ = copy.initialize(from: source)
+    bytes = UnsafeBufferPointer(start: copy.baseAddress, count: source.count)
+  }
+
+  deinit { bytes.deallocate() }
+}

@@ -1,0 +1,130 @@
+import CLinux
+import CSluice
+import SluicePipeline
+
+typealias Call = UnsafeMutablePointer<CallContext>
+
+/// A call of a plugin that is under way on this thread, and the one exchange that it may touch.
+///
+/// The contexts of a thread form a stack that begins in a thread-local pointer. A `sluice_exchange *` is the name of a
+/// context: it is compared, and never dereferenced.
+struct CallContext {
+  enum Scope: UInt8 {
+    /// A function of the plugin's tables.
+    case call
+    /// A posted function; it has no exchange until it enters one.
+    case posted
+    /// An exchange that a posted function entered; lives on the heap until that function returns.
+    case entered
+  }
+
+  /// Unique in the process; see ``makeName(of:)``.
+  let name: UInt
+  let scope: Scope
+  let phase: CallPhase
+  /// On a thread of the pool, with a copy of the exchange.
+  var isBlocking = false
+  /// Set by `respond`.
+  var hasResponded = false
+  /// Set by `fail` and `retry`.
+  var hasDetails = false
+  /// Kept alive by whoever makes the call, or by ``kept``.
+  unowned(unsafe) let instance: PluginInstance
+  /// Nil in a posted function. Kept alive like the instance.
+  unowned(unsafe) var exchange: Exchange?
+  var previous: UnsafeMutableRawPointer?
+  /// The token that the call has taken, or with which it was entered.
+  var token: SuspensionToken?
+  /// The token that the host took beforehand, because the call had to wait for its turn.
+  var offeredToken: SuspensionToken?
+  /// Where `body_write` puts what it is given.
+  var output: UnsafeMutablePointer<[UInt8]>?
+  /// What was lent to the plugin until the call returns.
+  var kept: [AnyObject] = []
+
+  init(_ instance: PluginInstance, _ exchange: Exchange?, _ phase: CallPhase, scope: Scope = .call) {
+    name = Self.makeName(of: instance.seat.index)
+    self.instance = instance
+    self.exchange = exchange
+    self.phase = phase
+    self.scope = scope
+  }
+
+  /// Bits 40…: the number of the instance's seat; 1…39: the number of the call; bit 0 is set, so that it is no address
+  /// that anything aligned could have.
+  static func makeName(of seat: Int) -> UInt {
+    UInt(truncatingIfNeeded: seat) << 40 | UInt(sluice_next_call_number() & 0x7F_FFFF_FFFF) << 1 | 1
+  }
+
+  static func seatIndex(of name: UInt) -> Int { Int(name >> 40) }
+
+  /// The innermost context of this thread.
+  @inline(__always)
+  static var current: Call? { sluice_current_call()?.assumingMemoryBound(to: CallContext.self) }
+
+  /// Makes the context the innermost one for the length of the body.
+  @inline(__always)
+  static func push<Result>(_ context: inout CallContext, _ body: (Call) -> Result) -> Result {
+    let previous = sluice_current_call()
+    context.previous = previous
+    return withUnsafeMutablePointer(to: &context) { call in
+      sluice_set_current_call(call)
+      defer { sluice_set_current_call(previous) }
+      return body(call)
+    }
+  }
+}
+
+// Exchanges that posted functions enter.
+extension CallContext {
+  /// Whether the thread runs a posted function of that instance.
+  static func isPosted(by instance: PluginInstance) -> Bool {
+    guard let current else { return false }
+    return current.pointee.scope != .call && current.pointee.instance === instance
+  }
+
+  /// The name under which a token was entered in this posted function.
+  static func entered(_ token: SuspensionToken) -> UInt? {
+    var next = current
+    while let call = next, call.pointee.scope == .entered {
+      if call.pointee.token == token, call.pointee.exchange != nil { return call.pointee.name }
+      next = call.pointee.previous?.assumingMemoryBound(to: CallContext.self)
+    }
+    return nil
+  }
+
+  /// Puts an exchange on the stack until the posted function returns; gives its name.
+  static func enter(
+    _ exchange: Exchange, _ token: SuspensionToken, _ phase: CallPhase, _ instance: PluginInstance
+  ) -> UInt {
+    let call = Call.allocate(capacity: 1)
+    call.initialize(to: CallContext(instance, exchange, phase, scope: .entered))
+    call.pointee.token = token
+    call.pointee.kept = [exchange, instance]
+    call.pointee.previous = sluice_current_call()
+    sluice_set_current_call(call)
+    return call.pointee.name
+  }
+
+  /// After a resumption: its exchange is no longer this function's.
+  static func leave(_ token: SuspensionToken) {
+    var next = current
+    while let call = next, call.pointee.scope == .entered {
+      if call.pointee.token == token { call.pointee.exchange = nil }
+      next = call.pointee.previous?.assumingMemoryBound(to: CallContext.self)
+    }
+  }
+
+  /// Runs a posted function, and takes off the stack what it entered.
+  static func runPosted(_ instance: PluginInstance, _ body: () -> Void) {
+    var context = CallContext(instance, nil, .event, scope: .posted)
+    push(&context) { base in
+      body()
+      while let call = current, call != base {
+        sluice_set_current_call(call.pointee.previous)
+        call.deinitialize(count: 1)
+        call.deallocate()
+      }
+    }
+  }
+}

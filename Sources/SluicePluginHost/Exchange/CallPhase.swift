@@ -1,0 +1,19 @@
+/// What a call may do with the exchange that it was given.
+enum CallPhase: UInt8 {
+  case request
+  case issue
+  case response
+  case failure
+  /// on_chunk, on_end and on_trailer of the side.
+  case requestPiece
+  case responsePiece
+  /// A tracer's.
+  case event
+
+  /// Method, URL and body of the request.
+  var writesRequest: Bool { self == .request }
+  var writesRequestHeaders: Bool { self == .request || self == .issue }
+  /// Whether the response can be set anew.
+  var responds: Bool { self == .request || self == .response || self == .failure }
+  var suspends: Bool { self != .issue && self != .event }
+}

@@ -1,0 +1,96 @@
+import CSluice
+import SluiceMessages
+import SluicePipeline
+
+/// What a stage keeps and answers: data, respond, fail, retry, suspend.
+enum ExchangeAnswers {
+  static func setData(
+    _ handle: OpaquePointer?, _ data: UnsafeMutableRawPointer?, _ release: InstanceRecord.Release?
+  ) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    called.record.setData(data, release)
+    return Status.ok
+  }
+
+  static func getData(_ handle: OpaquePointer?) -> UnsafeMutableRawPointer? {
+    guard let called = CallContext.find(handle) else { return nil }
+    return called.call.pointee.instance.existingRecord(called.exchange)?.data
+  }
+
+  static func respond(_ handle: OpaquePointer?, _ status: UInt32) -> sluice_verdict {
+    guard let called = CallContext.find(handle) else { return VerdictNumber.fail }
+    guard called.phase.responds else {
+      return failed(called, called.refuse(.refusedWrite, "respond"), "respond is not allowed in this call")
+    }
+    guard (200...999).contains(status) else {
+      return failed(
+        called, called.refuse(.invalidArgument, "respond: \(status)"), "it responded with the status \(status)")
+    }
+    called.dropResponseView()
+    called.exchange.nativeResponse = Response(status: Int(status))
+    called.call.pointee.hasResponded = true
+    return VerdictNumber.respond
+  }
+
+  static func fail(_ handle: OpaquePointer?, _ code: sluice_text, _ message: sluice_text) -> sluice_verdict {
+    guard let called = CallContext.find(handle) else { return VerdictNumber.fail }
+    guard called.phase != .event else {
+      _ = called.refuse(.refusedWrite, "fail")
+      return VerdictNumber.fail
+    }
+    var word = code.string ?? ""
+    if word.isEmpty || !word.utf8.allSatisfy(\.isCodeByte) {
+      _ = called.refuse(.invalidArgument, "fail: a code has letters a–z, digits and _")
+      word = StageFailure.defaultCode
+    }
+    set(StageFailure(code: word, message: message.string ?? ""), called)
+    return VerdictNumber.fail
+  }
+
+  static func retry(_ handle: OpaquePointer?, _ delay: UInt64) -> sluice_verdict {
+    guard let called = CallContext.find(handle) else { return VerdictNumber.fail }
+    guard called.phase.responds else {
+      return failed(called, called.refuse(.refusedWrite, "retry"), "retry is not allowed in this call")
+    }
+    called.record.retryDelay = .nanoseconds(Int64(clamping: delay))
+    called.call.pointee.hasDetails = true
+    return VerdictNumber.retry
+  }
+
+  static func suspend(_ handle: OpaquePointer?, _ token: UnsafeMutablePointer<sluice_token>?) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard let token else { return called.refuse(.invalidArgument, "suspend") }
+    let context = called.call.pointee
+    guard context.phase.suspends, !context.isBlocking else { return called.refuse(.refusedWrite, "suspend") }
+    guard context.token == nil, let taken = context.offeredToken ?? called.exchange.suspend() else {
+      return Status.already
+    }
+    called.call.pointee.token = taken
+    called.record.suspended(with: taken, in: context.phase)
+    token.pointee = sluice_token(taken)
+    return Status.ok
+  }
+
+  private static func failed(_ called: CalledExchange, _: sluice_status, _ message: String) -> sluice_verdict {
+    if called.phase != .event { set(StageFailure(code: StageFailure.defaultCode, message: message), called) }
+    return VerdictNumber.fail
+  }
+
+  private static func set(_ failure: StageFailure, _ called: CalledExchange) {
+    called.record.failure = failure
+    called.call.pointee.hasDetails = true
+  }
+}
+
+extension CalledExchange {
+  var record: InstanceRecord { call.pointee.instance.record(exchange) }
+}
+
+extension UInt8 {
+  fileprivate var isCodeByte: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+    default: false
+    }
+  }
+}

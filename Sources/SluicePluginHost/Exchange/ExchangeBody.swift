@@ -1,0 +1,162 @@
+import CSluice
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// The body functions of an exchange.
+enum ExchangeBody {
+  /// What one call may write.
+  static let maximumWriteBytes = 64 << 20
+
+  static func get(
+    _ handle: OpaquePointer?, _ side: sluice_side, _ bytes: UnsafeMutablePointer<sluice_text>?
+  ) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard let bytes, side < 2 else { return called.refuse(.invalidArgument, "body_get") }
+    switch body(called, side) {
+    case .empty, nil: return Status.absent
+    case .file, .stream: return Status.unsupported
+    case .bytes(let found):
+      if found.isEmpty { return Status.absent }
+      bytes.pointee = found.withUnsafeBufferPointer { sluice_text($0) }
+      return Status.ok
+    }
+  }
+
+  static func set(_ handle: OpaquePointer?, _ side: sluice_side, _ bytes: sluice_text) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard side < 2, let bytes = bytes.bytes else { return called.refuse(.invalidArgument, "body_set") }
+    guard side == 0 ? called.phase.writesRequest : called.writesResponse else {
+      return called.refuse(.refusedWrite, "body_set")
+    }
+    let body = Body.bytes(Array(bytes))
+    if side == 0 {
+      setRequest(body, called)
+    } else {
+      setResponse(body, called)
+    }
+    return Status.ok
+  }
+
+  static func file(
+    _ handle: OpaquePointer?, _ side: sluice_side, _ path: UnsafeMutablePointer<sluice_text>?,
+    _ bytes: UnsafeMutablePointer<UInt64>?
+  ) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard side < 2 else { return called.refuse(.invalidArgument, "body_file: side \(side)") }
+    guard case .file(let file) = body(called, side) else { return Status.absent }
+    path?.pointee = called.lend(file.path)
+    bytes?.pointee = UInt64(file.byteCount)
+    return Status.ok
+  }
+
+  static func write(_ handle: OpaquePointer?, _ side: sluice_side, _ bytes: sluice_text) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard side < 2, let bytes = bytes.bytes else { return called.refuse(.invalidArgument, "body_write") }
+    guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "body_write") }
+    if let output = called.call.pointee.output { return append(bytes, to: &output.pointee) }
+    return append(bytes, to: &called.exchange.pieceOutput)
+  }
+
+  static func addTrailer(
+    _ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text, _ value: sluice_text
+  ) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard let (name, value) = ExchangeHeaders.fields(name, value) else {
+      return ExchangeHeaders.refuseField(called, name, value)
+    }
+    guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "trailer_add") }
+    guard side == 1 else { return Status.unsupported }
+    called.exchange.nativeResponse?.trailers.append(name.span, value.span)
+    return Status.ok
+  }
+
+  private static func append(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) -> sluice_status {
+    guard bytes.count <= maximumWriteBytes - output.count else { return Status.limit }
+    output.append(contentsOf: bytes)
+    return Status.ok
+  }
+}
+
+// Where the body is: in the document once that is the truth and has one, else in the native form.
+extension ExchangeBody {
+  private static func body(_ called: CalledExchange, _ side: sluice_side) -> Body? {
+    let native = side == 0 ? called.exchange.nativeRequest.body : called.exchange.nativeResponse?.body
+    guard let document = side == 0 ? called.requestTruth : called.responseTruth else { return native }
+    guard let member = document.json["body"] else { return document.isBodyFilled ? .empty : native }
+    if let path = member["file"]?.string {
+      if case .file(let file) = native, file.path == path { return native }
+      return .file(FileBody(path: path, byteCount: Int(member["bytes"]?.integer ?? 0)))
+    }
+    guard let bytes = bytes(of: member) else { return nil }
+    // Lent by the caller: kept, because the document holds them in another form.
+    return .bytes(called.keepArray(bytes))
+  }
+
+  private static func bytes(of member: JSONValue) -> [UInt8]? {
+    if let text = member["text"]?.withStringBytes({ Array($0) }) { return text }
+    if let encoded = member["base64"]?.withStringBytes({ Base64.decode(UnsafeRawBufferPointer($0)) }) { return encoded }
+    return try? member["json"]?.serialized()
+  }
+
+  private static func setRequest(_ body: Body, _ called: CalledExchange) {
+    if let document = called.requestTruth {
+      forgetBody(of: document, called)
+      DocumentHeaders(document.json).follow(body)
+    } else {
+      called.dropRequestView()
+      called.exchange.nativeRequest.headers.follow(body)
+    }
+    called.exchange.nativeRequest.body = body
+  }
+
+  private static func setResponse(_ body: Body, _ called: CalledExchange) {
+    if let document = called.responseTruth {
+      forgetBody(of: document, called)
+      DocumentHeaders(document.json).follow(body)
+    } else {
+      called.dropResponseView()
+      called.exchange.nativeResponse?.headers.follow(body)
+    }
+    called.exchange.nativeResponse?.body = body
+  }
+
+  /// From here on the native body counts, until the document's is asked for again.
+  private static func forgetBody(of document: LiveDocument, _ called: CalledExchange) {
+    if let old = document.json["body"] { called.keep(old) }
+    document.json["body"] = nil
+    document.isBodyFilled = false
+  }
+}
+
+extension CalledExchange {
+  fileprivate func isPiece(of side: sluice_side) -> Bool {
+    phase == .requestPiece && side == 0 || phase == .responsePiece && side == 1
+  }
+
+  /// The array, whose buffer stays until the call returns.
+  fileprivate func keepArray(_ bytes: [UInt8]) -> [UInt8] {
+    keep(KeptArray(bytes))
+    return bytes
+  }
+}
+
+private final class KeptArray {
+  let bytes: [UInt8]
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+}
+
+extension HeaderFields {
+  /// A content length that stands there becomes that of the body.
+  fileprivate mutating func follow(_ body: Body) {
+    guard contains("content-length") else { return }
+    self["content-length"] = String(body.byteCount ?? 0)
+  }
+}
+
+extension DocumentHeaders {
+  fileprivate func follow(_ body: Body) {
+    guard self["content-length"] != nil else { return }
+    self["content-length"] = String(body.byteCount ?? 0)
+  }
+}

@@ -1,0 +1,75 @@
+import CSluice
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// The function `json`: the live document of a message.
+enum ExchangeDocument {
+  private static let read = UInt32(SLUICE_JSON_READ)
+  private static let write = UInt32(SLUICE_JSON_WRITE)
+  private static let body = UInt32(SLUICE_JSON_BODY)
+
+  /// The document that the plugin is lent; the exchange keeps it, or the call does once the exchange lets it go.
+  static func lend(_ handle: OpaquePointer?, _ side: sluice_side, _ flags: UInt32) -> LiveDocument? {
+    guard let called = CallContext.find(handle) else { return nil }
+    guard side < 2, flags & (read | write) != 0 else {
+      _ = called.refuse(.invalidArgument, "json: side \(side), flags \(flags)")
+      return nil
+    }
+    guard called.phase != .issue, isAllowed(called, side, flags) else {
+      _ = called.refuse(.refusedWrite, "json in this call")
+      return nil
+    }
+    guard let document = side == 0 ? request(called, flags) : response(called, flags) else { return nil }
+    // The form may be settled or replaced before the call returns.
+    called.keep(document)
+    return document
+  }
+
+  private static func isAllowed(_ called: CalledExchange, _ side: sluice_side, _ flags: UInt32) -> Bool {
+    guard flags & write != 0 else { return true }
+    if side == 0 { return called.phase.writesRequest }
+    // Without a response there is nothing to refuse.
+    return called.writesResponse || called.exchange.nativeResponse == nil
+  }
+
+  private static func request(_ called: CalledExchange, _ flags: UInt32) -> LiveDocument? {
+    let exchange = called.exchange
+    let present = exchange.requestDocument?.document as? LiveDocument
+    if present == nil { try? exchange.settleRequest() }
+    let document = present ?? LiveDocument(RequestDocument.make(exchange.nativeRequest, body: .none))
+    fill(document, exchange.nativeRequest.body, flags)
+    keep(document, in: &exchange.requestDocument, called, flags)
+    return document
+  }
+
+  private static func response(_ called: CalledExchange, _ flags: UInt32) -> LiveDocument? {
+    let exchange = called.exchange
+    let present = exchange.responseDocument?.document as? LiveDocument
+    if present == nil { try? exchange.settleResponse() }
+    guard let response = exchange.nativeResponse else { return nil }
+    let document = present ?? LiveDocument(ResponseDocument.make(response, body: .none))
+    fill(document, response.body, flags)
+    keep(document, in: &exchange.responseDocument, called, flags)
+    return document
+  }
+
+  private static func fill(_ document: LiveDocument, _ native: Body, _ flags: UInt32) {
+    guard flags & body != 0 else { return }
+    // A body that was taken out of the document since it was filled stays out.
+    let isEmptied = document.isBodyFilled && document.json["body"] == nil
+    if !isEmptied { BodyDocument.fill(document.json, from: native, .parsed) }
+    document.isBodyFilled = true
+  }
+
+  private static func keep(
+    _ document: LiveDocument, in form: inout DocumentForm?, _ called: CalledExchange, _ flags: UInt32
+  ) {
+    let stage = called.call.pointee.instance.name
+    if form == nil { form = DocumentForm(document: document, isTruth: false, lastWriter: stage) }
+    guard flags & write != 0 else { return }
+    form?.isTruth = true
+    form?.lastWriter = stage
+    document.writer = called.call.pointee.instance.seat
+  }
+}

@@ -1,0 +1,123 @@
+import CSluice
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+extension ExchangeHeaders {
+  static func set(
+    _ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text, _ value: sluice_text
+  ) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard let (name, value) = fields(name, value) else { return refuseField(called, name, value) }
+    switch target(called, side) {
+    case .request:
+      called.exchange.nativeRequest.headers.set(name.span, to: value.span, marks: .addedByStage)
+    case .issue: called.exchange.issueHeaders?.set(name.span, to: value.span)
+    case .response: called.exchange.nativeResponse?.headers.set(name.span, to: value.span)
+    case .document(let document): DocumentHeaders(document.json).set(name, to: value)
+    case .none, .invalid: return refuseSide(called, side, "header_set")
+    }
+    return Status.ok
+  }
+
+  static func add(
+    _ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text, _ value: sluice_text
+  ) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard let (name, value) = fields(name, value) else { return refuseField(called, name, value) }
+    switch target(called, side) {
+    case .request: called.exchange.nativeRequest.headers.append(name.span, value.span, marks: .addedByStage)
+    case .issue: called.exchange.issueHeaders?.append(name.span, value.span)
+    case .response: called.exchange.nativeResponse?.headers.append(name.span, value.span)
+    case .document(let document): DocumentHeaders(document.json).add(name, value)
+    case .none, .invalid: return refuseSide(called, side, "header_add")
+    }
+    return Status.ok
+  }
+
+  static func remove(_ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard let name = name.bytes else { return called.refuse(.invalidArgument, "header_remove") }
+    let isGone: Bool
+    switch target(called, side) {
+    case .request: isGone = called.exchange.nativeRequest.headers.removeAll(named: name)
+    case .issue: isGone = called.exchange.issueHeaders?.removeAll(named: name) ?? false
+    case .response: isGone = called.exchange.nativeResponse?.headers.removeAll(named: name) ?? false
+    case .document(let document): isGone = DocumentHeaders(document.json).remove(name)
+    case .none, .invalid: return refuseSide(called, side, "header_remove")
+    }
+    return isGone ? Status.ok : Status.absent
+  }
+
+  static func mark(
+    _ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text, _ marks: UInt32
+  ) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard let name = name.bytes, marks & ~UInt32(SLUICE_HEADER_SENSITIVE) == 0 else {
+      return called.refuse(.invalidArgument, "header_mark: marks \(marks)")
+    }
+    let marks: HeaderFields.Marks = marks == 0 ? [] : .sensitive
+    let isThere: Bool
+    switch target(called, side) {
+    case .request: isThere = called.exchange.nativeRequest.headers.mark(named: name.span, marks)
+    case .issue: isThere = called.exchange.issueHeaders?.mark(named: name.span, marks) ?? false
+    case .response: isThere = called.exchange.nativeResponse?.headers.mark(named: name.span, marks) ?? false
+    case .document(let document):
+      isThere = DocumentHeaders(document.json).value(named: name) != nil
+      if isThere, !marks.isEmpty { document.markSensitive(name) }
+    case .none, .invalid: return refuseSide(called, side, "header_mark")
+    }
+    return isThere ? Status.ok : Status.absent
+  }
+
+  /// Where the headers of a side are, for changing; ``Source/none`` where the call may not. A document that was only
+  /// read is dropped.
+  @inline(__always)
+  private static func target(_ called: CalledExchange, _ side: sluice_side) -> Source {
+    let isAllowed = side == 0 ? called.phase.writesRequestHeaders : called.writesResponse
+    guard isAllowed else { return side < 2 ? .none : .invalid }
+    let source = Source(called, side)
+    switch source {
+    case .request: called.dropRequestView()
+    case .response: called.dropResponseView()
+    case .issue, .document, .none, .invalid: break
+    }
+    return source
+  }
+
+  /// Name and value where they can be set, nil where they can't.
+  @inline(__always)
+  static func fields(_ name: sluice_text, _ value: sluice_text) -> (Bytes, Bytes)? {
+    guard let name = name.bytes, let value = value.bytes, FieldSyntax.isToken(name.span),
+      FieldSyntax.isFieldValue(value.span), !FieldSyntax.isHopByHop(name.span)
+    else { return nil }
+    return (name, value)
+  }
+
+  /// Says what is wrong with a field that ``fields(_:_:)`` did not take.
+  @inline(never)
+  static func refuseField(_ called: CalledExchange, _ name: sluice_text, _ value: sluice_text) -> sluice_status {
+    guard let name = name.bytes, let value = value.bytes else {
+      return called.refuse(.invalidArgument, "a header without an address")
+    }
+    do {
+      try HeaderFields.check(name: name.span, value: value.span)
+    } catch { return called.refuse(.invalidArgument, error.description) }
+    return called.refuse(.hopByHopField, "header \"\(String(decoding: name, as: UTF8.self))\"")
+  }
+
+  @inline(never)
+  private static func refuseSide(_ called: CalledExchange, _ side: sluice_side, _ function: String) -> sluice_status {
+    guard side < 2 else { return called.refuse(.invalidArgument, "\(function): side \(side)") }
+    return called.refuse(.refusedWrite, "\(function) on the \(side == 0 ? "request" : "response")")
+  }
+}
+
+extension HeaderFields {
+  /// False where there was none.
+  fileprivate mutating func removeAll(named name: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let first = firstIndex(named: name.span) else { return false }
+    remove(named: name.span, from: first)
+    return true
+  }
+}

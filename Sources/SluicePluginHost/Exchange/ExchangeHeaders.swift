@@ -1,0 +1,113 @@
+import CSluice
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// The header functions of an exchange.
+///
+/// The native form is reached through an inout access to the exchange's own property, so that reading a header copies
+/// and retains nothing.
+enum ExchangeHeaders {
+  typealias Bytes = UnsafeBufferPointer<UInt8>
+
+  static func get(
+    _ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text, _ value: UnsafeMutablePointer<sluice_text>?
+  ) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard let name = name.bytes, let value else { return called.refuse(.invalidArgument, "header_get") }
+    let found: sluice_text?
+    switch Source(called, side) {
+    case .request: found = called.exchange.nativeRequest.headers.lend(name)
+    case .issue: found = called.exchange.issueHeaders?.lend(name)
+    case .response: found = called.exchange.nativeResponse?.headers.lend(name)
+    case .document(let document):
+      found = DocumentHeaders(document.json).value(named: name).map { lend($0, called) }
+    case .none: found = nil
+    case .invalid: return called.refuse(.invalidArgument, "header_get: side \(side)")
+    }
+    guard let found else { return Status.absent }
+    value.pointee = found
+    return Status.ok
+  }
+
+  static func at(
+    _ handle: OpaquePointer?, _ side: sluice_side, _ index: Int, _ name: UnsafeMutablePointer<sluice_text>?,
+    _ value: UnsafeMutablePointer<sluice_text>?
+  ) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    let found: (name: sluice_text, value: sluice_text)?
+    switch Source(called, side) {
+    case .request: found = called.exchange.nativeRequest.headers.lend(at: index)
+    case .issue: found = called.exchange.issueHeaders?.lend(at: index)
+    case .response: found = called.exchange.nativeResponse?.headers.lend(at: index)
+    case .document(let document):
+      let field = index < 0 ? nil : DocumentHeaders(document.json).field(at: index)
+      found = field.map { (sluice_text($0.name), lend($0.value, called)) }
+    case .none: found = nil
+    case .invalid: return called.refuse(.invalidArgument, "header_at: side \(side)")
+    }
+    guard let found else { return Status.absent }
+    name?.pointee = found.name
+    value?.pointee = found.value
+    return Status.ok
+  }
+
+  private static func lend(_ value: DocumentHeaders.Value, _ called: CalledExchange) -> sluice_text {
+    switch value {
+    case .lent(let bytes): sluice_text(bytes)
+    case .decoded(let bytes): sluice_text(called.lend(bytes))
+    }
+  }
+}
+
+// Mutating though they change nothing: so they work on the fields where they are, also inside of an optional.
+extension HeaderFields {
+  /// The first value of that name, in the buffer itself, which stays where it is until the fields change.
+  @inline(__always)
+  fileprivate mutating func lend(_ name: UnsafeBufferPointer<UInt8>) -> sluice_text? {
+    firstIndex(named: name.span).map { lend(valueRange(at: $0)) }
+  }
+
+  fileprivate mutating func lend(at index: Int) -> (name: sluice_text, value: sluice_text)? {
+    guard indices.contains(index) else { return nil }
+    return (lend(nameRange(at: index)), lend(valueRange(at: index)))
+  }
+
+  @inline(__always)
+  private func lend(_ range: Range<Int>) -> sluice_text {
+    buffer.withUnsafeBufferPointer { sluice_text(UnsafeBufferPointer(rebasing: $0[range])) }
+  }
+}
+
+extension ExchangeHeaders {
+  /// Where the headers of a side are, for reading.
+  enum Source {
+    case request
+    case issue
+    case response
+    case document(LiveDocument)
+    case none
+    case invalid
+
+    @inline(__always)
+    init(_ called: CalledExchange, _ side: sluice_side) {
+      if side == 0 {
+        if called.phase == .issue {
+          self = called.exchange.issueHeaders == nil ? .none : .issue
+        } else if let document = called.requestTruth {
+          self = .document(document)
+        } else {
+          self = .request
+        }
+      } else if side == 1 {
+        if let document = called.responseTruth {
+          self = .document(document)
+        } else {
+          self = called.exchange.hasResponse ? .response : .none
+        }
+      } else {
+        self = .invalid
+      }
+    }
+  }
+}

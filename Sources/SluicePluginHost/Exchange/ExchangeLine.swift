@@ -1,0 +1,90 @@
+import CSluice
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// Method, URL and status.
+enum ExchangeLine {
+  static func getMethod(_ handle: OpaquePointer?, _ method: UnsafeMutablePointer<sluice_text>?) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard let method else { return called.refuse(.invalidArgument, "method_get") }
+    method.pointee = self.method(called)
+    return Status.ok
+  }
+
+  static func method(_ called: CalledExchange) -> sluice_text {
+    called.requestTruth.flatMap { member($0, "method") } ?? called.lend(called.exchange.nativeRequest.method)
+  }
+
+  static func getURL(_ handle: OpaquePointer?, _ url: UnsafeMutablePointer<sluice_text>?) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard let url else { return called.refuse(.invalidArgument, "url_get") }
+    url.pointee =
+      called.requestTruth.flatMap { member($0, "url") } ?? called.lend(called.exchange.nativeRequest.url.string)
+    return Status.ok
+  }
+
+  static func setMethod(_ handle: OpaquePointer?, _ method: sluice_text) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard called.phase.writesRequest else { return called.refuse(.refusedWrite, "method_set") }
+    guard let bytes = method.bytes, FieldSyntax.isToken(bytes.span) else {
+      return called.refuse(.invalidArgument, "method_set: not a token, such as GET or POST")
+    }
+    let text = String(decoding: bytes, as: UTF8.self)
+    if let document = called.requestTruth {
+      replace("method", of: document, by: JSONValue(text), called)
+    } else {
+      called.dropRequestView()
+      called.exchange.nativeRequest.method = text
+    }
+    return Status.ok
+  }
+
+  static func setURL(_ handle: OpaquePointer?, _ url: sluice_text) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard called.phase.writesRequest else { return called.refuse(.refusedWrite, "url_set") }
+    guard let text = url.string else { return called.refuse(.invalidArgument, "url_set") }
+    do {
+      let url = try HTTPURL(text)
+      if let document = called.requestTruth {
+        replace("url", of: document, by: JSONValue(url.string), called)
+      } else {
+        called.dropRequestView()
+        called.exchange.nativeRequest.url = url
+      }
+      return Status.ok
+    } catch { return called.refuse(.invalidArgument, "url_set: \(error)") }
+  }
+
+  static func getStatus(_ handle: OpaquePointer?) -> UInt32 {
+    guard let called = CallContext.find(handle) else { return 0 }
+    if let status = called.responseTruth?.json["status"]?.integer { return UInt32(clamping: status) }
+    return UInt32(clamping: called.exchange.nativeResponse?.status ?? 0)
+  }
+
+  static func setStatus(_ handle: OpaquePointer?, _ status: UInt32) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    guard called.writesResponse else { return called.refuse(.refusedWrite, "status_set") }
+    guard (200...999).contains(status) else { return called.refuse(.invalidArgument, "status_set: \(status)") }
+    if let document = called.responseTruth {
+      document.json["status"] = JSONValue(Int64(status))
+    } else {
+      called.dropResponseView()
+      called.exchange.nativeResponse?.status = Int(status)
+    }
+    return Status.ok
+  }
+
+  /// Lends a text of the document itself.
+  private static func member(_ document: LiveDocument, _ key: String) -> sluice_text? {
+    document.json[key]?.withStringBytes { sluice_text($0) }
+  }
+
+  /// The plugin may hold the old value until its call returns.
+  private static func replace(
+    _ key: String, of document: LiveDocument, by value: JSONValue, _ called: CalledExchange
+  ) {
+    if let old = document.json[key] { called.keep(old) }
+    document.json[key] = value
+  }
+}

@@ -1,0 +1,105 @@
+import SluiceLocks
+import CLinux
+import Glibc
+
+/// The threads on which BLOCKING stages run. Started one by one as they are needed, up to a bound; then work waits.
+final class BlockingPool: Sendable {
+  typealias Job = @Sendable () -> Void
+
+  private struct State {
+    var jobs: [Job] = []
+    /// Where the next job stands; those before it were taken.
+    var next = 0
+    var threads = 0
+    var idle = 0
+    var isClosed = false
+
+    mutating func take() -> Job? {
+      guard next < jobs.count else { return nil }
+      let job = jobs[next]
+      next += 1
+      if next == jobs.count {
+        jobs.removeAll(keepingCapacity: true)
+        next = 0
+      } else if next >= 1024, next * 2 >= jobs.count {
+        jobs.removeFirst(next)
+        next = 0
+      }
+      return job
+    }
+  }
+
+  private let maximumThreads: Int
+  private let state = Monitor(State())
+
+  init(maximumThreads: Int) { self.maximumThreads = max(1, maximumThreads) }
+
+  /// Runs the job on a thread; false when the pool is closed or has no thread at all and gets none.
+  func submit(_ job: @escaping Job) -> Bool {
+    enum Step { case refused, queued, startThread }
+    let step: Step = state.update { state in
+      if state.isClosed { return .refused }
+      state.jobs.append(job)
+      guard state.idle < state.jobs.count - state.next, state.threads < maximumThreads else { return .queued }
+      state.threads += 1
+      return .startThread
+    }
+    guard step == .startThread else { return step == .queued }
+    if startThread() { return true }
+    return state.update { state in
+      state.threads -= 1
+      // Others will take it, where there are others.
+      if state.threads > 0 { return true }
+      state.jobs.removeLast()
+      return false
+    }
+  }
+
+  /// Takes no more work, drops what has not begun, and waits for what has; false when that took longer than the limit.
+  func close(within limit: Duration) -> Bool {
+    let dropped = state.update { state in
+      state.isClosed = true
+      let jobs = state.jobs
+      state.jobs = []
+      state.next = 0
+      return jobs
+    }
+    _ = dropped
+    return state.wait(upTo: limit) { $0.threads == 0 ? true : nil } ?? false
+  }
+
+  private func startThread() -> Bool {
+    let context = Unmanaged.passRetained(self)
+    var thread = pthread_t()
+    let status = pthread_create(
+      &thread, nil,
+      { context in
+        // Balances passRetained: the thread keeps its pool.
+        guard let context else { return nil }
+        sluice_name_thread("sluice-blocking")
+        Unmanaged<BlockingPool>.fromOpaque(context).takeRetainedValue().work()
+        return nil
+      }, context.toOpaque())
+    guard status == 0 else {
+      context.release()
+      return false
+    }
+    pthread_detach(thread)
+    return true
+  }
+
+  private func work() {
+    while let job = next() { job() }
+    state.update { $0.threads -= 1 }
+  }
+
+  private func next() -> Job? {
+    state.update { $0.idle += 1 }
+    let job: Job?? = state.wait { state in
+      if let job = state.take() { return .some(job) }
+      return state.isClosed ? .some(nil) : nil
+    }
+    state.update { $0.idle -= 1 }
+    return job ?? nil
+  }
+}

@@ -1,0 +1,71 @@
+import CSluice
+import SluiceLocks
+
+/// An instance as its plugin and its violations know it: the host table, a number, counters.
+///
+/// Never freed, so that a thread which a plugin left behind finds a host that answers "gone" where it expected its own,
+/// instead of freed memory. A seat takes a few hundred bytes, and each generation has few.
+final class HostSeat: @unchecked Sendable {
+  // Sendable: the weak references are set before any other thread knows the seat; the table is never written after
+  // `init`.
+  let index: Int
+  let name: String
+  let plugin: String
+  let generation: Int
+  let violations = ViolationCounters()
+  /// What the plugin is given.
+  let table: UnsafePointer<sluice_host>
+  private(set) weak var runtime: HostRuntime?
+  private(set) weak var instance: PluginInstance?
+
+  private static let all = Locked<[HostSeat]>([])
+
+  static func make(name: String, plugin: String, generation: Int, runtime: HostRuntime) -> HostSeat {
+    all.withLock { seats in
+      let seat = HostSeat(seats.count, name, plugin, generation, runtime)
+      seats.append(seat)
+      return seat
+    }
+  }
+
+  /// The seat with that number; nil for a number that was never given.
+  static func at(_ index: Int) -> HostSeat? { all.withLock { $0.indices.contains(index) ? $0[index] : nil } }
+
+  /// The seat behind a host table.
+  @inline(__always)
+  static func of(_ host: UnsafePointer<sluice_host>?) -> HostSeat? {
+    host?.pointee.handle.map { Unmanaged<HostSeat>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private init(_ index: Int, _ name: String, _ plugin: String, _ generation: Int, _ runtime: HostRuntime) {
+    self.index = index
+    self.name = name
+    self.plugin = plugin
+    self.generation = generation
+    self.runtime = runtime
+    let table = UnsafeMutablePointer<sluice_host>.allocate(capacity: 1)
+    table.initialize(to: HostTable.make(for: runtime, name: name))
+    self.table = UnsafePointer(table)
+    table.pointee.handle = Unmanaged.passUnretained(self).toOpaque()
+  }
+
+  func seat(_ instance: PluginInstance) { self.instance = instance }
+
+  /// Counts a violation and, now and then, logs it.
+  func report(_ kind: Violation, _ detail: String? = nil) {
+    guard violations.count(kind) else { return }
+    let count = violations[kind]
+    log(.warning, "\(kind.text)\(detail.map { " (\($0))" } ?? "")\(count > 1 ? "; \(count) times so far" : "")")
+  }
+
+  /// A line of the host's about the plugin.
+  func log(_ level: PluginLogEntry.Level, _ text: String) {
+    write(level, "stage \"\(name)\" (plugin \(plugin), generation \(generation)) \(text)")
+  }
+
+  /// A line as it is.
+  func write(_ level: PluginLogEntry.Level, _ message: String) {
+    runtime?.log(
+      PluginLogEntry(level: level, stage: name, plugin: plugin, generation: generation, message: message))
+  }
+}

@@ -1,0 +1,43 @@
+import SluicePipeline
+import Synchronization
+
+/// A timer that a plugin started: it fires or is cancelled, never both.
+///
+/// Unchecked: everything but `state` is touched on the loop only.
+final class PluginTimer: LoopTimerTarget, @unchecked Sendable {
+  enum State: UInt8, AtomicRepresentable { case pending, fired, cancelled }
+
+  let id: UInt64
+  private let loop: any EventLoop
+  private let delay: Duration
+  private let timer = LoopTimer()
+  private let state = Atomic<State>(.pending)
+  private let body: @Sendable (UInt64) -> Void
+
+  init(id: UInt64, loop: any EventLoop, delay: Duration, body: @escaping @Sendable (UInt64) -> Void) {
+    self.id = id
+    self.loop = loop
+    self.delay = delay
+    self.body = body
+  }
+
+  /// Arms it. [loop]
+  func start() {
+    guard state.load(ordering: .relaxed) == .pending else { return }
+    loop.arm(timer, at: loop.now + delay, for: self)
+  }
+
+  /// True where this call keeps it from firing. [any]
+  func cancel() -> Bool {
+    guard state.compareExchange(expected: .pending, desired: .cancelled, ordering: .acquiringAndReleasing).exchanged
+    else { return false }
+    loop.post { [self] in loop.disarm(timer) }
+    return true
+  }
+
+  func timerDidFire(_ timer: LoopTimer) {
+    guard state.compareExchange(expected: .pending, desired: .fired, ordering: .acquiringAndReleasing).exchanged
+    else { return }
+    body(id)
+  }
+}

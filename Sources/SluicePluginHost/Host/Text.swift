@@ -1,0 +1,46 @@
+import CSluice
+
+extension sluice_text {
+  /// The bytes; nil for a text that has a length and no address.
+  @inline(__always)
+  var bytes: UnsafeBufferPointer<UInt8>? {
+    guard let data else { return size == 0 ? UnsafeBufferPointer(start: nil, count: 0) : nil }
+    // A size beyond half of the address space arrives as a negative number.
+    guard size >= 0 else { return nil }
+    return UnsafeBufferPointer(start: UnsafeRawPointer(data).assumingMemoryBound(to: UInt8.self), count: size)
+  }
+
+  /// Lends bytes that outlive the text.
+  @inline(__always)
+  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.init(
+      data: UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self), size: bytes.count)
+  }
+
+  static var empty: sluice_text { sluice_text() }
+
+  /// The text, with U+FFFD where it is not UTF-8; nil where it is malformed.
+  var string: String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+
+  /// A copy that is never freed, for tables that are never freed.
+  static func immortal(_ text: String) -> sluice_text {
+    let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
+    _ = bytes.initialize(from: text.utf8)
+    return sluice_text(UnsafeBufferPointer(bytes))
+  }
+}
+
+extension String {
+  /// Lends the text in UTF-8 for the length of the call.
+  func withText<Result>(_ body: (sluice_text) -> Result) -> Result {
+    var copy = self
+    return copy.withUTF8 { body(sluice_text($0)) }
+  }
+}
+
+extension Optional<String> {
+  func withText<Result>(_ body: (sluice_text) -> Result) -> Result {
+    guard let self else { return body(.empty) }
+    return self.withText(body)
+  }
+}

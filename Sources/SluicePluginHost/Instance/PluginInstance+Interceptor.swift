@@ -1,0 +1,47 @@
+import CSluice
+package import SluicePipeline
+
+extension PluginInstance {
+  package func interceptRequest(_ exchange: Exchange) -> Verdict {
+    calls.on_request == nil ? .proceed : run(.request, exchange)
+  }
+
+  package func interceptResponse(_ exchange: Exchange) -> Verdict {
+    calls.on_response == nil ? .proceed : run(.response, exchange)
+  }
+
+  package func interceptFailure(_ exchange: Exchange, _ failure: TransactionError) -> Verdict {
+    calls.on_failure == nil ? .proceed : run(.failure(failure), exchange)
+  }
+
+  package func interceptIssue(_ exchange: Exchange) -> Verdict {
+    guard let function = calls.on_issue else { return .proceed }
+    return withTurn {
+      var context = CallContext(self, exchange, .issue)
+      let verdict = CallContext.push(&context) { function(handle, OpaquePointer(bitPattern: $0.pointee.name)) }
+      return settle(verdict, context, exchange)
+    }
+  }
+
+  package func suspensionWasCancelled(_ token: SuspensionToken) {
+    if hasHostTokens, takeHostToken(token) { return }
+    guard let function = calls.on_cancel else { return }
+    withTurn { function(handle, sluice_token(token)) }
+  }
+
+  @inline(__always)
+  private func run(_ call: StageCall, _ exchange: Exchange) -> Verdict {
+    if isBlocking { return runBlocking(call, exchange) }
+    if turns != nil { return runInTurn(call, exchange) }
+    return perform(call, on: exchange)
+  }
+
+  /// For calls that cannot suspend: a SERIAL instance makes them wait, which takes no longer than a call does.
+  @inline(__always)
+  func withTurn<Result>(_ body: () -> Result) -> Result {
+    guard let turns else { return body() }
+    turns.begin()
+    defer { turns.end() }
+    return body()
+  }
+}

@@ -1,0 +1,84 @@
+import CSluice
+import SluiceMessages
+package import SluicePipeline
+
+// Bodies piece by piece: `sluice.body/1`.
+extension PluginInstance {
+  package func interceptPiece(
+    _ exchange: Exchange, _ side: MessageSide, _ piece: [UInt8], _ output: inout [UInt8]
+  ) -> PieceVerdict {
+    guard let function = bodyCalls.on_chunk else { return .pass }
+    return pieceCall(exchange, side, &output) { name in
+      piece.withUnsafeBufferPointer { function(handle, name, side.number, sluice_text($0)) }
+    }
+  }
+
+  package func interceptBodyEnd(
+    _ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]
+  ) -> PieceVerdict {
+    if let failure = passTrailers(exchange, side, &output) { return .fail(failure) }
+    guard let function = bodyCalls.on_end else { return .pass }
+    return pieceCall(exchange, side, &output) { function(handle, $0, side.number) }
+  }
+
+  /// Shows the plugin each trailer field, and drops those that it takes.
+  private func passTrailers(_ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]) -> StageFailure? {
+    guard side == .response, let function = bodyCalls.on_trailer, let trailers = exchange.nativeResponse?.trailers
+    else { return nil }
+    var taken: [Int] = []
+    for index in trailers.indices {
+      let verdict = pieceCall(exchange, side, &output) { name in
+        trailers.buffer.withUnsafeBufferPointer { bytes in
+          function(
+            handle, name, side.number, sluice_text(UnsafeBufferPointer(rebasing: bytes[trailers.nameRange(at: index)])),
+            sluice_text(UnsafeBufferPointer(rebasing: bytes[trailers.valueRange(at: index)])))
+        }
+      }
+      switch verdict {
+      case .pass: break
+      case .taken: taken.append(index)
+      case .suspended: return .fault("on_trailer may not suspend")
+      case .fail(let failure): return failure
+      }
+    }
+    // What the calls added stands behind what they were shown.
+    for index in taken.reversed() { exchange.nativeResponse?.trailers.remove(at: index) }
+    return nil
+  }
+
+  private func pieceCall(
+    _ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8],
+    _ body: (OpaquePointer?) -> sluice_body_verdict
+  ) -> PieceVerdict {
+    withTurn {
+      var context = CallContext(self, exchange, side == .request ? .requestPiece : .responsePiece)
+      let verdict = withUnsafeMutablePointer(to: &output) { output in
+        context.output = output
+        return CallContext.push(&context) { body(OpaquePointer(bitPattern: $0.pointee.name)) }
+      }
+      return settlePiece(verdict, context, exchange)
+    }
+  }
+
+  private func settlePiece(
+    _ verdict: sluice_body_verdict, _ context: borrowing CallContext, _ exchange: Exchange
+  ) -> PieceVerdict {
+    let details = context.hasDetails ? existingRecord(exchange)?.takeDetails() : nil
+    switch Int(verdict) {
+    case Int(SLUICE_BODY_PASS): return .pass
+    case Int(SLUICE_BODY_TAKEN): return .taken
+    case Int(SLUICE_BODY_FAIL): return .fail(details?.failure ?? .withoutReason)
+    case Int(SLUICE_BODY_SUSPENDED):
+      if context.token != nil { return .suspended }
+      seat.report(.suspendedWithoutToken)
+      return .fail(.fault("it answered SUSPENDED without having taken a token with suspend"))
+    default:
+      seat.report(.unknownVerdict, "\(verdict)")
+      return .fail(.fault("it answered \(verdict) to a piece, which is no verdict"))
+    }
+  }
+}
+
+extension MessageSide {
+  fileprivate var number: sluice_side { self == .request ? sluice_side(SLUICE_REQUEST) : sluice_side(SLUICE_RESPONSE) }
+}

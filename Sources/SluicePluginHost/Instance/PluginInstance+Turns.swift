@@ -1,0 +1,58 @@
+import CSluice
+import SluiceLocks
+import SluicePipeline
+
+// Calls of a SERIAL instance: one that finds another under way suspends its transaction until its turn comes.
+extension PluginInstance {
+  func runInTurn(_ call: StageCall, _ exchange: Exchange) -> Verdict {
+    guard let turns else { return perform(call, on: exchange) }
+    if turns.tryBegin() {
+      defer { turns.end() }
+      return perform(call, on: exchange)
+    }
+    guard let token = takeHostToken(exchange) else { return .fault(.noSuspension) }
+    tryLater(call, token, on: exchange.loop)
+    return .suspended
+  }
+
+  /// Posting may be refused when the host closes; then the transaction is ended with all others.
+  private func tryLater(_ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop) {
+    _ = runtime.post(to: loop) { [self] in runLater(call, token, on: loop) }
+  }
+
+  private func runLater(_ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop) {
+    guard let turns, turns.begin(orLater: { [self] in tryLater(call, token, on: loop) }) else { return }
+    defer { turns.end() }
+    guard takeHostToken(token), let environment = environment(of: token),
+      let exchange = environment.suspensions.exchange(for: token)
+    else { return }
+    let verdict = perform(call, on: exchange, offering: token)
+    if verdict != .suspended { _ = environment.suspensions.resume(token, verdict) }
+  }
+}
+
+// Tokens that the host takes for a call.
+extension PluginInstance {
+  var hasHostTokens: Bool { isBlocking || turns != nil }
+
+  func takeHostToken(_ exchange: Exchange) -> SuspensionToken? {
+    guard let token = exchange.suspend() else { return nil }
+    hostTokens.withLock { _ = $0.insert(token) }
+    return token
+  }
+
+  /// True once, and only while the call has not been cancelled.
+  func takeHostToken(_ token: SuspensionToken) -> Bool { hostTokens.withLock { $0.remove(token) != nil } }
+
+  func isWaiting(_ token: SuspensionToken) -> Bool { hostTokens.withLock { $0.contains(token) } }
+
+  func environment(of token: SuspensionToken) -> LoopEnvironment? { environment(at: token.loopIndex) }
+
+  func environment(at index: Int) -> LoopEnvironment? {
+    runtime.loops.indices.contains(index) ? runtime.loops[index] : nil
+  }
+}
+
+extension StageFailure {
+  static let noSuspension = fault("the call could not be suspended: too many calls are")
+}

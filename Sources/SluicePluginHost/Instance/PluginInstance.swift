@@ -1,0 +1,129 @@
+import CSluice
+import Glibc
+package import SluiceJSON
+import SluiceLocks
+package import SluicePipeline
+
+/// A plugin with a configuration: made, activated, called by the pipeline, deactivated, destroyed once.
+///
+///     init (create) ─ activate ─ calls … ─ deactivate ─ destroy
+///
+/// The owner calls the lifecycle from one thread at a time and drains the transactions before `deactivate`. An instance
+/// that is let go without `destroy` destroys itself.
+package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
+  // Sendable: everything is written in `init` only; the C tables and the plugin's pointer are called under the ABI's
+  // rules for threads.
+  /// In the configuration.
+  package let name: String
+  package let generation: PluginGeneration
+  package let capabilities: StageCapabilities
+  let runtime: HostRuntime
+  let seat: HostSeat
+  let handle: UnsafeMutableRawPointer
+  let calls: sluice_interceptor
+  let bodyCalls: sluice_body
+  let tracerCalls: sluice_tracer
+  /// Calls one at a time; nil where they may come at once.
+  let turns: TurnQueue?
+  let isBlocking: Bool
+  /// Tokens that the host has taken for calls that wait for a turn or run on the pool; the plugin knows nothing of them.
+  let hostTokens = Locked<Set<SuspensionToken>>([])
+  let timers = TimerSet()
+  /// Posted functions and blocking calls that have not returned.
+  let openWork = Monitor(0)
+  private let state = Locked(State.created)
+
+  enum State: Sendable { case created, active, inactive, destroyed }
+
+  /// How often the plugin broke which rule.
+  package var violations: ViolationCounters { seat.violations }
+
+  /// Checks the configuration against the plugin's schema and calls `create`.
+  package init(
+    _ generation: PluginGeneration, name: String, configuration: JSONValue, runtime: HostRuntime
+  ) throws(PluginError) {
+    try ConfigurationCheck.check(configuration, for: generation, name: name)
+    let tables = try PluginTables(generation, name: name)
+    let seat = HostSeat.make(name: name, plugin: generation.id, generation: generation.number, runtime: runtime)
+    handle = try Self.create(generation, name: name, configuration, seat)
+    self.name = name
+    self.generation = generation
+    self.runtime = runtime
+    self.seat = seat
+    calls = tables.interceptor
+    bodyCalls = tables.body
+    tracerCalls = tables.tracer
+    capabilities = tables.capabilities
+    turns = tables.interceptor.flags & UInt32(SLUICE_SERIAL) != 0 ? TurnQueue() : nil
+    isBlocking = tables.interceptor.flags & UInt32(SLUICE_BLOCKING) != 0
+    seat.seat(self)
+  }
+
+  deinit { _ = destroy(within: .zero) }
+
+  private static func create(
+    _ generation: PluginGeneration, name: String, _ configuration: JSONValue, _ seat: HostSeat
+  ) throws(PluginError) -> UnsafeMutableRawPointer {
+    var handle: UnsafeMutableRawPointer?
+    let (status, message) = PluginErrorBuffer.collect { error in
+      configuration.withUnsafeJSON { generation.table.create(seat.table, $0, &handle, error) }
+    }
+    let subject = PluginError.Subject.plugin(name: name, path: generation.path)
+    guard status == Status.ok else {
+      throw PluginError(.createFailed, subject, message ?? "create answered \(status) and gave no reason")
+    }
+    guard let handle else {
+      throw PluginError(
+        .createFailed, subject, "create answered OK and gave no instance",
+        advice: "its author has to set *instance or to return an error")
+    }
+    return handle
+  }
+
+  /// Calls `activate`. An instance whose activation fails is destroyed. [control]
+  package func activate() throws(PluginError) {
+    guard move(from: [.created], to: .active) != nil else { return }
+    guard let function = generation.table.activate else { return }
+    let (status, message) = PluginErrorBuffer.collect { function(handle, $0) }
+    guard status != Status.ok else { return }
+    // As the ABI says: without `deactivate`.
+    state.withLock { $0 = .inactive }
+    _ = destroy(within: .zero)
+    throw PluginError(
+      .activateFailed, .plugin(name: name, path: generation.path),
+      message ?? "activate answered \(status) and gave no reason")
+  }
+
+  /// Cancels the timers and calls `deactivate`; the transactions that use the instance must be over. [control]
+  package func deactivate(within limit: Duration) {
+    guard move(from: [.active], to: .inactive) != nil else { return }
+    timers.cancelAll()
+    generation.table.deactivate?(handle, limit.nanoseconds)
+  }
+
+  /// Calls `destroy` once, after `deactivate` and when everything that the instance posted has run. Where that takes
+  /// longer than the limit the instance is given up without being destroyed, and false is the answer. [control]
+  @discardableResult
+  package func destroy(within limit: Duration) -> Bool {
+    deactivate(within: limit)
+    guard let before = move(from: [.created, .inactive], to: .destroyed) else { return true }
+    timers.cancelAll()
+    guard openWork.wait(upTo: limit, { $0 == 0 ? true : nil }) == true else {
+      state.withLock { $0 = before }
+      seat.log(.error, "still has work under way and was not destroyed; it stays in memory")
+      return false
+    }
+    generation.table.destroy(handle)
+    return true
+  }
+
+  private func move(from allowed: [State], to next: State) -> State? {
+    state.withLock { state in
+      guard allowed.contains(state) else { return nil }
+      defer { state = next }
+      return state
+    }
+  }
+
+  var isDestroyed: Bool { state.withLock { $0 == .destroyed } }
+}

@@ -1,0 +1,36 @@
+import CSluice
+import SluicePipeline
+
+/// The tables of a plugin that the pipeline calls, looked up once; what the plugin lacks is all zero.
+struct PluginTables {
+  var interceptor = sluice_interceptor()
+  var body = sluice_body()
+  var tracer = sluice_tracer()
+  var capabilities: StageCapabilities = []
+
+  init(_ generation: PluginGeneration, name: String) throws(PluginError) {
+    do {
+      interceptor = try generation.interceptor() ?? interceptor
+      body = try generation.body() ?? body
+      tracer = try generation.tracer() ?? tracer
+    } catch { throw error.named(name) }
+    capabilities = offered()
+  }
+
+  private func offered() -> StageCapabilities {
+    var offered: StageCapabilities = []
+    func add(_ capability: StageCapabilities, _ isThere: Bool) { if isThere { offered.insert(capability) } }
+    add(.request, interceptor.on_request != nil)
+    add(.issue, interceptor.on_issue != nil)
+    add(.response, interceptor.on_response != nil)
+    add(.failure, interceptor.on_failure != nil)
+    add(.wantsRequestBody, interceptor.wants & UInt32(SLUICE_WANTS_REQUEST_BODY) != 0)
+    // With sluice.body/1 the response flows through on_chunk, whatever the interceptor says it wants.
+    let streams = body.on_chunk != nil && body.sides & UInt32(SLUICE_BODY_RESPONSE) != 0
+    add(.responsePieces, streams)
+    add(.wantsResponseBody, !streams && interceptor.wants & UInt32(SLUICE_WANTS_RESPONSE_BODY) != 0)
+    add(.requestPieces, body.on_chunk != nil && body.sides & UInt32(SLUICE_BODY_REQUEST) != 0)
+    add(.trace, tracer.on_event != nil)
+    return offered
+  }
+}

@@ -1,0 +1,55 @@
+import CSluice
+import SluicePipeline
+
+/// A call that may suspend, wait for its turn, or run on the pool.
+enum StageCall: Sendable {
+  case request
+  case response
+  case failure(TransactionError)
+
+  var phase: CallPhase {
+    switch self {
+    case .request: .request
+    case .response: .response
+    case .failure: .failure
+    }
+  }
+}
+
+extension PluginInstance {
+  /// Calls the plugin, here and now.
+  @inline(__always)
+  func perform(
+    _ call: StageCall, on exchange: Exchange, offering token: SuspensionToken? = nil, isBlocking: Bool = false
+  ) -> Verdict {
+    var context = CallContext(self, exchange, call.phase)
+    context.offeredToken = token
+    context.isBlocking = isBlocking
+    let verdict = CallContext.push(&context) { function(call, OpaquePointer(bitPattern: $0.pointee.name)) }
+    return settle(verdict, context, exchange)
+  }
+
+  @inline(__always)
+  private func function(_ call: StageCall, _ exchange: OpaquePointer?) -> sluice_verdict {
+    switch call {
+    case .request: calls.on_request(handle, exchange)
+    case .response: calls.on_response(handle, exchange)
+    case .failure(let error): withFailure(error) { calls.on_failure(handle, exchange, $0) }
+    }
+  }
+
+  private func withFailure(
+    _ error: TransactionError, _ body: (UnsafePointer<sluice_failure>) -> sluice_verdict
+  ) -> sluice_verdict {
+    error.code.withText { code in
+      error.message.withText { message in
+        error.stage.withText { stage in
+          var failure = sluice_failure(
+            size: UInt32(MemoryLayout<sluice_failure>.size), is_before_sending: error.isBeforeSending ? 1 : 0,
+            code: code, message: message, stage: stage)
+          return body(&failure)
+        }
+      }
+    }
+  }
+}

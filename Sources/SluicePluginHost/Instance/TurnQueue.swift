@@ -1,0 +1,67 @@
+import SluiceLocks
+
+/// Gives turns to the calls of a SERIAL instance, one at a time over all loops.
+///
+/// Whoever has the turn is running. A call that waits in the queue is only told to try again: were it given the turn, its
+/// loop could meanwhile block in ``begin()`` and never come to it.
+final class TurnQueue: Sendable {
+  /// Has a call try again; runs on the thread of the call before it, so it only posts.
+  typealias Retry = @Sendable () -> Void
+
+  private struct State {
+    var isTaken = false
+    var queue: [Retry] = []
+    var next = 0
+
+    mutating func dequeue() -> Retry? {
+      guard next < queue.count else { return nil }
+      let retry = queue[next]
+      next += 1
+      if next == queue.count {
+        queue.removeAll(keepingCapacity: true)
+        next = 0
+      }
+      return retry
+    }
+  }
+
+  private let state = Monitor(State())
+
+  /// Takes the turn if nobody has it.
+  func tryBegin() -> Bool {
+    state.update { state in
+      guard !state.isTaken else { return false }
+      state.isTaken = true
+      return true
+    }
+  }
+
+  /// Takes the turn, or has `retry` called when it is free again; true where it was taken.
+  func begin(orLater retry: @escaping Retry) -> Bool {
+    state.update { state in
+      guard state.isTaken else {
+        state.isTaken = true
+        return true
+      }
+      state.queue.append(retry)
+      return false
+    }
+  }
+
+  /// Takes the turn; blocks while another call has it.
+  func begin() {
+    _ = state.wait { state -> Bool? in
+      guard !state.isTaken else { return nil }
+      state.isTaken = true
+      return true
+    }
+  }
+
+  func end() {
+    let retry = state.update { state in
+      state.isTaken = false
+      return state.dequeue()
+    }
+    retry?()
+  }
+}

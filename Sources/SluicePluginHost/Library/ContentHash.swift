@@ -1,0 +1,24 @@
+import CCrypto
+
+/// The SHA-256 of a library's bytes: its identity, whatever its path, inode or age.
+public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
+  /// 64 lower-case hex digits.
+  public let hex: String
+
+  /// nil when libcrypto refuses, which it does where SHA-256 is disabled by policy.
+  init?(of bytes: [UInt8]) {
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var length: CUnsignedInt = 0
+    let status = bytes.withUnsafeBytes { EVP_Digest($0.baseAddress, $0.count, &digest, &length, EVP_sha256(), nil) }
+    guard status == 1, length == 32 else { return nil }
+    hex = Self.hexadecimal(digest.prefix(32))
+  }
+
+  public var description: String { hex }
+
+  static func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    let characters = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    return String(decoding: characters, as: UTF8.self)
+  }
+}

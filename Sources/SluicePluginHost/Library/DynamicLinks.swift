@@ -1,0 +1,38 @@
+import CElf
+import Glibc
+
+/// What a library's dynamic section says of other libraries.
+struct DynamicLinks {
+  var soname: String?
+  var needed: [String] = []
+  /// Where it has them looked for.
+  var searchPaths: [String] = []
+  /// A position-independent program has a library's type, and this flag.
+  var isProgram = false
+
+  init(_ file: borrowing ELFFile, _ sections: [ELFSection]) {
+    guard let section = sections.first(where: { $0.header.sh_type == SHT_DYNAMIC }) else { return }
+    let strings = Int(section.header.sh_link)
+    for entry in file.dynamicEntries(of: section) {
+      let value = entry.d_un.d_val
+      switch entry.d_tag {
+      case Int64(DT_NEEDED): if let name = file.string(in: strings, at: Int(value)) { needed.append(name) }
+      case Int64(DT_SONAME): soname = file.string(in: strings, at: Int(value))
+      case Int64(DT_RPATH), Int64(DT_RUNPATH):
+        let paths = file.string(in: strings, at: Int(value)) ?? ""
+        searchPaths += paths.split(separator: ":").map(String.init)
+      case Int64(DT_FLAGS_1): isProgram = value & UInt64(DF_1_PIE) != 0
+      default: break
+      }
+    }
+  }
+
+  /// The needed libraries that lie in the library's own folder, or below, where it has them looked for.
+  func privateLibraries(of folder: String) -> [String] {
+    let expanded = searchPaths.map { $0.replacing("${ORIGIN}", with: folder).replacing("$ORIGIN", with: folder) }
+    let own = expanded.filter { $0 == folder || $0.hasPrefix(folder + "/") }
+    return needed.filter { name in
+      name.contains("/") || own.contains { access("\($0)/\(name)", F_OK) == 0 }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import CElf
+import Glibc
+
+extension LibraryFacts {
+  /// Reads an image. Fails for what is no complete shared library of this machine; whether it is a plugin that this
+  /// host can use is `refusal(by:at:)`.
+  package init(of image: LibraryImage) throws(PluginError) {
+    try self.init(bytes: image.bytes, hash: image.hash, path: image.path, folder: image.folder)
+  }
+
+  init(bytes: [UInt8], hash: ContentHash, path: String, folder: String) throws(PluginError) {
+    let subject = PluginError.Subject.plugin(name: nil, path: path)
+    try ELFFile.requireHeader(bytes, subject)
+    self = try ELFFile.withFile(bytes, subject) { (file: borrowing ELFFile) throws(PluginError) in
+      try file.requireComplete(subject)
+      return try LibraryFacts(file, hash, subject, folder)
+    }
+  }
+
+  private init(
+    _ file: borrowing ELFFile, _ hash: ContentHash, _ subject: PluginError.Subject, _ folder: String
+  ) throws(PluginError) {
+    let sections = file.sections()
+    let survey = SymbolSurvey(file, sections)
+    let links = DynamicLinks(file, sections)
+    guard !links.isProgram else {
+      throw PluginError(
+        .notSharedLibrary, subject, "is a program, not a shared library", advice: "link it with -shared")
+    }
+    machine = MachineName.of(file.header.e_machine)
+    entry = survey.entry
+    note = sections.first { $0.name == ".note.sluice" }.flatMap { PluginNote(section: file.content(of: $0)[...]) }
+    buildID = sections.first { $0.name == ".note.gnu.build-id" }.flatMap { Self.buildID(file.content(of: $0)) }
+    soname = links.soname
+    needed = links.needed
+    privateLibraries = links.privateLibraries(of: folder)
+    language = Self.language(survey, links.needed)
+    exportedSymbolCount = survey.exportedSymbolCount
+    uniqueSymbols = survey.uniqueSymbols
+    usesJansson = survey.usesJansson
+    ownJanssonSymbol = survey.ownJanssonSymbol
+    hasOwnSwiftRuntime = survey.hasOwnSwiftRuntime
+    self.hash = hash
+    sizeBytes = file.sizeBytes
+  }
+
+  /// The build id in a section or segment of notes, in hex.
+  static func buildID(_ notes: [UInt8]) -> String? {
+    for record in NoteRecords(notes[...]) where record.owner == "GNU" && record.type == UInt32(NT_GNU_BUILD_ID) {
+      return record.contents.first.map { ContentHash.hexadecimal($0) }
+    }
+    return nil
+  }
+
+  private static func language(_ survey: SymbolSurvey, _ needed: [String]) -> Language {
+    // Not by libswiftCore.so: SwiftPM names it in the libraries of C targets too.
+    if survey.usesSwift || survey.hasOwnSwiftRuntime { return .swift }
+    let cPlusPlus = survey.usesCPlusPlus || needed.contains { $0.hasPrefix("libstdc++.") || $0.hasPrefix("libc++.") }
+    return cPlusPlus ? .cPlusPlus : .c
+  }
+}
+
+extension LibraryImage {
+  package var folder: String { LibraryPermissions.folder(of: realPath) }
+}

@@ -1,0 +1,63 @@
+extension LibraryFacts {
+  /// Why this host cannot use the library as a plugin; nil when it can. `path` is only named.
+  public func refusal(by host: HostOffer = HostOffer(), at path: String) -> PluginError? {
+    let subject = PluginError.Subject.plugin(name: nil, path: path)
+    return entryRefusal(subject) ?? noteRefusal(subject, host) ?? janssonRefusal(subject)
+  }
+
+  private func entryRefusal(_ subject: PluginError.Subject) -> PluginError? {
+    let (reason, advice): (String, String) =
+      switch entry {
+      case .defined: ("", "")
+      case .absent: ("does not define \(Self.entrySymbol)", "a plugin exports it, see sluice/plugin.h")
+      case .undefined:
+        ("does not define \(Self.entrySymbol) itself, it leaves it to another library", "name that library instead")
+      case .hidden: ("defines \(Self.entrySymbol) but does not export it", "declare it SLUICE_EXPORT")
+      case .notFunction:
+        ("exports \(Self.entrySymbol), but it is no function", "define the function of sluice/plugin.h")
+      }
+    return reason.isEmpty ? nil : PluginError(.noEntry, subject, reason, advice: advice)
+  }
+
+  private func noteRefusal(_ subject: PluginError.Subject, _ host: HostOffer) -> PluginError? {
+    guard let note else {
+      return PluginError(
+        .noNote, subject, "has no usable note \"sluice\" in its section .note.sluice",
+        advice: "add SLUICE_PLUGIN_NOTE(…) in C, in Swift the declaration with @section(\".note.sluice\")")
+    }
+    guard note.abi.overlaps(host.abi) else {
+      return PluginError(
+        .abiMismatch, subject, "built for \(Self.words(note.abi)), this host speaks \(Self.words(host.abi))",
+        advice: note.abi.lowerBound > host.abi.upperBound
+          ? "update the host, or rebuild it against this host's headers" : "rebuild it against this host's headers")
+    }
+    let missing = note.features.subtracting(host.features).names
+    guard missing.isEmpty else {
+      return PluginError(
+        .missingFeature, subject, "needs what this host does not offer: \(missing.joined(separator: ", "))",
+        advice: "use it in a host that does")
+    }
+    return nil
+  }
+
+  private func janssonRefusal(_ subject: PluginError.Subject) -> PluginError? {
+    if let symbol = ownJanssonSymbol {
+      return PluginError(
+        .ownJansson, subject, "carries its own jansson (it defines \(symbol))",
+        advice: "link against \(Self.jansson), the one copy in the process")
+    }
+    if let other = needed.first(where: { $0.hasPrefix("libjansson.") && $0 != Self.jansson }) {
+      return PluginError(
+        .ownJansson, subject, "needs \(other), this host uses \(Self.jansson)", advice: "build it with that version")
+    }
+    guard usesJansson, !needed.contains(Self.jansson) else { return nil }
+    return PluginError(
+      .ownJansson, subject, "uses jansson without naming \(Self.jansson)", advice: "link it with -ljansson")
+  }
+
+  private static let jansson = "libjansson.so.4"
+
+  private static func words(_ range: ClosedRange<UInt32>) -> String {
+    range.count == 1 ? "ABI \(range.lowerBound)" : "ABI \(range.lowerBound) to \(range.upperBound)"
+  }
+}

@@ -1,0 +1,65 @@
+/// What can be read from a plugin's library without running any of its code.
+public struct LibraryFacts: Sendable, Hashable {
+  /// Where the entry point is.
+  public enum Entry: Sendable, Hashable {
+    case defined, absent
+    /// Referred to, but left to another library.
+    case undefined
+    /// Defined, but not exported.
+    case hidden
+    /// Exported, but it is data.
+    case notFunction
+  }
+
+  public enum Language: String, Sendable, Hashable {
+    case c = "C"
+    case cPlusPlus = "C++"
+    case swift = "Swift"
+  }
+
+  public static let entrySymbol = "sluice_plugin_entry"
+
+  /// The machine in words.
+  public var machine: String
+  public var entry: Entry
+  /// nil where there is no note, or none that makes sense.
+  public var note: PluginNote?
+  /// Hex digits; not every linker writes one.
+  public var buildID: String?
+  public var soname: String?
+  /// The libraries it names, in its order.
+  public var needed: [String]
+  /// Those of `needed` that would come from its own folder.
+  public var privateLibraries: [String]
+  /// A guess.
+  public var language: Language
+  public var exportedSymbolCount: Int
+  /// Names bound once in the whole process, over all generations (STB_GNU_UNIQUE).
+  public var uniqueSymbols: [String]
+  public var usesJansson: Bool
+  /// A function of jansson that it defines itself.
+  public var ownJanssonSymbol: String?
+  /// Swift's runtime was linked into it statically.
+  public var hasOwnSwiftRuntime: Bool
+  public var hash: ContentHash
+  public var sizeBytes: Int
+}
+
+extension LibraryFacts {
+  /// What may go wrong later although the library is usable; one sentence each.
+  public var warnings: [String] {
+    var warnings = privateLibraries.map {
+      "needs \($0) from its own folder, which is not copied along, and which stays at its first version once it is "
+        + "loaded; link it statically"
+    }
+    if hasOwnSwiftRuntime {
+      warnings.append("carries a Swift runtime of its own (-static-stdlib); link it against the shared one")
+    }
+    if let first = uniqueSymbols.first {
+      warnings.append(
+        "\(uniqueSymbols.count) unique symbols (\(first) …) keep the variables of the first generation after a swap; "
+          + "compile with -fno-gnu-unique")
+    }
+    return warnings
+  }
+}

@@ -1,0 +1,104 @@
+import CElf
+internal import CSluice
+import Glibc
+import SluiceLocks
+
+/// A library that is mapped into this process, for good. The only place that calls the dynamic loader.
+///
+/// Never unloaded: Swift's runtime keeps pointers into every image it has seen, and threads, thread-local destructors and
+/// signal handlers may point there too. Hence RTLD_NODELETE, and no `dlclose` anywhere.
+package final class LoadedLibrary: Sendable {
+  /// As it was given; for messages.
+  package let path: String
+  package let stored: StoredPlugin
+  package let facts: LibraryFacts
+  let entry: PluginEntryFunction
+
+  /// The copies that are mapped; kept, and with them their locks, until the process ends.
+  private static let parked = Locked<[StoredPlugin]>([])
+
+  /// How many generations this process has mapped.
+  package static var parkedCount: Int { parked.withLock { $0.count } }
+
+  /// Maps a stored copy on a thread of its own, and waits for it: constructors of the library run there.
+  package static func load(_ stored: StoredPlugin, facts: LibraryFacts, path: String) throws(PluginError)
+    -> LoadedLibrary
+  {
+    guard let result = LoaderThread.runAndWait({ open(stored, facts, path) }) else { throw noThread(path) }
+    return try result.get()
+  }
+
+  /// Maps a stored copy on a thread of its own.
+  package static func load(
+    _ stored: StoredPlugin, facts: LibraryFacts, path: String
+  ) async throws(PluginError) -> LoadedLibrary {
+    let result: Result<LoadedLibrary, PluginError> = await withCheckedContinuation { continuation in
+      let started = LoaderThread.start({ open(stored, facts, path) }, then: { continuation.resume(returning: $0) })
+      if !started { continuation.resume(returning: .failure(noThread(path))) }
+    }
+    return try result.get()
+  }
+
+  private init(_ stored: StoredPlugin, _ facts: LibraryFacts, _ path: String, _ entry: @escaping PluginEntryFunction) {
+    self.stored = stored
+    self.facts = facts
+    self.path = path
+    self.entry = entry
+  }
+
+  private static func open(
+    _ stored: StoredPlugin, _ facts: LibraryFacts, _ path: String
+  ) -> Result<LoadedLibrary, PluginError> {
+    Result { () throws(PluginError) in
+      let subject = PluginError.Subject.plugin(name: nil, path: path)
+      guard let handle = dlopen(stored.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
+        throw LoaderMessage.error(subject, stored.path, dlerror().map { String(cString: $0) })
+      }
+      // From here on it is mapped, whatever is found wrong with it.
+      parked.withLock { $0.append(stored) }
+      guard let address = dlsym(handle, LibraryFacts.entrySymbol) else {
+        throw PluginError(.noEntry, subject, "does not define \(LibraryFacts.entrySymbol)")
+      }
+      try requireOwn(address, handle, subject)
+      try requireStaged(address, stored, facts, subject)
+      return LoadedLibrary(stored, facts, path, unsafeBitCast(address, to: PluginEntryFunction.self))
+    }
+  }
+
+  /// `dlsym` searches the dependencies of a library too.
+  private static func requireOwn(
+    _ address: UnsafeMutableRawPointer, _ handle: UnsafeMutableRawPointer, _ subject: PluginError.Subject
+  ) throws(PluginError) {
+    guard let own = MappedObject.loadAddress(ofHandle: handle), MappedObject.containing(address)?.loadAddress == own
+    else {
+      throw PluginError(
+        .noEntry, subject, "its \(LibraryFacts.entrySymbol) comes from another library that it needs",
+        advice: "define the function in the plugin itself")
+    }
+  }
+
+  /// The loader returns what it knows already where a name or an inode looks the same.
+  private static func requireStaged(
+    _ address: UnsafeMutableRawPointer, _ stored: StoredPlugin, _ facts: LibraryFacts, _ subject: PluginError.Subject
+  ) throws(PluginError) {
+    let isSameFile = stored.withDescriptor { MappedFile.isMapped($0, at: address) } ?? true
+    let buildID = MappedObject.containing(address)?.buildID
+    guard isSameFile, facts.buildID == nil || facts.buildID == buildID else {
+      throw PluginError(
+        .oldMapping, subject, "the loader returned an old mapping instead of the new copy",
+        advice: "restart the program to use the new build")
+    }
+  }
+
+  private static func noThread(_ path: String) -> PluginError {
+    PluginError(
+      .loadFailed, .plugin(name: nil, path: path), "no thread could be started to load it",
+      advice: "raise the limit of threads (ulimit -u)")
+  }
+}
+
+/// The type of the exported function.
+typealias PluginEntryFunction =
+  @convention(c) (UnsafePointer<sluice_host>?, UInt32, UnsafeMutablePointer<sluice_error>?) -> UnsafePointer<
+    sluice_plugin
+  >?

@@ -1,0 +1,18 @@
+/// The dynamic loader's message, with the private copy's path taken out and advice put in.
+enum LoaderMessage {
+  static func error(_ subject: PluginError.Subject, _ storedPath: String, _ message: String?) -> PluginError {
+    let text = (message ?? "no reason given").replacing("\(storedPath): ", with: "")
+    return PluginError(.loadFailed, subject, "cannot be loaded: \(text)", advice: advice(for: text))
+  }
+
+  private static func advice(for text: String) -> String? {
+    if text.contains("undefined symbol") { return "link it with the library that defines the symbol" }
+    if text.contains("cannot open shared object file") {
+      return "install that library, or link it statically; one in the plugin's own folder is not copied along"
+    }
+    if text.contains("version `") { return "build it on this system" }
+    if text.contains("failed to map segment") { return "put the store on a file system that is not mounted noexec" }
+    if text.contains("static TLS") { return "compile it with -ftls-model=global-dynamic" }
+    return nil
+  }
+}

@@ -1,0 +1,97 @@
+/// Why a plugin, its library or the store cannot be used: what failed, on what, why, and what to do.
+public struct PluginError: Error, Sendable, Hashable {
+  /// The kind of failure, for programs.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+  }
+
+  /// What the error is about.
+  public enum Subject: Hashable, Sendable {
+    /// A plugin by its name in the configuration, its library's path, or both.
+    case plugin(name: String?, path: String?)
+    /// The folder that holds the private copies.
+    case store(path: String)
+  }
+
+  public var code: Code
+  public var subject: Subject
+  /// Part of a sentence, without a full stop.
+  public var reason: String
+  /// What the reader can do about it, as part of a sentence.
+  public var advice: String?
+
+  public init(_ code: Code, _ subject: Subject, _ reason: String, advice: String? = nil) {
+    self.code = code
+    self.subject = subject
+    self.reason = reason
+    self.advice = advice
+  }
+
+  /// Whether there was a library and it was turned down (exit status 3), as opposed to a file that does not exist or
+  /// a configuration that is wrong (exit status 2).
+  public var isRefusal: Bool {
+    switch code {
+    case .notFound, .configuration, .store: false
+    default: true
+    }
+  }
+
+  /// Whether the same call may succeed a moment later, because the file was being written.
+  public var isTransient: Bool { code == .changedWhileRead }
+
+  /// The same error with the name that the configuration gives the plugin.
+  public func named(_ name: String) -> PluginError {
+    guard case .plugin(_, let path) = subject else { return self }
+    var error = self
+    error.subject = .plugin(name: name, path: path)
+    return error
+  }
+}
+
+extension PluginError.Code {
+  public static let notFound = Self(rawValue: "not_found")
+  public static let unreadable = Self(rawValue: "unreadable")
+  public static let notRegularFile = Self(rawValue: "not_regular_file")
+  public static let tooLarge = Self(rawValue: "too_large")
+  public static let changedWhileRead = Self(rawValue: "changed_while_read")
+  public static let refusedPermissions = Self(rawValue: "refused_permissions")
+
+  public static let truncated = Self(rawValue: "truncated")
+  public static let notELF = Self(rawValue: "not_elf")
+  public static let notSharedLibrary = Self(rawValue: "not_shared_library")
+  public static let wrongMachine = Self(rawValue: "wrong_machine")
+  public static let noEntry = Self(rawValue: "no_entry")
+  public static let noNote = Self(rawValue: "no_note")
+  public static let abiMismatch = Self(rawValue: "abi_mismatch")
+  public static let missingFeature = Self(rawValue: "missing_feature")
+  public static let ownJansson = Self(rawValue: "own_jansson")
+
+  public static let store = Self(rawValue: "store")
+  public static let loadFailed = Self(rawValue: "load_failed")
+  /// The loader gave another library's code than the one that was asked for.
+  public static let oldMapping = Self(rawValue: "old_mapping")
+  public static let entryFailed = Self(rawValue: "entry_failed")
+  public static let invalidTable = Self(rawValue: "invalid_table")
+
+  public static let configuration = Self(rawValue: "configuration")
+  public static let createFailed = Self(rawValue: "create_failed")
+  public static let activateFailed = Self(rawValue: "activate_failed")
+}
+
+extension PluginError: CustomStringConvertible {
+  public var description: String {
+    "\(subject): \(reason)" + (advice.map { "; \($0)" } ?? "")
+  }
+}
+
+extension PluginError.Subject: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .plugin(let name?, let path?): "plugin \"\(name)\" at \(path)"
+    case .plugin(let name?, nil): "plugin \"\(name)\""
+    case .plugin(nil, let path): "library \(path ?? "(unnamed)")"
+    case .store(let path): "plugin store \(path) (key \"store\")"
+    }
+  }
+}

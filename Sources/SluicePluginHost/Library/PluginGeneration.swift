@@ -1,0 +1,51 @@
+package import CSluice
+
+/// One loaded build of one plugin: what its table says, checked, and what it was made from. Lives in the process for good,
+/// whether this object does or not.
+///
+/// Unchecked: the table holds function pointers and strings of a library that is never unloaded; nothing is written after
+/// `init`.
+package final class PluginGeneration: @unchecked Sendable {
+  package let id: String
+  package let version: String
+  package let summary: String
+  /// JSON Schema (draft-07) for the configuration; nil takes anything.
+  package let configurationSchema: String?
+  /// A copy of full length; `create`, `destroy` and `extension` are there.
+  package let table: sluice_plugin
+  package let library: LoadedLibrary
+
+  package var facts: LibraryFacts { library.facts }
+  package var hash: ContentHash { library.stored.hash }
+  /// Counted per content, see StoredPlugin.
+  package var number: Int { library.stored.generation }
+  package var path: String { library.path }
+
+  init(_ library: LoadedLibrary, _ table: sluice_plugin, _ reader: TableReader) throws(PluginError) {
+    id = try reader.line(table.id, "id", limitBytes: 255)
+    version = try reader.line(table.version, "version", limitBytes: 255)
+    summary = try reader.line(table.summary, "summary", limitBytes: 1024)
+    configurationSchema =
+      table.config_schema == nil ? nil : try reader.text(table.config_schema, "config_schema", limitBytes: 1 << 20)
+    let isName = id.utf8.allSatisfy { $0.isNameByte }
+    guard isName else { throw reader.error("has the id \"\(id)\"; letters, digits, '.', '-' and '_' are allowed") }
+    for (member, isThere) in [
+      ("create", table.create != nil), ("destroy", table.destroy != nil), ("extension", table.extension != nil),
+    ] where !isThere {
+      throw reader.error("has no \(member)")
+    }
+    self.table = table
+    self.library = library
+  }
+}
+
+extension UInt8 {
+  fileprivate var isNameByte: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}

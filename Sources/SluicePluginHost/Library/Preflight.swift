@@ -1,0 +1,11 @@
+/// The judgement on a library before any of its code runs.
+package enum Preflight {
+  /// Reads the facts and refuses what this host cannot use.
+  package static func facts(of image: LibraryImage, for host: HostOffer = HostOffer()) throws(PluginError)
+    -> LibraryFacts
+  {
+    let facts = try LibraryFacts(of: image)
+    if let refusal = facts.refusal(by: host, at: image.path) { throw refusal }
+    return facts
+  }
+}

@@ -1,0 +1,67 @@
+import CElf
+import Glibc
+
+/// What the symbol tables of a library tell about it.
+struct SymbolSurvey {
+  var entry = LibraryFacts.Entry.absent
+  /// A function of jansson that the library defines itself.
+  var ownJanssonSymbol: String?
+  var usesJansson = false
+  var hasOwnSwiftRuntime = false
+  var usesSwift = false
+  var usesCPlusPlus = false
+  var exportedSymbolCount = 0
+  var uniqueSymbols: [String] = []
+
+  /// Functions that jansson's header only declares; its inline ones appear in every library that uses them.
+  private static let janssonFunctions = [
+    "json_object", "json_array", "json_string", "json_integer", "json_delete", "json_loads", "json_loadb",
+    "json_dumps", "json_object_get", "json_object_set_new", "json_array_append_new", "json_object_iter",
+  ]
+
+  init(_ file: borrowing ELFFile, _ sections: [ELFSection]) {
+    for section in sections where section.header.sh_type == SHT_DYNSYM {
+      file.forEachSymbol(of: section) { noteDynamic($0, $1) }
+    }
+    for section in sections where section.header.sh_type == SHT_SYMTAB {
+      file.forEachSymbol(of: section) { noteLocal($0, $1) }
+    }
+  }
+
+  private mutating func noteDynamic(_ name: UnsafePointer<CChar>, _ symbol: GElf_Sym) {
+    let isDefined = symbol.isDefined
+    let isExported = isDefined && symbol.binding != STB_LOCAL && symbol.isVisible
+    if isExported { exportedSymbolCount += 1 }
+    if isDefined && symbol.binding == STB_GNU_UNIQUE { uniqueSymbols.append(String(cString: name)) }
+    if strcmp(name, LibraryFacts.entrySymbol) == 0 {
+      entry = isExported ? (symbol.type == STT_FUNC ? .defined : .notFunction) : isDefined ? .hidden : .undefined
+    }
+    if !isDefined && Self.isJansson(name) { usesJansson = true }
+    // Not among the local ones: the start-up object that SwiftPM links into C targets has some.
+    if strncmp(name, "_Z", 2) == 0 { usesCPlusPlus = true }
+    noteContent(name, symbol)
+  }
+
+  private mutating func noteLocal(_ name: UnsafePointer<CChar>, _ symbol: GElf_Sym) {
+    if symbol.isDefined && entry == .absent && strcmp(name, LibraryFacts.entrySymbol) == 0 { entry = .hidden }
+    noteContent(name, symbol)
+  }
+
+  private mutating func noteContent(_ name: UnsafePointer<CChar>, _ symbol: GElf_Sym) {
+    if strncmp(name, "$s", 2) == 0 { usesSwift = true }
+    guard symbol.isDefined, symbol.type == STT_FUNC else { return }
+    if ownJanssonSymbol == nil && Self.isJansson(name) { ownJanssonSymbol = String(cString: name) }
+    if strcmp(name, "swift_retain") == 0 { hasOwnSwiftRuntime = true }
+  }
+
+  private static func isJansson(_ name: UnsafePointer<CChar>) -> Bool {
+    strncmp(name, "json_", 5) == 0 && janssonFunctions.contains { strcmp($0, name) == 0 }
+  }
+}
+
+extension GElf_Sym {
+  var isDefined: Bool { st_shndx != UInt16(SHN_UNDEF) }
+  var binding: Int32 { Int32(st_info >> 4) }
+  var type: Int32 { Int32(st_info & 15) }
+  var isVisible: Bool { [STV_DEFAULT, STV_PROTECTED].contains(Int32(st_other & 3)) }
+}

@@ -1,0 +1,73 @@
+import Glibc
+
+/// The rules for the store's folder.
+enum StoreFolder {
+  /// ST_NOEXEC of statvfs(3), which the Glibc module leaves out.
+  static let mountedNoExec: UInt = 8
+
+  /// Missing folders are made with 0700, which the XDG specification wants too.
+  static func prepare(_ path: String) throws(PluginError) {
+    try makeAll(path)
+    guard let folder = FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY), let status = folder.status() else {
+      throw error(path, "cannot be opened")
+    }
+    var volume = statvfs()
+    guard fstatvfs(folder.raw, &volume) == 0 else { throw error(path, "cannot be examined") }
+    if let error = refusal(
+      of: path, mode: status.st_mode, owner: status.st_uid, user: geteuid(), mountFlags: UInt(volume.f_flag))
+    {
+      throw error
+    }
+  }
+
+  static func refusal(
+    of path: String, mode: mode_t, owner: uid_t, user: uid_t, mountFlags: UInt
+  ) -> PluginError? {
+    let subject = PluginError.Subject.store(path: path)
+    if owner != user {
+      return PluginError(.store, subject, "belongs to another user (\(owner))", advice: "name a folder of your own")
+    }
+    if mode & 0o077 != 0 {
+      return PluginError(.store, subject, "is open to other users", advice: "run: chmod 700 \(path)")
+    }
+    if mountFlags & mountedNoExec != 0 {
+      return PluginError(
+        .store, subject, "is on a file system mounted noexec, from which no library can be loaded",
+        advice: "name a folder elsewhere")
+    }
+    if mountFlags & UInt(ST_RDONLY) != 0 {
+      return PluginError(.store, subject, "is on a read-only file system", advice: "name a folder elsewhere")
+    }
+    return nil
+  }
+
+  /// An error with the system's words for `errno`.
+  static func error(_ path: String, _ what: String) -> PluginError {
+    let number = errno
+    let isFull = number == ENOSPC || number == EDQUOT
+    return PluginError(
+      .store, .store(path: path), "\(what): \(systemMessage(number))",
+      advice: isFull ? "free some space, or name a folder elsewhere" : "name a folder that this user can write to")
+  }
+
+  static func names(in folder: String) -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  private static func makeAll(_ path: String) throws(PluginError) {
+    if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+    let parent = LibraryPermissions.folder(of: path)
+    guard errno == ENOENT, parent != path else { throw error(path, "cannot be made") }
+    try makeAll(parent)
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw error(path, "cannot be made") }
+  }
+}

@@ -1,0 +1,45 @@
+import Glibc
+
+/// Removes copies that no process holds. Best effort: what cannot be removed stays for the next time.
+struct StorePruner {
+  let store: String
+  /// How many copies at most are removed in one run, so that opening a store never takes long.
+  let limit: Int
+  /// A staging folder has no lock for a moment after its making, so a young one is left alone.
+  var stagingAgeSeconds = 600
+
+  func run() {
+    var left = limit
+    for name in StoreFolder.names(in: store) where left > 0 {
+      let entry = "\(store)/\(name)"
+      if name.hasPrefix(StagingFolder.prefix) {
+        if isOld(entry), removeUnused(entry) { left -= 1 }
+      } else if name.utf8.count == 64 {
+        prune(entry, &left)
+      }
+    }
+  }
+
+  private func prune(_ entry: String, _ left: inout Int) {
+    for generation in PluginStore.generations(of: entry) where left > 0 {
+      if removeUnused("\(entry)/\(generation)") { left -= 1 }
+    }
+    rmdir(entry)
+  }
+
+  private func removeUnused(_ folder: String) -> Bool {
+    let path = "\(folder)/\(StagingFolder.fileName)"
+    guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
+      return errno == ENOENT && rmdir(folder) == 0
+    }
+    guard flock(file.raw, LOCK_EX | LOCK_NB) == 0 else { return false }
+    unlink(path)
+    return rmdir(folder) == 0
+  }
+
+  private func isOld(_ folder: String) -> Bool {
+    var status = stat()
+    guard lstat(folder, &status) == 0 else { return false }
+    return time(nil) - status.st_mtim.tv_sec > stagingAgeSeconds
+  }
+}

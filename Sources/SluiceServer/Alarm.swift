@@ -1,0 +1,25 @@
+import CLinux
+import Glibc
+
+/// Wakes a thread that polls: rung from any thread, readable until cleared.
+final class Alarm: Sendable {
+  let descriptor: Int32
+
+  init?() {
+    descriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
+    if descriptor < 0 { return nil }
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  func ring() {
+    eventfd_write(descriptor, 1)
+  }
+
+  func clear() {
+    var count: eventfd_t = 0
+    eventfd_read(descriptor, &count)
+  }
+}

@@ -1,0 +1,42 @@
+/// An endless sequence of bytes made by repeating a short one, for bodies larger than memory should hold.
+public struct BytePattern: Sendable, Equatable {
+  /// The unit, repeated until a copy costs no more than a plain `memcpy`.
+  private let tile: [UInt8]
+  private static let tileBytes = 64 * 1024
+
+  /// An empty unit counts as a single zero byte.
+  public init(_ unit: [UInt8]) {
+    let unit = unit.isEmpty ? [0] : unit
+    let repeats = max(1, Self.tileBytes / unit.count)
+    tile = Array(repeatElement(unit, count: repeats).joined())
+  }
+
+  /// Lower-case letters over and over: readable in a hex dump, and a shifted copy shows.
+  public static let alphabet = BytePattern(Array("abcdefghijklmnopqrstuvwxyz".utf8))
+
+  /// The byte at a position of the endless sequence.
+  public subscript(offset: UInt64) -> UInt8 {
+    tile[Int(offset % UInt64(tile.count))]
+  }
+
+  /// So many bytes from a position on.
+  public func bytes(from offset: UInt64, count: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+      copy(from: offset, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]))
+      used = count
+    }
+  }
+
+  /// Fills the buffer with the bytes that start at `offset`.
+  func copy(from offset: UInt64, into buffer: UnsafeMutableRawBufferPointer) {
+    var written = 0
+    tile.withUnsafeBytes { tile in
+      while written < buffer.count {
+        let start = Int((offset + UInt64(written)) % UInt64(tile.count))
+        let piece = tile[start..<min(tile.count, start + buffer.count - written)]
+        UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyMemory(from: .init(rebasing: piece))
+        written += piece.count
+      }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import CMicrohttpd
+import Glibc
+
+/// One client connection, borrowed from libmicrohttpd.
+// Unchecked: the pointer is used on the connection's worker, and elsewhere only by `ConnectionParking` under its lock.
+struct Connection: @unchecked Sendable {
+  let pointer: OpaquePointer
+
+  func lines(_ kind: MHD_ValueKind) -> [HeaderLine] {
+    var lines: [HeaderLine] = []
+    withUnsafeMutablePointer(to: &lines) { lines in
+      _ = MHD_get_connection_values_n(
+        pointer, kind,
+        { context, _, name, nameBytes, value, valueBytes in
+          let lines = context?.assumingMemoryBound(to: [HeaderLine].self)
+          lines?.pointee.append(
+            HeaderLine(
+              String(decoding: Connection.bytes(name, nameBytes), as: UTF8.self),
+              bytes: Connection.bytes(value, valueBytes)))
+          return .YES
+        }, lines)
+    }
+    return lines
+  }
+
+  /// The declared length of the body; nil when it is chunked, absent or no number.
+  var contentLength: UInt64? {
+    MHD_lookup_connection_value(pointer, .HEADER_KIND, "Content-Length").flatMap { UInt64(String(cString: $0)) }
+  }
+
+  var peer: String {
+    guard let address = sluice_mhd_peer(pointer) else { return "" }
+    return SocketAddress.text(of: address) ?? ""
+  }
+
+  private static func bytes(_ start: UnsafePointer<CChar>?, _ count: Int) -> [UInt8] {
+    Array(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+  }
+}

@@ -1,0 +1,73 @@
+import CMicrohttpd
+import SluiceLocks
+
+/// The connections of one worker that wait for a deferred answer.
+///
+/// Any thread may release one; libmicrohttpd is told on the worker's thread alone, which the alarm wakes.
+final class ConnectionParking: Sendable {
+  typealias Ticket = UInt64
+
+  private struct State {
+    var isClosed = false
+    var nextTicket: Ticket = 0
+    var parked: [Ticket: Connection] = [:]
+    var released: [Connection] = []
+    var answers: [Ticket: ServerResponse] = [:]
+  }
+
+  private let state = Locked(State())
+  private let alarm: Alarm
+
+  init(alarm: Alarm) {
+    self.alarm = alarm
+  }
+
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  /// Suspends the connection; nil once the parking is closed. On the worker.
+  func park(_ connection: Connection) -> Ticket? {
+    state.withLock { state in
+      guard !state.isClosed else { return nil }
+      state.nextTicket += 1
+      MHD_suspend_connection(connection.pointer)
+      state.parked[state.nextTicket] = connection
+      return state.nextTicket
+    }
+  }
+
+  /// Leaves the answer for the worker; false when the ticket was used before. From any thread.
+  func release(_ ticket: Ticket, with response: ServerResponse) -> Bool {
+    let isFirst = state.withLock { state in
+      guard let connection = state.parked.removeValue(forKey: ticket) else { return false }
+      state.answers[ticket] = response
+      state.released.append(connection)
+      return true
+    }
+    if isFirst { alarm.ring() }
+    return isFirst
+  }
+
+  /// Lets released connections go on. On the worker.
+  func resumeReleased() {
+    let released = state.withLock { state in
+      defer { state.released = [] }
+      return state.released
+    }
+    for connection in released { MHD_resume_connection(connection.pointer) }
+  }
+
+  /// The answer left for a connection that was resumed; nil when it was resumed to be closed. On the worker.
+  func takeAnswer(_ ticket: Ticket) -> ServerResponse? {
+    state.withLock { $0.answers.removeValue(forKey: ticket) }
+  }
+
+  /// Releases every connection without an answer and refuses further ones. From any thread.
+  func close() {
+    state.withLock { state in
+      state.isClosed = true
+      state.released += state.parked.values
+      state.parked = [:]
+    }
+    alarm.ring()
+  }
+}

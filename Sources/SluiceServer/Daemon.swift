@@ -1,0 +1,41 @@
+import CMicrohttpd
+
+/// libmicrohttpd's handle, used on one worker's thread alone.
+struct Daemon {
+  private let pointer: OpaquePointer
+  /// Readable when there is something to do; closed with the daemon.
+  let epollDescriptor: Int32
+
+  /// Takes the descriptor over when it succeeds. The dispatcher must outlive the daemon.
+  init?(accepting descriptor: Int32, _ options: ServerOptions, _ dispatcher: RequestDispatcher) {
+    var settings = sluice_mhd_options(
+      listening_socket: descriptor,
+      // The library's own default would be FD_SETSIZE; the descriptor limit is the one that counts.
+      connection_limit: 1_000_000,
+      idle_timeout_seconds: UInt32(clamping: options.idleTimeout.components.seconds),
+      connection_memory_bytes: options.connectionMemoryBytes,
+      context: Unmanaged.passUnretained(dispatcher).toOpaque(),
+      on_request: RequestCallbacks.request,
+      on_target: RequestCallbacks.target,
+      on_completed: RequestCallbacks.completed)
+    guard let daemon = sluice_mhd_start(&settings) else { return nil }
+    pointer = daemon
+    epollDescriptor = sluice_mhd_epoll(daemon)
+  }
+
+  /// Does what can be done without waiting.
+  func run() {
+    MHD_run(pointer)
+  }
+
+  /// How long `run` may be put off when nothing happens; -1 for ever.
+  var timeoutMilliseconds: Int32 {
+    var milliseconds: UInt64 = 0
+    return MHD_get_timeout(pointer, &milliseconds) == .YES ? Int32(clamping: milliseconds) : -1
+  }
+
+  /// Closes the listening socket and every connection; once, with no connection suspended.
+  func stop() {
+    MHD_stop_daemon(pointer)
+  }
+}

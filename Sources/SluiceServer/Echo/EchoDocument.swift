@@ -1,0 +1,24 @@
+import SluiceJSON
+import SluiceMessages
+
+/// A received request as a request document.
+enum EchoDocument {
+  static func make(of request: ServerRequest) throws -> JSONValue {
+    let text = url(of: request)
+    var fields = HeaderFields()
+    for line in request.headers { fields.append(line.name.utf8.span, line.valueBytes.span) }
+    // A document shows what arrived, even a target that no client of ours would send.
+    let url = try (try? HTTPURL(text)) ?? HTTPURL("http://localhost/")
+    let message = Request(method: request.method, url: url, headers: fields, body: .bytes(request.body))
+    let document = RequestDocument.make(message, body: .parsed)
+    document["url"] = JSONValue(text)
+    return document
+  }
+
+  /// Absolute, from the target and the Host field (RFC 9112 §3.3).
+  private static func url(of request: ServerRequest) -> String {
+    guard request.target.hasPrefix("/") || request.target == "*" else { return request.target }
+    let host = request.headers.first("Host") ?? "localhost"
+    return "http://\(host)" + (request.target == "*" ? "" : request.target)
+  }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import SluiceLocks
+
+/// A small HTTP/1.1 server inside the process, on libmicrohttpd.
+///
+/// It listens from `init` until `stop()` or the end of its life. The handler is called for each request when its
+/// body has arrived, on one of the workers, several at a time.
+public final class EmbeddedServer: Sendable {
+  public typealias Handler = @Sendable (ServerRequest) -> ServerResponse
+
+  /// Where it listens, with the port that was chosen.
+  public let endpoint: ServerEndpoint
+  private let workers: Locked<[Worker]>
+
+  public init(
+    on endpoint: ServerEndpoint = .tcp(), options: ServerOptions = ServerOptions(), handler: @escaping Handler
+  ) throws(ServerError) {
+    let socket = try ListeningSocket(on: endpoint, backlog: options.backlog)
+    self.endpoint = socket.endpoint
+    var workers: [Worker] = []
+    for _ in 0..<max(1, options.workers) {
+      guard let worker = Worker(accepting: socket, options, handler) else {
+        let reason = String(cString: strerror(errno))
+        for worker in workers { worker.stop() }
+        throw ServerError(.startFailed, endpoint, underlying: reason)
+      }
+      workers.append(worker)
+    }
+    self.workers = Locked(workers)
+  }
+
+  deinit { stop() }
+
+  /// The port in use.
+  public var port: UInt16 {
+    switch endpoint.form {
+    case .tcp(_, let port): port
+    }
+  }
+
+  /// `http://host:port`, without a slash at the end.
+  public var baseURL: String { "http://\(endpoint)" }
+
+  /// Closes the listening socket and all connections, parked ones included, and waits for the workers to end.
+  /// Further calls do nothing. Not to be called from a handler.
+  public func stop() {
+    workers.withLock { workers in
+      for worker in workers { worker.stop() }
+      workers = []
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Glibc
+
+/// A listening descriptor, closed with its owner; the socket lives on in its duplicates.
+struct ListeningSocket: ~Copyable {
+  let descriptor: Int32
+  /// The address with the port that the system chose.
+  let endpoint: ServerEndpoint
+
+  init(on endpoint: ServerEndpoint, backlog: Int32) throws(ServerError) {
+    switch endpoint.form {
+    case .tcp(let host, let port):
+      descriptor = try Self.open(endpoint, host, port, backlog)
+      self.endpoint = .tcp(host: host, port: Self.boundPort(of: descriptor) ?? port)
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Another descriptor of the same socket, for its taker to close; nil when there is none left.
+  func duplicate() -> Int32? {
+    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    return copy >= 0 ? copy : nil
+  }
+
+  private static func open(
+    _ endpoint: ServerEndpoint, _ host: String, _ port: UInt16, _ backlog: Int32
+  ) throws(ServerError) -> Int32 {
+    var hints = addrinfo()
+    hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var found: UnsafeMutablePointer<addrinfo>?
+    let status = getaddrinfo(host, String(port), &hints, &found)
+    guard status == 0, let address = found else {
+      throw ServerError(.addressUnknown, endpoint, underlying: String(cString: gai_strerror(status)))
+    }
+    defer { freeaddrinfo(found) }
+    return try listen(endpoint, at: address.pointee, backlog)
+  }
+
+  private static func listen(
+    _ endpoint: ServerEndpoint, at address: addrinfo, _ backlog: Int32
+  ) throws(ServerError) -> Int32 {
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(address.ai_family, type, 0)
+    guard descriptor >= 0 else { throw ServerError(errorNumber: errno, endpoint) }
+    var yes: Int32 = 1
+    // A restarted server must not wait for the connections of the one before it to leave TIME_WAIT.
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+    guard bind(descriptor, address.ai_addr, address.ai_addrlen) == 0, Glibc.listen(descriptor, backlog) == 0 else {
+      let error = ServerError(errorNumber: errno, endpoint)
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
+  private static func boundPort(of descriptor: Int32) -> UInt16? {
+    var storage = sockaddr_storage()
+    return withUnsafeMutablePointer(to: &storage) { storage in
+      storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        guard getsockname(descriptor, address, &length) == 0 else { return nil }
+        return SocketAddress.parts(of: address)?.port
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import CMicrohttpd
+
+/// The C functions that libmicrohttpd calls, on the worker that owns the connection.
+///
+/// Each request has one `IncomingRequest`, retained when its target is read and released when it is done with.
+enum RequestCallbacks {
+  typealias Target =
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer?
+
+  static let target: Target = { _, target, _ in
+    let request = IncomingRequest(target: target.map { String(cString: $0) } ?? "")
+    return Unmanaged.passRetained(request).toOpaque()
+  }
+
+  static let request: MHD_AccessHandlerCallback = {
+    context, connection, _, method, version, bytes, byteCount, slot in
+    guard let context, let connection, let byteCount, let state = slot?.pointee else { return .NO }
+    let dispatcher = Unmanaged<RequestDispatcher>.fromOpaque(context).takeUnretainedValue()
+    let request = Unmanaged<IncomingRequest>.fromOpaque(state).takeUnretainedValue()
+    let piece = UnsafeRawBufferPointer(start: bytes, count: byteCount.pointee)
+    byteCount.pointee = 0
+    if request.stage == .new {
+      request.method = method.map { String(cString: $0) } ?? ""
+      request.version = version.map { String(cString: $0) } ?? ""
+    }
+    return dispatcher.advance(request, on: Connection(pointer: connection), with: piece)
+  }
+
+  static let completed: MHD_RequestCompletedCallback = { _, _, slot, _ in
+    guard let state = slot?.pointee else { return }
+    Unmanaged<IncomingRequest>.fromOpaque(state).release()
+    slot?.pointee = nil
+  }
+}

@@ -1,0 +1,15 @@
+/// Sizes and limits of an embedded server.
+public struct ServerOptions: Sendable {
+  /// Threads, each with its own epoll set; the handler runs on them and should not block.
+  public var workers = 2
+  /// A larger request body is read to its end, dropped, and answered with 413.
+  public var maxBodyBytes = 64 * 1024 * 1024
+  /// For the request line and headers of one connection; more is answered with 431 or 414.
+  public var connectionMemoryBytes = 32 * 1024
+  /// Closes connections on which nothing moves; zero never does. Whole seconds, parked connections excepted.
+  public var idleTimeout: Duration = .zero
+  /// Connections that the kernel completes before a worker takes them.
+  public var backlog: Int32 = 4096
+
+  public init() {}
+}

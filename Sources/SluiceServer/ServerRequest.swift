@@ -1,0 +1,26 @@
+/// A request as the server received it, whole.
+public struct ServerRequest: Sendable {
+  public var method: String
+  /// The request target as sent: path and query for most, an absolute URL for requests to a proxy, `*` for OPTIONS.
+  public var target: String
+  /// `HTTP/1.1` or `HTTP/1.0`.
+  public var version: String
+  /// Header lines in wire order.
+  public var headers: [HeaderLine]
+  /// The body without its transfer coding.
+  public var body: [UInt8]
+  /// Lines after the last chunk of a chunked body.
+  public var trailers: [HeaderLine]
+  /// The client's address and port, `127.0.0.1:40312` or `[::1]:40312`; empty when it has none.
+  public var peer: String
+
+  /// The target up to the first `?`, percent-encoding untouched.
+  public var path: Substring {
+    target.prefix { $0 != "?" }
+  }
+
+  /// What follows the first `?`; nil without one.
+  public var query: Substring? {
+    target.firstIndex(of: "?").map { target[target.index(after: $0)...] }
+  }
+}

@@ -1,0 +1,49 @@
+/// What a handler answers: a response, a promise of one, or nothing but a closed connection.
+public struct ServerResponse: Sendable {
+  public enum Body: Sendable {
+    case bytes([UInt8])
+    /// Made while it is sent, so that its size costs no memory; `chunked` hides the length from the client.
+    case generated(BytePattern, byteCount: UInt64, chunked: Bool)
+  }
+
+  enum Form: Sendable {
+    case answer
+    case deferred(@Sendable (DeferredResponse) -> Void)
+    case hangUp
+  }
+
+  /// 200 to 999; anything else is sent as 500.
+  public var status: Int
+  /// Sent in this order. The server adds `Date`, and `Content-Length` or `Transfer-Encoding`.
+  public var headers: [HeaderLine]
+  public var body: Body
+  /// Sent after a chunked body only.
+  public var trailers: [HeaderLine]
+  let form: Form
+
+  public init(status: Int = 200, headers: [HeaderLine] = [], body: Body = .bytes([]), trailers: [HeaderLine] = []) {
+    self.init(status: status, headers: headers, body: body, trailers: trailers, form: .answer)
+  }
+
+  private init(status: Int, headers: [HeaderLine], body: Body, trailers: [HeaderLine], form: Form) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.trailers = trailers
+    self.form = form
+  }
+
+  /// UTF-8 text of a media type.
+  public static func text(_ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8") -> Self {
+    .init(status: status, headers: [HeaderLine("Content-Type", type)], body: .bytes(Array(text.utf8)))
+  }
+
+  /// Parks the connection without holding a thread, calls `start` once, and answers when the value given to it is
+  /// completed, from any thread. A client that goes away meanwhile is noticed only then.
+  public static func deferred(_ start: @escaping @Sendable (DeferredResponse) -> Void) -> Self {
+    .init(status: 0, headers: [], body: .bytes([]), trailers: [], form: .deferred(start))
+  }
+
+  /// Closes the connection without a byte of response.
+  public static let hangUp = Self(status: 0, headers: [], body: .bytes([]), trailers: [], form: .hangUp)
+}

@@ -1,0 +1,67 @@
+import Glibc
+
+/// One thread with one daemon: waits for the daemon's descriptors and for answers to parked connections.
+///
+/// The workers of a server accept from the same socket.
+final class Worker: Sendable {
+  private let parking: ConnectionParking
+  private let thread: WorkerThread
+
+  /// Nil, with `errno` set, when descriptors or threads have run out.
+  init?(
+    accepting socket: borrowing ListeningSocket, _ options: ServerOptions, _ handler: @escaping EmbeddedServer.Handler
+  ) {
+    guard let alarm = Alarm(), let listener = socket.duplicate() else { return nil }
+    let parking = ConnectionParking(alarm: alarm)
+    let dispatcher = RequestDispatcher(handler: handler, maxBodyBytes: options.maxBodyBytes, parking: parking)
+    guard let daemon = Daemon(accepting: listener, options, dispatcher) else {
+      close(listener)
+      return nil
+    }
+    let loop = WorkerLoop(daemon: daemon, dispatcher: dispatcher, parking: parking, alarm: alarm)
+    guard let thread = WorkerThread(running: { loop.run() }) else {
+      daemon.stop()
+      return nil
+    }
+    self.parking = parking
+    self.thread = thread
+  }
+
+  /// Closes all connections and waits for the thread; to be called once.
+  func stop() {
+    parking.close()
+    thread.join()
+  }
+}
+
+/// What a worker's thread does.
+// Unchecked: made on the thread that starts the server, and used on the worker's thread alone from then on.
+private struct WorkerLoop: @unchecked Sendable {
+  let daemon: Daemon
+  let dispatcher: RequestDispatcher
+  let parking: ConnectionParking
+  let alarm: Alarm
+
+  func run() {
+    withExtendedLifetime(dispatcher) {
+      while !parking.isClosed {
+        parking.resumeReleased()
+        daemon.run()
+        wait()
+      }
+      parking.resumeReleased()
+      // Closes the connections that were just resumed: the daemon must not be stopped while any is suspended.
+      daemon.run()
+      daemon.stop()
+    }
+  }
+
+  private func wait() {
+    var descriptors = [
+      pollfd(fd: daemon.epollDescriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: alarm.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    poll(&descriptors, nfds_t(descriptors.count), daemon.timeoutMilliseconds)
+    if descriptors[1].revents != 0 { alarm.clear() }
+  }
+}

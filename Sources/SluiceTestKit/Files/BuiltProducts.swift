@@ -1,0 +1,18 @@
+import Glibc
+
+/// What the build that runs the tests has made, in whichever configuration.
+public enum BuiltProducts {
+  /// The folder of the running test program, which is the folder of all products.
+  public static let directory: String = {
+    guard let resolved = realpath("/proc/self/exe", nil) else { return "." }
+    defer { free(resolved) }
+    let program = String(cString: resolved)
+    return program.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+  }()
+
+  /// A dynamic library product: `library("bearer-auth")` is `…/libbearer-auth.so`.
+  public static func library(_ product: String) -> String { "\(directory)/lib\(product).so" }
+
+  /// An executable product.
+  public static func executable(_ product: String) -> String { "\(directory)/\(product)" }
+}

@@ -1,0 +1,72 @@
+import CTestKit
+import Glibc
+import SluiceLocks
+
+/// A file descriptor that is closed once: by `close`, or with its owner.
+public final class FileDescriptor: Sendable {
+  public let number: Int32
+  private let isOpen = Locked(true)
+
+  /// Takes the descriptor over.
+  public init(adopting number: Int32) {
+    self.number = number
+  }
+
+  static func create(_ path: String) throws -> FileDescriptor {
+    let number = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard number >= 0 else { throw TestKitError.system("create \(path)") }
+    return FileDescriptor(adopting: number)
+  }
+
+  /// A pipe whose ends are not inherited by child processes.
+  static func pipe() throws -> (reading: FileDescriptor, writing: FileDescriptor) {
+    var ends: [Int32] = [0, 0]
+    guard sluice_test_pipe(&ends) == 0 else { throw TestKitError.system("pipe2") }
+    return (FileDescriptor(adopting: ends[0]), FileDescriptor(adopting: ends[1]))
+  }
+
+  deinit { close() }
+
+  public func close() {
+    isOpen.withLock { isOpen in
+      if isOpen { _ = Glibc.close(number) }
+      isOpen = false
+    }
+  }
+
+  /// For calls from threads that do not own the descriptor: once it is closed, its number may be another's.
+  func ifOpen(_ body: (Int32) -> Void) {
+    isOpen.withLock { if $0 { body(number) } }
+  }
+
+  /// Blocks until some bytes are there; empty at the end.
+  public func read(upTo count: Int = 65536) throws -> [UInt8] {
+    var failure: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
+      repeat { used = max(-1, Glibc.read(number, buffer.baseAddress, count)) } while used < 0 && errno == EINTR
+      if used < 0 {
+        failure = errno
+        used = 0
+      }
+    }
+    guard failure == 0 else { throw TestKitError.system("read", failure) }
+    return bytes
+  }
+
+  public func readToEnd() throws -> [UInt8] {
+    var all: [UInt8] = []
+    while case let piece = try read(), !piece.isEmpty { all += piece }
+    return all
+  }
+
+  /// Blocks until all is written. A closed reader is an error, never SIGPIPE: see `StandardSignals`.
+  public func write(_ bytes: [UInt8]) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw TestKitError.system("write") }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import Glibc
+public import SluicePipeline
+import Synchronization
+
+/// An event loop without a thread: the test runs it, on the test's own thread, and moves its clock by hand.
+///
+///     let loop = StubLoop()
+///     loop.perform { Transaction.begin(…) }   // on the loop
+///     loop.run { result != nil }              // until that holds
+///     loop.advance(by: .seconds(1))
+///
+/// Other threads may post and resume; all else is the driving thread's, which upholds what is unchecked here.
+public final class StubLoop: EventLoop, @unchecked Sendable {
+  public let index: Int
+  public var random = RandomBits()
+  private let jobs = Watched<[@Sendable () -> Void]>([])
+  private let time = Atomic<UInt64>(1_000_000_000)
+  private let driver = Atomic<UInt>(0)
+  private var timers: [LoopTimer] = []
+
+  public init(index: Int = 0) { self.index = index }
+
+  /// Whether the calling thread drives the loop now.
+  public var isCurrent: Bool { driver.load(ordering: .acquiring) == Self.thread }
+
+  public var now: Instant { Instant(nanoseconds: time.load(ordering: .relaxed)) }
+
+  public func post(_ job: @escaping @Sendable () -> Void) { jobs.update { $0.append(job) } }
+
+  public func arm(_ timer: LoopTimer, at deadline: Instant, for target: any LoopTimerTarget) {
+    disarm(timer)
+    timer.deadline = deadline
+    timer.target = target
+    timer.queuePosition = 0
+    timers.append(timer)
+  }
+
+  public func disarm(_ timer: LoopTimer) {
+    guard timer.isArmed else { return }
+    timers.removeAll { $0 === timer }
+    timer.queuePosition = -1
+    timer.target = nil
+  }
+
+  /// Runs the body as the loop, then everything that follows from it.
+  public func perform(_ body: () -> Void) {
+    drive {
+      body()
+      drain()
+    }
+  }
+
+  /// Runs what was posted, waiting for other threads where need be; false when the condition does not come to hold.
+  @discardableResult
+  public func run(upTo limit: Duration = .seconds(30), until isDone: () -> Bool) -> Bool {
+    drive {
+      drain()
+      while !isDone() {
+        guard jobs.waitBlocking(upTo: limit, until: { !$0.isEmpty }) != nil else { return isDone() }
+        drain()
+      }
+      return true
+    }
+  }
+
+  /// Moves the clock, firing each timer at its time.
+  public func advance(by duration: Duration) {
+    let end = now + duration
+    drive {
+      drain()
+      while let timer = timers.min(by: { $0.deadline < $1.deadline }), timer.deadline <= end {
+        time.store(max(timer.deadline, now).nanoseconds, ordering: .relaxed)
+        let target = timer.target
+        disarm(timer)
+        target?.timerDidFire(timer)
+        drain()
+      }
+      time.store(end.nanoseconds, ordering: .relaxed)
+    }
+  }
+
+  private func drain() {
+    while true {
+      let batch = jobs.update { jobs in
+        defer { jobs = [] }
+        return jobs
+      }
+      if batch.isEmpty { return }
+      for job in batch { job() }
+    }
+  }
+
+  private func drive<Result>(_ body: () -> Result) -> Result {
+    let before = driver.exchange(Self.thread, ordering: .acquiringAndReleasing)
+    defer { driver.store(before, ordering: .releasing) }
+    return body()
+  }
+
+  private static var thread: UInt { UInt(pthread_self()) }
+}

@@ -1,0 +1,60 @@
+import Glibc
+
+/// A program to run, found on `PATH` when its name has no slash.
+public struct Command: Sendable {
+  public var path: String
+  public var arguments: [String]
+  /// Added to this process's environment; a nil value removes the name.
+  public var environment: [String: String?]
+  /// Nil is this process's folder.
+  public var workingDirectory: String?
+
+  public init(
+    _ path: String, _ arguments: [String] = [], environment: [String: String?] = [:], workingDirectory: String? = nil
+  ) {
+    self.path = path
+    self.arguments = arguments
+    self.environment = environment
+    self.workingDirectory = workingDirectory
+  }
+
+  /// Runs it to its end with both outputs collected while it runs. Killed, with an error, when the limit passes.
+  public static func run(
+    _ path: String, _ arguments: [String] = [], environment: [String: String?] = [:],
+    standardInput: [UInt8] = [], workingDirectory: String? = nil, limit: Duration = .seconds(120)
+  ) async throws -> CommandResult {
+    let command = Command(path, arguments, environment: environment, workingDirectory: workingDirectory)
+    let running = try command.start()
+    running.writeAndClose(standardInput)
+    return try await running.wait(upTo: limit)
+  }
+
+  /// `run`, with anything but status 0 as an error that shows what the program said.
+  @discardableResult
+  public static func check(_ path: String, _ arguments: [String] = []) async throws -> CommandResult {
+    let result = try await run(path, arguments)
+    guard result.ending == .exited(0) else {
+      let call = ([path] + arguments).joined(separator: " ")
+      throw TestKitError("\(call)\nended with \(result.ending):\n\(result.errorText)\(result.outputText)")
+    }
+    return result
+  }
+
+  /// Starts it, for tests that talk to it while it runs.
+  public func start() throws -> RunningCommand {
+    try RunningCommand(self)
+  }
+
+  /// `NAME=value` strings for the child.
+  var environmentStrings: [String] {
+    var all: [String: String] = [:]
+    var entry = environ
+    while let text = entry.pointee {
+      let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      all[String(parts[0])] = parts.count > 1 ? String(parts[1]) : ""
+      entry += 1
+    }
+    for (name, value) in environment { all[name] = value }
+    return all.map { "\($0.key)=\($0.value)" }
+  }
+}

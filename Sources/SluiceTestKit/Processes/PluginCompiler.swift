@@ -1,0 +1,48 @@
+/// Compiles C plugins of the tests, as an author would: with `cc` against the public headers alone.
+public enum PluginCompiler {
+  /// A built plugin and the folder that holds it, removed when this value is forgotten.
+  public struct Product: Sendable {
+    public let path: String
+    private let folder: TemporaryDirectory
+
+    init(path: String, folder: TemporaryDirectory) {
+      self.path = path
+      self.folder = folder
+    }
+  }
+
+  /// Builds every C file of `Tests/Plugins/<behaviour>/`. A define is `NAME` or `NAME=value`; `name` is the file's
+  /// name without `lib` and `.so`.
+  public static func compile(
+    _ behaviour: String, name: String? = nil, defines: [String] = [], flags: [String] = []
+  ) async throws -> Product {
+    let source = RepositoryRoot.path("Tests/Plugins/\(behaviour)")
+    let files = FileTree.names(in: source).filter { $0.hasSuffix(".c") }.map { "\(source)/\($0)" }
+    guard !files.isEmpty else { throw TestKitError("no C files in \(source)") }
+    return try await compile(files: files, name: name ?? behaviour, defines: defines, flags: flags)
+  }
+
+  /// Builds the text of a single C file.
+  public static func compile(source: String, name: String, defines: [String] = []) async throws -> Product {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(source, to: "\(name).c")
+    return try await compile(files: [file], name: name, defines: defines, flags: [])
+  }
+
+  private static func compile(
+    files: [String], name: String, defines: [String], flags: [String]
+  ) async throws -> Product {
+    let folder = try TemporaryDirectory()
+    let path = folder.path("lib\(name).so")
+    try await Command.check(
+      "cc",
+      ["-std=c11", "-Wall", "-Wextra", "-Werror", "-g", "-shared", "-fPIC", "-I", RepositoryRoot.path("include")]
+        + defines.map { "-D\($0)" } + files + ["-o", path] + flags + janssonFlags.value)
+    return Product(path: path, folder: folder)
+  }
+
+  private static let janssonFlags = Task {
+    try await Command.check("pkg-config", ["--cflags", "--libs", "jansson"])
+      .outputText.split(whereSeparator: \.isWhitespace).map(String.init)
+  }
+}

@@ -1,0 +1,33 @@
+import Glibc
+
+/// What the kernel counts for a process, this one unless told otherwise.
+public struct ProcessFacts: Sendable {
+  private let folder: String
+
+  public init(of process: Int32? = nil) {
+    folder = process.map { "/proc/\($0)" } ?? "/proc/self"
+  }
+
+  /// Resident memory; nil when the process is gone.
+  public var residentBytes: Int? {
+    guard let fields = try? FileTree.readText("\(folder)/statm").split(separator: " "), fields.count > 1 else {
+      return nil
+    }
+    return Int(fields[1]).map { $0 * sysconf(Int32(_SC_PAGESIZE)) }
+  }
+
+  /// The largest resident memory so far; nil when the process is gone.
+  public var peakResidentBytes: Int? {
+    guard let status = try? FileTree.readText("\(folder)/status") else { return nil }
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) }
+      .map { $0 * 1024 }
+  }
+
+  /// Open descriptors, the one that counts them not included.
+  public var openDescriptorCount: Int {
+    FileTree.names(in: "\(folder)/fd").count - (folder == "/proc/self" ? 1 : 0)
+  }
+
+  public var threadCount: Int { FileTree.names(in: "\(folder)/task").count }
+}

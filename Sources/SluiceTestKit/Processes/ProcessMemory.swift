@@ -1,0 +1,21 @@
+import Glibc
+
+/// For tests that show that something allocates nothing: in a process without memory, whatever allocates dies.
+public enum ProcessMemory {
+  /// Takes the limit for new memory away, then every byte that the allocator still has. For the child of an exit test.
+  public static func exhaust() {
+    var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+    setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+    var taken: UnsafeMutableRawPointer?
+    var size = 1 << 24
+    while size >= 8 {
+      while let block = malloc(size) {
+        // Chained, so that the optimizer cannot leave the calls out.
+        block.storeBytes(of: taken, as: UnsafeMutableRawPointer?.self)
+        taken = block
+      }
+      size /= 2
+    }
+    if taken == nil { abort() }
+  }
+}

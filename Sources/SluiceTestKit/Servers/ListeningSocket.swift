@@ -1,0 +1,42 @@
+import Glibc
+
+/// A listening socket on 127.0.0.1.
+final class ListeningSocket: Sendable {
+  let port: UInt16
+  private let descriptor: FileDescriptor
+
+  init(port: UInt16 = 0) throws {
+    let descriptor = FileDescriptor(adopting: socket(AF_INET, Loopback.socketType, 0))
+    var yes: Int32 = 1
+    setsockopt(descriptor.number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+    try Loopback.withAddress("127.0.0.1", port) { address, length in
+      guard bind(descriptor.number, address, length) == 0, listen(descriptor.number, 1024) == 0 else {
+        throw TestKitError.system("listen on port \(port)")
+      }
+    }
+    var bound = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    _ = withUnsafeMutableBytes(of: &bound) { bytes in
+      getsockname(descriptor.number, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+    }
+    self.port = UInt16(bigEndian: bound.sin_port)
+    self.descriptor = descriptor
+  }
+
+  /// Blocks; nil once `stop` was called.
+  func accept(limit: Duration) -> StreamSocket? {
+    while true {
+      let connection = Glibc.accept(descriptor.number, nil, nil)
+      if connection >= 0 {
+        _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+        return StreamSocket(adopting: connection, limit: limit)
+      }
+      guard errno == EINTR || errno == ECONNABORTED else { return nil }
+    }
+  }
+
+  /// Wakes `accept`; the port stays taken until the socket is forgotten.
+  func stop() {
+    shutdown(descriptor.number, Int32(SHUT_RDWR))
+  }
+}

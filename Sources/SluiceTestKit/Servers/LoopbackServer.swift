@@ -1,0 +1,90 @@
+public import SluiceServer
+
+/// A real HTTP/1.1 server on 127.0.0.1 that records what it got and can hold its answers back.
+public final class LoopbackServer: Sendable {
+  public enum Recording: Sendable {
+    case everything
+    /// For runs of many thousand requests.
+    case countOnly
+  }
+
+  private typealias Held = (request: ServerRequest, answer: DeferredResponse)
+
+  private struct State: Sendable {
+    var requests: [ServerRequest] = []
+    var requestCount = 0
+    var isHolding = false
+    var held: [Held] = []
+  }
+
+  private let server: EmbeddedServer
+  private let state: Watched<State>
+  private let handler: EmbeddedServer.Handler
+
+  /// The default handler answers 200 with `ok`. A handler behind `hold` must answer at once, not deferred.
+  public init(
+    recording: Recording = .everything, options: ServerOptions = ServerOptions(),
+    handler: @escaping EmbeddedServer.Handler = { _ in .text("ok\n") }
+  ) throws {
+    let state = Watched(State())
+    self.state = state
+    self.handler = handler
+    server = try EmbeddedServer(options: options) { request in
+      let isHolding = state.update { state in
+        state.requestCount += 1
+        if recording == .everything { state.requests.append(request) }
+        return state.isHolding
+      }
+      guard isHolding else { return handler(request) }
+      return .deferred { answer in Self.hold(request, answer, state, handler) }
+    }
+  }
+
+  public var port: UInt16 { server.port }
+  /// `http://127.0.0.1:port`, without a slash at the end.
+  public var baseURL: String { server.baseURL }
+
+  /// In order of arrival; empty when only counting.
+  public var requests: [ServerRequest] { state.value.requests }
+  public var requestCount: Int { state.value.requestCount }
+  public var heldCount: Int { state.value.held.count }
+
+  public func waitForRequests(_ count: Int, upTo limit: Duration = .seconds(30)) async throws {
+    try await state.wait(upTo: limit, for: "\(count) requests") { $0.requestCount >= count }
+  }
+
+  /// From now on requests wait for `release`, without a thread each.
+  public func hold() {
+    state.update { $0.isHolding = true }
+  }
+
+  public func waitForHeld(_ count: Int, upTo limit: Duration = .seconds(30)) async throws {
+    try await state.wait(upTo: limit, for: "\(count) held requests") { $0.held.count >= count }
+  }
+
+  /// Answers all that wait, in order of arrival, and holds no more.
+  public func release() {
+    let held = state.update { state in
+      defer { state.held = [] }
+      state.isHolding = false
+      return state.held
+    }
+    for (request, answer) in held { answer.complete(with: handler(request)) }
+  }
+
+  /// Closes the port and every connection, held ones included.
+  public func stop() {
+    server.stop()
+  }
+
+  /// A release may have come between the decision to hold and this call.
+  private static func hold(
+    _ request: ServerRequest, _ answer: DeferredResponse, _ state: Watched<State>, _ handler: EmbeddedServer.Handler
+  ) {
+    let isHeld = state.update { state in
+      if state.isHolding { state.held.append((request, answer)) }
+      return state.isHolding
+    }
+    if !isHeld { answer.complete(with: handler(request)) }
+  }
+}

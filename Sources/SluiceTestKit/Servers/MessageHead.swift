@@ -1,0 +1,33 @@
+public import SluiceServer
+
+/// Start line and header lines of an HTTP/1 message, read leniently: this is for looking, not for judging.
+public struct MessageHead: Sendable {
+  public let startLine: String
+  public let headers: [HeaderLine]
+
+  /// The bytes up to and including the blank line.
+  init(_ bytes: [UInt8]) {
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\r\n")
+    startLine = lines.first.map(String.init) ?? ""
+    headers = lines.dropFirst().map { line in
+      let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      let value = parts.count > 1 ? parts[1].drop { $0 == " " } : ""
+      return HeaderLine(String(parts[0]), String(value))
+    }
+  }
+
+  var contentLength: Int? { headers.first("Content-Length").flatMap { Int($0) } }
+  var isChunked: Bool { headers.first("Transfer-Encoding")?.hasSuffix("chunked") ?? false }
+
+  /// Where the head ends, behind its blank line; nil when it has not arrived whole.
+  static func end(in bytes: [UInt8]) -> Int? {
+    var index = 3
+    while index < bytes.count {
+      if bytes[index] == 10, bytes[index - 1] == 13, bytes[index - 2] == 10, bytes[index - 3] == 13 {
+        return index + 1
+      }
+      index += 1
+    }
+    return nil
+  }
+}

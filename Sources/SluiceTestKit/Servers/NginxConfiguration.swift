@@ -1,0 +1,76 @@
+/// What an `NginxServer` serves. All of it over clear text; over TLS with HTTP/2 too when certificates are given.
+///
+/// | path | answer |
+/// |---|---|
+/// | `/` | 200, `ok` |
+/// | `/json` | 200, `{"name": "a", "count": 1}` |
+/// | `/post` | 200, takes bodies up to 100 MB |
+/// | `/big` | a file of `bigFileBytes` zeros |
+/// | `/gzip` | 64 KiB of text, compressed for clients that accept it |
+/// | `/redirect` | 302 to `/` |
+/// | `/status/N` | an empty answer with status 204, 400, 401, 403, 404, 429, 500, 502, 503 or 504 |
+/// | `/nginx-status` | nginx's own counters |
+public struct NginxConfiguration: Sendable {
+  public var bigFileBytes = 256 * 1024 * 1024
+  /// An nginx log format, written to `access.log` in the server's folder; nil writes none.
+  public var accessLogFormat: String?
+  /// Further directives for the `server` block, locations for example.
+  public var extraDirectives = ""
+  public var connections = 16384
+
+  public init() {}
+
+  func text(folder: String, ports: NginxServer.Ports, certificates: TestCertificates?) -> String {
+    """
+    daemon off;
+    # One process: what is killed is the server, and what is measured is all of it.
+    master_process off;
+    pid \(folder)/nginx.pid;
+    error_log \(folder)/error.log warn;
+    events { worker_connections \(connections); multi_accept on; }
+    http {
+      \(accessLog(folder))
+      client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy; fastcgi_temp_path \(folder)/fastcgi;
+      uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
+      default_type text/plain;
+      sendfile on; tcp_nopush on; tcp_nodelay on;
+      keepalive_requests 100000000; keepalive_timeout 300s;
+      client_max_body_size 100m; client_body_buffer_size 1m;
+      http2_max_concurrent_streams 256;
+      server {
+        listen 127.0.0.1:\(ports.clear) backlog=4096;
+        \(tls(ports, certificates))
+        root \(folder);
+        location = / { return 200 "ok\\n"; }
+        location = /json { default_type application/json; return 200 '{"name": "a", "count": 1}'; }
+        location = /post { return 200 "ok\\n"; }
+        location = /big { }
+        location = /gzip { gzip on; gzip_types *; gzip_min_length 1; try_files /text =404; }
+        location = /redirect { return 302 /; }
+        location = /nginx-status { stub_status; }
+        \(statuses)
+        \(extraDirectives)
+      }
+    }
+    """
+  }
+
+  private func accessLog(_ folder: String) -> String {
+    guard let accessLogFormat else { return "access_log off;" }
+    return "log_format test '\(accessLogFormat)'; access_log \(folder)/access.log test;"
+  }
+
+  private func tls(_ ports: NginxServer.Ports, _ certificates: TestCertificates?) -> String {
+    guard let certificates else { return "" }
+    return """
+      listen 127.0.0.1:\(ports.tls) ssl http2 backlog=4096;
+      ssl_certificate \(certificates.server.certificate); ssl_certificate_key \(certificates.server.key);
+      ssl_client_certificate \(certificates.authority); ssl_verify_client optional;
+      """
+  }
+
+  private var statuses: String {
+    [204, 400, 401, 403, 404, 429, 500, 502, 503, 504]
+      .map { "location = /status/\($0) { return \($0); }" }.joined(separator: "\n    ")
+  }
+}

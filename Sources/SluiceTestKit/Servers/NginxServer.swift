@@ -1,0 +1,90 @@
+import Glibc
+
+/// A real nginx of the test's own: own folder, free ports, gone with its owner.
+public final class NginxServer: Sendable {
+  public struct Ports: Sendable {
+    public let clear: UInt16
+    /// Nobody listens there without certificates.
+    public let tls: UInt16
+  }
+
+  public let ports: Ports
+  public let folder: TemporaryDirectory
+  private let process: RunningCommand
+
+  /// `http://127.0.0.1:port`, without a slash at the end.
+  public var baseURL: String { "http://127.0.0.1:\(ports.clear)" }
+  /// `https://localhost:port`; HTTP/2 for clients that ask for it by ALPN.
+  public var secureBaseURL: String { "https://localhost:\(ports.tls)" }
+  public var processID: Int32 { process.processID }
+
+  private init(ports: Ports, folder: TemporaryDirectory, process: RunningCommand) {
+    self.ports = ports
+    self.folder = folder
+    self.process = process
+  }
+
+  /// True where nginx is installed.
+  public static var isAvailable: Bool { program != nil }
+
+  /// Starts nginx and returns when it accepts connections.
+  public static func start(
+    _ configuration: NginxConfiguration = NginxConfiguration(), certificates: TestCertificates? = nil
+  ) async throws -> NginxServer {
+    guard let program else {
+      throw TestKitError("nginx is not on PATH nor in /usr/sbin; install nginx-light")
+    }
+    let folder = try TemporaryDirectory()
+    try folder.writeSparse(byteCount: configuration.bigFileBytes, to: "big")
+    try folder.write(String(repeating: "sixteen letters\n", count: 4096), to: "text")
+    for _ in 0..<5 {
+      let ports = Ports(clear: try Loopback.freePort(), tls: try Loopback.freePort())
+      let text = configuration.text(folder: folder.path, ports: ports, certificates: certificates)
+      let file = try folder.write(text, to: "nginx.conf")
+      let command = Command(program, ["-p", folder.path, "-c", file, "-e", folder.path("error.log")])
+      let process = try command.start()
+      process.closeInput()
+      if await Readiness.isListening(on: ports.clear, while: process) {
+        return NginxServer(ports: ports, folder: folder, process: process)
+      }
+      guard process.errorSoFar.contains("Address already in use") else {
+        throw TestKitError("nginx did not start:\n\(process.errorSoFar)\(log(in: folder))")
+      }
+    }
+    throw TestKitError("nginx found every port taken")
+  }
+
+  /// Lets nginx finish what it serves.
+  public func stop() async throws {
+    process.send(signal: SIGQUIT)
+    _ = try await process.wait(upTo: .seconds(30))
+  }
+
+  /// The death of a server: connections end in the middle of whatever they carry. Returns when it is gone.
+  public func kill() async throws {
+    process.send(signal: SIGKILL)
+    _ = try await process.wait(upTo: .seconds(30))
+  }
+
+  /// Lines of the access log so far; empty unless a format was configured.
+  public var accessLog: [String] {
+    ((try? FileTree.readText(folder.path("access.log"))) ?? "").split(separator: "\n").map(String.init)
+  }
+
+  /// Requests served so far, those for this number included.
+  public func requestCount() throws -> Int {
+    let text = try RawClient(port: ports.clear).request("GET", "/nginx-status").bodyText
+    let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+    guard numbers.count >= 4 else { throw TestKitError("nginx's status is \"\(text)\"") }
+    return numbers[3]
+  }
+
+  private static let program: String? = {
+    let folders = (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":") + ["/usr/sbin"]
+    return folders.map { "\($0)/nginx" }.first { access($0, X_OK) == 0 }
+  }()
+
+  private static func log(in folder: TemporaryDirectory) -> String {
+    (try? FileTree.readText(folder.path("error.log"))) ?? ""
+  }
+}

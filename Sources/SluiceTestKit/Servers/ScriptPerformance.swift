@@ -1,0 +1,78 @@
+import SluiceServer
+
+/// One connection that follows its script.
+struct ScriptPerformance {
+  let socket: StreamSocket
+  let isStopped: Signal
+  let record: @Sendable ([UInt8]) -> Void
+  /// Received, but not yet consumed by a step.
+  private var pending: [UInt8] = []
+
+  init(socket: StreamSocket, isStopped: Signal, record: @escaping @Sendable ([UInt8]) -> Void) {
+    self.socket = socket
+    self.isStopped = isStopped
+    self.record = record
+  }
+
+  /// Ends early when the client goes away or the server is stopped; closes the connection in any case.
+  mutating func play(_ script: [ScriptStep]) {
+    for step in script where !isStopped.isSet {
+      guard (try? perform(step)) == true else { break }
+    }
+    socket.close()
+  }
+
+  /// False when the client ended its stream before the step was done.
+  private mutating func perform(_ step: ScriptStep) throws -> Bool {
+    switch step {
+    case .receiveHead: return try receiveHead() != nil
+    case .receiveRequest: return try receiveRequest()
+    case .receive(let count): return try receive(count)
+    case .receiveToEnd: while try receiveSome() {}
+    case .send(let bytes): try socket.write(bytes)
+    case .sendPattern(let pattern, let byteCount): try send(pattern, byteCount)
+    case .signal(let signal): signal.set()
+    case .wait(let signal): signal.waitBlocking(or: isStopped)
+    case .shutdownWriting: socket.shutdownWriting()
+    case .reset: socket.reset()
+    }
+    return true
+  }
+
+  private mutating func receiveSome() throws -> Bool {
+    let bytes = try socket.read()
+    record(bytes)
+    pending += bytes
+    return !bytes.isEmpty
+  }
+
+  private mutating func receive(_ count: Int) throws -> Bool {
+    while pending.count < count { guard try receiveSome() else { return false } }
+    pending.removeFirst(count)
+    return true
+  }
+
+  private mutating func receiveHead() throws -> MessageHead? {
+    while true {
+      if let end = MessageHead.end(in: pending) {
+        defer { pending.removeFirst(end) }
+        return MessageHead(Array(pending[..<end]))
+      }
+      guard try receiveSome() else { return nil }
+    }
+  }
+
+  private mutating func receiveRequest() throws -> Bool {
+    guard let head = try receiveHead() else { return false }
+    return try receive(head.contentLength ?? 0)
+  }
+
+  private func send(_ pattern: BytePattern, _ byteCount: Int) throws {
+    var sent = 0
+    while sent < byteCount {
+      let piece = pattern.bytes(from: UInt64(sent), count: min(65536, byteCount - sent))
+      try socket.write(piece)
+      sent += piece.count
+    }
+  }
+}

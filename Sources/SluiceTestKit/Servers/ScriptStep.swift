@@ -1,0 +1,34 @@
+public import SluiceServer
+
+/// What a `ScriptedServer` does next on a connection.
+public enum ScriptStep: Sendable {
+  /// Reads until the blank line that ends the request head.
+  case receiveHead
+  /// Reads a head, then as many bytes as its `Content-Length` says.
+  case receiveRequest
+  /// Reads this many bytes.
+  case receive(Int)
+  /// Reads until the client ends its stream.
+  case receiveToEnd
+  /// Writes these bytes as they are.
+  case send([UInt8])
+  /// Writes so many bytes of a pattern.
+  case sendPattern(BytePattern, byteCount: Int)
+  /// Tells the test that the script came this far.
+  case signal(Signal)
+  /// Waits for the test.
+  case wait(Signal)
+  /// Ends the server's stream; the client can go on sending.
+  case shutdownWriting
+  /// Closes with RST.
+  case reset
+
+  /// Writes UTF-8 text; line ends are the caller's, `\r\n` in HTTP.
+  public static func send(_ text: String) -> ScriptStep { .send(Array(text.utf8)) }
+
+  /// A complete answer with `Content-Length`, after the whole request was read.
+  public static func respond(_ status: String = "200 OK", headers: [String] = [], body: String = "") -> [ScriptStep] {
+    let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers
+    return [.receiveRequest, .send(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)]
+  }
+}

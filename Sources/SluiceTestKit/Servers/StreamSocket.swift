@@ -1,0 +1,69 @@
+import Glibc
+
+/// A connected TCP socket with blocking reads and writes that give up after a limit.
+public final class StreamSocket: Sendable {
+  private let descriptor: FileDescriptor
+
+  init(adopting descriptor: Int32, limit: Duration) {
+    self.descriptor = FileDescriptor(adopting: descriptor)
+    var time = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
+    set(SOL_SOCKET, SO_RCVTIMEO, &time)
+    set(SOL_SOCKET, SO_SNDTIMEO, &time)
+    var yes: Int32 = 1
+    set(Int32(IPPROTO_TCP), TCP_NODELAY, &yes)
+  }
+
+  /// Connects to a literal address; refused at once where nobody listens.
+  public static func connect(host: String = "127.0.0.1", port: UInt16, limit: Duration = .seconds(30)) throws
+    -> StreamSocket
+  {
+    let descriptor = try Loopback.withAddress(host, port) { address, length in
+      let descriptor = socket(Int32(address.pointee.sa_family), Loopback.socketType, 0)
+      guard descriptor >= 0 else { throw TestKitError.system("socket") }
+      guard Glibc.connect(descriptor, address, length) == 0 else {
+        let error = TestKitError.system("connect to \(host) port \(port)")
+        Glibc.close(descriptor)
+        throw error
+      }
+      return descriptor
+    }
+    return StreamSocket(adopting: descriptor, limit: limit)
+  }
+
+  /// Blocks until some bytes are there; empty at the end of the stream.
+  public func read(upTo count: Int = 65536) throws -> [UInt8] {
+    try descriptor.read(upTo: count)
+  }
+
+  public func write(_ bytes: [UInt8]) throws {
+    StandardSignals.ignoreBrokenPipes()
+    try descriptor.write(bytes)
+  }
+
+  /// Ends this side's stream; the other side can go on sending.
+  public func shutdownWriting() {
+    descriptor.ifOpen { shutdown($0, Int32(SHUT_WR)) }
+  }
+
+  /// Ends both streams, which wakes a thread that blocks in `read`.
+  func shutdownBoth() {
+    descriptor.ifOpen { shutdown($0, Int32(SHUT_RDWR)) }
+  }
+
+  public func close() {
+    descriptor.close()
+  }
+
+  /// Closes with RST in place of FIN, and drops what was not sent yet.
+  public func reset() {
+    var lingering = linger(l_onoff: 1, l_linger: 0)
+    descriptor.ifOpen {
+      setsockopt($0, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
+    }
+    descriptor.close()
+  }
+
+  private func set<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, _ value: inout Value) {
+    setsockopt(descriptor.number, level, name, &value, socklen_t(MemoryLayout<Value>.size))
+  }
+}

@@ -1,0 +1,15 @@
+import Glibc
+
+/// A test's surroundings did not do what the test needs: no judgement on the code under test.
+public struct TestKitError: Error, Sendable, CustomStringConvertible {
+  public let description: String
+
+  public init(_ description: String) {
+    self.description = description
+  }
+
+  /// Names the failed call and the operating system's reason.
+  static func system(_ call: String, _ errorNumber: Int32 = errno) -> TestKitError {
+    TestKitError("\(call): \(String(cString: strerror(errorNumber)))")
+  }
+}

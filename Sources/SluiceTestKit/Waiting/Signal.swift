@@ -1,0 +1,36 @@
+import Dispatch
+
+/// A gate that opens once and stays open, for threads and tasks alike.
+public final class Signal: Sendable {
+  private let isOpen = Watched(false)
+
+  public init() {}
+
+  public var isSet: Bool { isOpen.value }
+
+  /// Lets everyone through, now and later.
+  public func set() {
+    isOpen.update { $0 = true }
+  }
+
+  /// Suspends until the signal is set; throws when the limit passes first.
+  public func wait(upTo limit: Duration = .seconds(30), for what: String = "a signal") async throws {
+    try await isOpen.wait(upTo: limit, for: what) { $0 }
+  }
+
+  /// Blocks the calling thread; false when the limit passes first.
+  @discardableResult
+  public func waitBlocking(upTo limit: Duration = .seconds(30)) -> Bool {
+    isOpen.waitBlocking(upTo: limit) { $0 } != nil
+  }
+
+  /// Blocks until either signal is set.
+  func waitBlocking(or other: Signal) {
+    let semaphore = DispatchSemaphore(value: 0)
+    let mine = isOpen.watch({ $0 }, wake: { _ in semaphore.signal() })
+    let others = other.isOpen.watch({ $0 }, wake: { _ in semaphore.signal() })
+    semaphore.wait()
+    isOpen.abandon(mine)
+    other.isOpen.abandon(others)
+  }
+}

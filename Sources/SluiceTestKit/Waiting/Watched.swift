@@ -1,0 +1,86 @@
+import Dispatch
+import SluiceLocks
+
+/// A value that threads change and that tests wait for, in place of sleeping and looking again.
+public final class Watched<Value: Sendable>: Sendable {
+  public typealias Condition = @Sendable (Value) -> Bool
+
+  private struct Waiter: Sendable {
+    let isMet: Condition
+    let wake: @Sendable (Value?) -> Void
+  }
+
+  private struct State: Sendable {
+    var value: Value
+    var nextWaiter: UInt64 = 0
+    var waiters: [UInt64: Waiter] = [:]
+  }
+
+  private let state: Locked<State>
+
+  public init(_ value: Value) {
+    state = Locked(State(value: value))
+  }
+
+  public var value: Value { state.withLock { $0.value } }
+
+  /// Changes the value and wakes, after the lock is given back, those whose condition holds now.
+  @discardableResult
+  public func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
+    let (result, value, met) = state.withLock { state in
+      let result = change(&state.value)
+      let value = state.value
+      let met = state.waiters.filter { $0.value.isMet(value) }
+      for waiter in met.keys { state.waiters[waiter] = nil }
+      return (result, value, met.values)
+    }
+    for waiter in met { waiter.wake(value) }
+    return result
+  }
+
+  /// Suspends until the condition holds. Throws when the limit passes first, or when the task is cancelled.
+  @discardableResult
+  public func wait(
+    upTo limit: Duration = .seconds(30), for what: String = "a condition", until isMet: @escaping Condition
+  ) async throws -> Value {
+    let deadline = Deadline()
+    let value: Value? = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let waiter = watch(isMet) { continuation.resume(returning: $0) }
+        deadline.start(after: limit) { self.abandon(waiter) }
+      }
+    } onCancel: {
+      deadline.fire()
+    }
+    deadline.cancel()
+    guard let value else { throw TestKitError("waited in vain for \(what), up to \(limit)") }
+    return value
+  }
+
+  /// Blocks the calling thread until the condition holds; nil when the limit passes first.
+  @discardableResult
+  public func waitBlocking(upTo limit: Duration = .seconds(30), until isMet: @escaping Condition) -> Value? {
+    let semaphore = DispatchSemaphore(value: 0)
+    let waiter = watch(isMet) { _ in semaphore.signal() }
+    _ = semaphore.wait(timeout: .now() + limit.dispatchInterval)
+    abandon(waiter)
+    let value = self.value
+    return isMet(value) ? value : nil
+  }
+
+  /// Calls `wake` once: with the value as soon as the condition holds, or with nil when abandoned.
+  func watch(_ isMet: @escaping Condition, wake: @escaping @Sendable (Value?) -> Void) -> UInt64 {
+    let (waiter, value) = state.withLock { state in
+      state.nextWaiter += 1
+      guard !isMet(state.value) else { return (state.nextWaiter, state.value as Value?) }
+      state.waiters[state.nextWaiter] = Waiter(isMet: isMet, wake: wake)
+      return (state.nextWaiter, nil)
+    }
+    if let value { wake(value) }
+    return waiter
+  }
+
+  func abandon(_ waiter: UInt64) {
+    state.withLock { $0.waiters.removeValue(forKey: waiter) }?.wake(nil)
+  }
+}

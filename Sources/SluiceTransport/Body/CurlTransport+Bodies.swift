@@ -1,0 +1,61 @@
+public import SluiceMessages
+public import SluicePipeline
+
+extension CurlTransport {
+  public func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer { StreamedBodyGatherer(options) }
+
+  public func stream(of file: FileBody) throws(TransportError) -> BodyStream {
+    let reader = FileReader(try UploadFile(file))
+    return BodyStream { maximum in try reader.read(maximum) }
+  }
+}
+
+/// Gathers what stages made of a streamed body.
+private final class StreamedBodyGatherer: BodyGatherer {
+  private var collector: BodyCollector
+  private let limit: Int
+  private var byteCount = 0
+
+  init(_ options: TransferOptions) {
+    collector = BodyCollector(spillBytes: options.spillBytes)
+    limit = options.maximumResponseBytes
+  }
+
+  func append(_ piece: [UInt8]) throws(TransportError) {
+    byteCount += piece.count
+    guard byteCount <= limit else {
+      throw TransportError(
+        .responseTooLarge, "the stages made more than the \(limit) bytes that maxResponseBytes allows")
+    }
+    // A typed throw does not pass through the closure.
+    let failure = piece.withUnsafeBytes { bytes -> TransportError? in
+      do throws(TransportError) {
+        try collector.append(bytes)
+        return nil
+      } catch { return error }
+    }
+    if let failure { throw failure }
+  }
+
+  func finish() -> Body { collector.finish() }
+}
+
+/// Reads a file from its beginning. Confined to the loop, unchecked for that reason.
+private final class FileReader: @unchecked Sendable {
+  private let file: UploadFile
+  private var offset = 0
+
+  init(_ file: UploadFile) { self.file = file }
+
+  func read(_ maximum: Int) throws(TransportError) -> [UInt8]? {
+    var failure: TransportError?
+    let piece = [UInt8](unsafeUninitializedCapacity: maximum) { buffer, count in
+      do throws(TransportError) {
+        count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+      } catch { failure = error }
+    }
+    if let failure { throw failure }
+    offset += piece.count
+    return piece.isEmpty ? nil : piece
+  }
+}

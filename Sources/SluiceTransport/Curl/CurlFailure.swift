@@ -1,0 +1,115 @@
+import CCurl
+import SluiceMessages
+import SluicePipeline
+
+/// Turns libcurl's result into an error that says what failed, why, and what to do.
+struct CurlFailure {
+  let code: CURLcode
+  let origin: Origin
+  /// Libcurl's own words.
+  let detail: String
+  let socketError: Int32
+  let hasIssued: Bool
+  let hasStatus: Bool
+  let hasHead: Bool
+  let settings: TransportSettings
+  /// Status of a proxy's answer to CONNECT; 0 where there was none.
+  let proxyStatus: Int
+
+  var error: TransportError {
+    if socketError != 0, !hasIssued {
+      let reason = SystemError.text(socketError) + SystemError.advice(socketError)
+      return make(.resources, "no socket: \(reason)")
+    }
+    if proxyStatus != 0, !(200..<300).contains(proxyStatus), !hasIssued {
+      return make(.proxy, "the proxy refused the connection with status \(proxyStatus)\(proxyAdvice)")
+    }
+    switch code {
+    // Libcurl is content with a connection that closes within the head.
+    case CURLE_OK where hasStatus: return make(.connectionLost, "the connection closed in the middle of the head")
+    case CURLE_OK: return notHTTP
+    case CURLE_COULDNT_RESOLVE_HOST: return make(.nameLookup, words("the name has no address"))
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return make(.proxy, words("the proxy failed") + proxyAdvice)
+    case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
+      return make(.connect, words("no connection") + "; check host and port, and that the server runs")
+    case CURLE_OPERATION_TIMEDOUT: return timeout
+    case CURLE_OUT_OF_MEMORY: return make(.resources, "libcurl is out of memory")
+    case CURLE_BAD_CONTENT_ENCODING:
+      return make(.decoding, words("the body does not decode as its Content-Encoding says"))
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
+      return notHTTP
+    case CURLE_READ_ERROR, CURLE_SEND_FAIL_REWIND:
+      return make(.bodyFile, words("the request body could not be read"))
+    default: return Self.tlsCodes.contains(code.rawValue) ? tls : lost
+    }
+  }
+
+  private var timeout: TransportError {
+    hasIssued
+      ? make(.timeout, words("timed out"))
+      : make(.connectTimeout, "no connection within \(settings.connectTimeout) (connectTimeout); \(words("timed out"))")
+  }
+
+  private var notHTTP: TransportError {
+    make(
+      .invalidResponse,
+      "what came is not HTTP: \(words("the response has no head")); check that the URL leads to an HTTP server")
+  }
+
+  private var tls: TransportError {
+    let advice =
+      switch code {
+      case CURLE_PEER_FAILED_VERIFICATION:
+        "; if the server is the right one, name its authority in transport.tls.ca"
+      case CURLE_SSL_CONNECT_ERROR: "; check that the server speaks TLS on this port"
+      case CURLE_SSL_CACERT_BADFILE: "; transport.tls.ca must name a readable PEM file"
+      case CURLE_SSL_CERTPROBLEM: "; transport.tls.cert and key must name a PEM certificate and its key"
+      default: ""
+      }
+    return make(.tls, words("the TLS handshake failed") + advice)
+  }
+
+  private var lost: TransportError {
+    if Self.invalidWords.contains(where: { detail.contains($0) }) {
+      return make(.invalidResponse, "what came is not valid HTTP: \(detail); only the server can mend it")
+    }
+    let isConnectionGone = Self.lostCodes.contains(code.rawValue)
+    guard isConnectionGone else { return make(.transport, words("failed")) }
+    guard hasIssued else { return make(.connect, words("the connection broke while it was made")) }
+    let moment = hasHead ? "in the middle of the response" : "before the response"
+    return make(
+      .connectionLost,
+      "the connection broke \(moment): \(words("closed by the peer")); the server's log may say why")
+  }
+
+  private func make(_ code: TransportError.Code, _ message: String) -> TransportError {
+    TransportError(code, "\(origin): \(message)", isBeforeSending: !hasIssued)
+  }
+
+  private var proxyAdvice: String { "; see transport.proxy, or http_proxy and https_proxy in the environment" }
+
+  private func words(_ otherwise: String) -> String {
+    if !detail.isEmpty { return detail }
+    guard let text = curl_easy_strerror(code) else { return otherwise }
+    return "\(otherwise) (\(String(cString: text)))"
+  }
+
+  private static let tlsCodes: Set<UInt32> = Set(
+    [
+      CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_USE_SSL_FAILED,
+      CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
+      CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
+    ].map(\.rawValue))
+
+  private static let lostCodes: Set<UInt32> = Set(
+    [
+      CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
+      CURLE_UPLOAD_FAILED,
+    ].map(\.rawValue))
+
+  /// Libcurl reports these faults of the peer under the code of a broken connection.
+  private static let invalidWords = [
+    "chunk", "Invalid Content-Length", "Too large response headers", "Nul byte", "header",
+  ]
+}

@@ -1,0 +1,36 @@
+import CCurl
+import SluicePipeline
+
+extension CurlHandle {
+  /// Where the time of the transfer went, as libcurl measured it; complete once the transfer has ended.
+  func timings() -> TransferTimings {
+    var timings = TransferTimings()
+    let ready = time(CURLINFO_PRETRANSFER_TIME_T)
+    let firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
+    timings.isConnectionReused = sluice_easy_get_long(easy, CURLINFO_NUM_CONNECTS) == 0 && ready > 0
+    if !timings.isConnectionReused { addConnectTimes(to: &timings) }
+    if firstByte > 0 {
+      timings.wait = .microseconds(max(0, firstByte - ready))
+      timings.receive = .microseconds(max(0, time(CURLINFO_TOTAL_TIME_T) - firstByte))
+    }
+    timings.peerAddress = sluice_easy_get_text(easy, CURLINFO_PRIMARY_IP).flatMap {
+      $0.pointee == 0 ? nil : String(cString: $0)
+    }
+    timings.bytesSent =
+      sluice_easy_get_long(easy, CURLINFO_REQUEST_SIZE) + Int(sluice_easy_get_offset(easy, CURLINFO_SIZE_UPLOAD_T))
+    timings.bytesReceived = Int(sluice_easy_get_offset(easy, CURLINFO_SIZE_DOWNLOAD_T))
+    return timings
+  }
+
+  private func addConnectTimes(to timings: inout TransferTimings) {
+    let name = time(CURLINFO_NAMELOOKUP_TIME_T)
+    let connected = time(CURLINFO_CONNECT_TIME_T)
+    let secured = time(CURLINFO_APPCONNECT_TIME_T)
+    timings.nameLookup = .microseconds(name)
+    timings.connect = .microseconds(max(0, connected - name))
+    timings.tlsHandshake = .microseconds(max(0, secured - connected))
+  }
+
+  /// Microseconds since the transfer began; 0 where it did not get there.
+  private func time(_ info: CURLINFO) -> Int { Int(sluice_easy_get_offset(easy, info)) }
+}

@@ -1,0 +1,210 @@
+import CCurl
+import SluiceMessages
+import SluicePipeline
+
+/// An easy handle that stays configured from one request to the next: only what differs is set again.
+final class CurlHandle {
+  /// How libcurl is told to send a body.
+  private enum Shape {
+    case bodyless, emptyBody, bytes, upload
+  }
+
+  let easy: UnsafeMutableRawPointer
+  let multi: CurlMulti
+  /// Whose turn it is; nil in the pool.
+  @exclusivity(unchecked) var transfer: CurlTransfer?
+  @exclusivity(unchecked) var route: Route?
+  /// The error number of a socket that could not be made; 0 otherwise.
+  var socketError: Int32 = 0
+  /// What the last response took, for the next one's arrays.
+  var expectedFields = 8
+  var expectedBytes = 256
+
+  private(set) var url = ""
+  private let errorText: UnsafeMutablePointer<CChar>
+  @exclusivity(unchecked) private var list = HeaderList()
+  private var scheme: Origin.Scheme?
+  private var method = "GET"
+  private var shape = Shape.bodyless
+  @exclusivity(unchecked) private var bodyBytes: [UInt8] = []
+  private var suppressed: HeaderList.Suppressed = []
+  @exclusivity(unchecked) private var instruction: ResolveInstruction?
+  private let settings: TransportSettings
+
+  /// Made with little room, for when there are very many.
+  let isSmall: Bool
+
+  init(
+    _ multi: CurlMulti, _ settings: TransportSettings, _ proxy: ProxyChoice, isSmall: Bool
+  ) throws(TransportError) {
+    guard let easy = curl_easy_init() else {
+      throw TransportError(.resources, "libcurl: no memory for another transfer", isBeforeSending: true)
+    }
+    self.easy = easy
+    self.multi = multi
+    self.settings = settings
+    self.isSmall = isSmall
+    errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    configure(settings, proxy)
+    setCallbacks()
+  }
+
+  deinit {
+    curl_easy_cleanup(easy)
+    errorText.deallocate()
+  }
+
+  /// Libcurl's own words for the last failure; empty where it had none.
+  var errorMessage: String { String(cString: errorText) }
+
+  /// Sets what this request needs beyond what the handle has from the last one.
+  func aim(at request: Request, upload: Upload?) {
+    errorText[0] = 0
+    socketError = 0
+    if url != request.url.string { setURL(request.url) }
+    let shape = Self.shape(of: request)
+    if shape != self.shape || method != request.method { setShape(shape, request.method) }
+    suppressed = []
+    switch shape {
+    case .bodyless: break
+    case .emptyBody: suppressed = .contentType
+    case .bytes: setBytes(request.body)
+    case .upload:
+      sluice_easy_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload?.byteCount ?? -1))
+      suppressed = .expect
+    }
+  }
+
+  /// Tells libcurl addresses for the host; they hold for all handles of the loop.
+  func tell(_ instruction: ResolveInstruction) {
+    self.instruction = instruction
+    sluice_easy_set_list(easy, CURLOPT_RESOLVE, instruction.list)
+  }
+
+  /// Gives libcurl the header lines; allowed until the request is built, and so inside the pre-request callback too.
+  func setHeaders(_ headers: consuming HeaderFields) {
+    sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, list.fill(headers, suppressing: suppressed))
+  }
+
+  /// Lets go of everything that belonged to the last request.
+  func clear() {
+    transfer = nil
+    sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, nil)
+    list.clear()
+    if !bodyBytes.isEmpty { bodyBytes = [] }
+    if instruction != nil {
+      sluice_easy_set_list(easy, CURLOPT_RESOLVE, nil)
+      instruction = nil
+    }
+  }
+
+  private static func shape(of request: Request) -> Shape {
+    // A response to HEAD has no body, and libcurl sends none with it either.
+    if request.method == "HEAD" { return .bodyless }
+    switch request.body {
+    case .empty: return expectsBody(request.method) ? .emptyBody : .bodyless
+    case .bytes(let bytes): return bytes.isEmpty && !expectsBody(request.method) ? .bodyless : .bytes
+    case .file, .stream: return .upload
+    }
+  }
+
+  /// Methods for which `Content-Length: 0` is sent where there is no body (RFC 9110 §8.6).
+  private static func expectsBody(_ method: String) -> Bool { method == "POST" || method == "PUT" || method == "PATCH" }
+
+  private func setShape(_ shape: Shape, _ method: String) {
+    self.shape = shape
+    self.method = method
+    // Undoes what any other shape had set.
+    sluice_easy_set_long(easy, CURLOPT_HTTPGET, 1)
+    var own = "GET"
+    switch shape {
+    case .bodyless where method == "HEAD":
+      sluice_easy_set_long(easy, CURLOPT_NOBODY, 1)
+      own = "HEAD"
+    case .bodyless: break
+    case .emptyBody:
+      // The size first: libcurl copies as many bytes as the last request said.
+      sluice_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, 0)
+      sluice_easy_set_text(easy, CURLOPT_COPYPOSTFIELDS, "")
+      own = "POST"
+    case .bytes:
+      sluice_easy_set_long(easy, CURLOPT_POST, 1)
+      own = "POST"
+    case .upload:
+      sluice_easy_set_long(easy, CURLOPT_UPLOAD, 1)
+      own = "PUT"
+    }
+    sluice_easy_set_text(easy, CURLOPT_CUSTOMREQUEST, method == own ? nil : method)
+  }
+
+  /// Points libcurl to the bytes, which are kept and not changed while it may read them.
+  private func setBytes(_ body: Body) {
+    guard case .bytes(let bytes) = body else { return }
+    bodyBytes = bytes
+    sluice_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bodyBytes.count))
+    let start = bodyBytes.withUnsafeBytes { $0.baseAddress }
+    sluice_easy_set_pointer(easy, CURLOPT_POSTFIELDS, start)
+    // libcurl would ask for leave to send from 1 MiB on.
+    suppressed = bodyBytes.count >= 1 << 20 ? [.contentType, .expect] : .contentType
+  }
+
+  private func setURL(_ url: HTTPURL) {
+    self.url = url.string
+    route = nil
+    // User and password go as a header that stages see, not by libcurl's own ways.
+    let text = url.userInfo.map { Self.remove($0, from: url.string) } ?? url.string
+    sluice_easy_set_text(easy, CURLOPT_URL, text)
+    if scheme != url.origin.scheme { setVersion(url.origin.scheme) }
+  }
+
+  private static func remove(_ userInfo: String, from url: String) -> String {
+    guard let range = url.firstRange(of: "//\(userInfo)@") else { return url }
+    return url[..<range.lowerBound] + "//" + url[range.upperBound...]
+  }
+
+  private func setVersion(_ scheme: Origin.Scheme) {
+    self.scheme = scheme
+    let offersHTTP2 = settings.httpVersion == .http2 && scheme == .https && CurlLibrary.speaksHTTP2
+    let version = offersHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+    sluice_easy_set_long(
+      easy, CURLOPT_HTTP_VERSION, settings.httpVersion == .http10 ? CURL_HTTP_VERSION_1_0 : version)
+    // Waiting for a connection that may turn out to multiplex makes no sense where none can.
+    sluice_easy_set_long(easy, CURLOPT_PIPEWAIT, offersHTTP2 ? 1 : 0)
+  }
+
+  private func configure(_ settings: TransportSettings, _ proxy: ProxyChoice) {
+    sluice_easy_set_pointer(easy, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+    sluice_easy_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
+    sluice_easy_set_long(easy, CURLOPT_NOSIGNAL, 1)
+    sluice_easy_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+    sluice_easy_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+    sluice_easy_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
+    sluice_easy_set_long(easy, CURLOPT_PATH_AS_IS, 1)
+    sluice_easy_set_long(easy, CURLOPT_TCP_NODELAY, 1)
+    sluice_easy_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
+    sluice_easy_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    sluice_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(settings.connectTimeout))
+    // The read buffer belongs to the handle while it is in flight.
+    sluice_easy_set_long(easy, CURLOPT_BUFFERSIZE, isSmall ? 2048 : 16_384)
+    sluice_easy_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, isSmall ? 16_384 : 65_536)
+    if settings.decodesContent { sluice_easy_set_text(easy, CURLOPT_ACCEPT_ENCODING, "") }
+    if let option = proxy.option { sluice_easy_set_text(easy, CURLOPT_PROXY, option) }
+    // Or libcurl looks into the environment before each request, for the exceptions of a proxy that is not there.
+    if proxy.option == "" { sluice_easy_set_text(easy, CURLOPT_NOPROXY, "*") }
+    configure(settings.tls)
+  }
+
+  private func configure(_ tls: TLSSettings) {
+    if let ca = tls.ca { sluice_easy_set_text(easy, CURLOPT_CAINFO, ca) }
+    if let certificate = tls.certificate { sluice_easy_set_text(easy, CURLOPT_SSLCERT, certificate) }
+    if let key = tls.key { sluice_easy_set_text(easy, CURLOPT_SSLKEY, key) }
+    guard !tls.verify else { return }
+    sluice_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, 0)
+    sluice_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, 0)
+  }
+
+  private static func milliseconds(_ duration: Duration) -> Int {
+    max(1, Int(clamping: duration.nanoseconds / 1_000_000))
+  }
+}

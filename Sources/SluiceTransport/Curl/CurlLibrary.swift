@@ -1,0 +1,38 @@
+import CCurl
+import SluicePipeline
+
+/// The library as it is on this machine.
+enum CurlLibrary {
+  /// The oldest version with everything used here: 7.85 has `CURLOPT_PROTOCOLS_STR`, 7.80 the pre-request callback.
+  private static let oldest: UInt32 = 0x075500
+
+  private static let started: Result<Void, TransportError> = {
+    guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else {
+      return .failure(TransportError(.resources, "libcurl does not start", isBeforeSending: true))
+    }
+    guard let version = sluice_curl_version() else {
+      return .failure(TransportError(.resources, "libcurl does not say its version", isBeforeSending: true))
+    }
+    let name = version.pointee.version.map { String(cString: $0) } ?? "unknown"
+    guard version.pointee.version_num >= oldest else {
+      return .failure(
+        TransportError(
+          .resources, "libcurl \(name) is too old: 7.85.0 or newer is needed; upgrade the package libcurl4",
+          isBeforeSending: true))
+    }
+    guard version.pointee.features & CURL_VERSION_SSL != 0 else {
+      return .failure(
+        TransportError(
+          .resources, "libcurl \(name) was built without TLS; install the package libcurl4", isBeforeSending: true))
+    }
+    return .success(())
+  }()
+
+  /// Starts the library once for the process and checks that it can do what is asked of it.
+  static func start() throws(TransportError) { try started.get() }
+
+  static let speaksHTTP2: Bool = {
+    guard let version = sluice_curl_version() else { return false }
+    return version.pointee.features & CURL_VERSION_HTTP2 != 0
+  }()
+}

@@ -1,0 +1,22 @@
+/// What the loop's own thread has queued for itself, first in first out.
+struct LocalWork {
+  private var incoming: [LoopWork] = []
+  private var running: [LoopWork] = []
+
+  var isEmpty: Bool { incoming.isEmpty }
+
+  mutating func append(_ work: LoopWork) { incoming.append(work) }
+
+  /// Takes what is queued now; give the array back with ``recycle(_:)`` so that its room is used again.
+  mutating func takeAll() -> [LoopWork] {
+    swap(&incoming, &running)
+    defer { running = [] }
+    return running
+  }
+
+  mutating func recycle(_ work: consuming [LoopWork]) {
+    guard work.capacity <= 4096 else { return }
+    work.removeAll(keepingCapacity: true)
+    running = work
+  }
+}

@@ -1,0 +1,80 @@
+import Synchronization
+
+/// The way into a loop from other threads: many may push, one takes everything at once. Free of locks.
+///
+/// A linked stack whose head is exchanged; taking reverses it, so that the work of one producer keeps its order.
+struct LoopInbox: ~Copyable, @unchecked Sendable {
+  // Sendable: a node belongs to its pusher until the compare-and-swap, then to whoever takes the stack.
+  private struct Node {
+    var work: LoopWork
+    var next: UnsafeMutablePointer<Node>?
+  }
+
+  enum PushResult {
+    /// The first piece of work since the last take: the loop may have to be woken.
+    case first
+    case queued
+    /// The inbox is closed; the work was not taken.
+    case refused
+  }
+
+  private let head = Atomic<UnsafeMutablePointer<Node>?>(nil)
+  /// Stands at the head once the inbox is closed; never read.
+  private let closed: UnsafeMutablePointer<Node>
+
+  init() { closed = .allocate(capacity: 1) }
+
+  deinit {
+    Self.take(head.load(ordering: .acquiring), closed) { _ in }
+    closed.deallocate()
+  }
+
+  var isEmpty: Bool { head.load(ordering: .sequentiallyConsistent) == nil }
+
+  func push(_ work: LoopWork) -> PushResult {
+    let node = UnsafeMutablePointer<Node>.allocate(capacity: 1)
+    node.initialize(to: Node(work: work, next: nil))
+    var expected = head.load(ordering: .relaxed)
+    while true {
+      if expected == closed {
+        node.deinitialize(count: 1)
+        node.deallocate()
+        return .refused
+      }
+      node.pointee.next = expected
+      let (exchanged, original) = head.weakCompareExchange(
+        expected: expected, desired: node, ordering: .sequentiallyConsistent)
+      if exchanged { return expected == nil ? .first : .queued }
+      expected = original
+    }
+  }
+
+  /// Hands over everything that was pushed, in the order of each producer. [loop]
+  func takeAll(_ body: (LoopWork) -> Void) {
+    if head.load(ordering: .relaxed) == nil { return }
+    Self.take(head.exchange(nil, ordering: .acquiring), closed, body)
+  }
+
+  /// Refuses all further work if there is none left. [loop]
+  func closeIfEmpty() -> Bool {
+    head.compareExchange(expected: nil, desired: closed, ordering: .acquiringAndReleasing).exchanged
+  }
+
+  private static func take(
+    _ top: UnsafeMutablePointer<Node>?, _ closed: UnsafeMutablePointer<Node>, _ body: (LoopWork) -> Void
+  ) {
+    var reversed: UnsafeMutablePointer<Node>?
+    var next = top == closed ? nil : top
+    while let node = next {
+      next = node.pointee.next
+      node.pointee.next = reversed
+      reversed = node
+    }
+    while let node = reversed {
+      let taken = node.move()
+      node.deallocate()
+      reversed = taken.next
+      body(taken.work)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import CCurl
+import Glibc
+import SluicePipeline
+
+/// How one loop reaches one host and port: the addresses, and whether libcurl has been told them.
+///
+/// Confined to its loop.
+final class Route {
+  struct Key: Hashable {
+    var host: String
+    var port: UInt16
+  }
+
+  /// Until then an answer is used as it is.
+  static let freshness = Duration.seconds(60)
+  /// Until then an old answer is used while a new one is fetched, so that no request waits for a name that was known.
+  static let staleness = Duration.seconds(360)
+  /// libcurl forgets an address after 60 s; it is told again before that.
+  private static let retelling = Duration.seconds(50)
+
+  let key: Key
+  /// Whether there is a name to look up at all: not for an address, and not where a proxy does it.
+  let needsLookUp: Bool
+  var isLookingUp = false
+  var waiting: [CurlTransfer] = []
+
+  /// Set where connections may carry many transfers.
+  @exclusivity(unchecked) var gate: StreamGate?
+
+  private var addresses: [String] = []
+  private var resolvedAt: Instant?
+  private var toldUntil = Instant(nanoseconds: 0)
+  private var instruction: ResolveInstruction?
+
+  init(_ key: Key, needsLookUp: Bool) {
+    self.key = key
+    self.needsLookUp = needsLookUp
+  }
+
+  /// Whether a transfer can begin at once.
+  func isUsable(at now: Instant) -> Bool {
+    guard needsLookUp else { return true }
+    guard let resolvedAt else { return false }
+    return now.duration(since: resolvedAt) < Self.staleness
+  }
+
+  func wantsRefresh(at now: Instant) -> Bool {
+    guard needsLookUp, !isLookingUp, let resolvedAt else { return false }
+    return now.duration(since: resolvedAt) >= Self.freshness
+  }
+
+  func didResolve(to addresses: [String], at now: Instant) {
+    resolvedAt = now
+    guard addresses != self.addresses else { return }
+    self.addresses = addresses
+    toldUntil = Instant(nanoseconds: 0)
+    instruction = ResolveInstruction(key, addresses)
+  }
+
+  /// What the next handle must tell libcurl; nil where it knows.
+  func instruction(at now: Instant) -> ResolveInstruction? {
+    needsLookUp && now >= toldUntil ? instruction : nil
+  }
+
+  /// A transfer that carried the instruction has connected, so libcurl has read it.
+  func didTell(at now: Instant) { toldUntil = now + Self.retelling }
+
+  /// The addresses did not work: the next transfer asks anew.
+  func distrust() { resolvedAt = nil }
+}
+
+/// One `CURLOPT_RESOLVE` list, alive as long as a handle may read it.
+final class ResolveInstruction {
+  let list: UnsafeMutablePointer<curl_slist>?
+
+  init(_ key: Route.Key, _ addresses: [String]) {
+    let quoted = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
+    list = curl_slist_append(nil, "+\(key.host):\(key.port):\(quoted.joined(separator: ","))")
+  }
+
+  deinit { curl_slist_free_all(list) }
+}

@@ -1,0 +1,40 @@
+import CLinux
+import Glibc
+
+/// The system's resolver.
+public enum SystemNames {
+  /// Looks a name up with `getaddrinfo`; blocks.
+  public static func addresses(of name: String) -> NameResolver.Answer {
+    var hints = addrinfo()
+    hints.ai_socktype = sluice_socket_stream
+    var first: UnsafeMutablePointer<addrinfo>?
+    let code = getaddrinfo(name, nil, &hints, &first)
+    guard code == 0 else {
+      let reason = code == EAI_SYSTEM ? SystemError.text(errno) : String(cString: gai_strerror(code))
+      return .failure(NameError(reason))
+    }
+    defer { freeaddrinfo(first) }
+    var addresses: [String] = []
+    var next = first
+    while let entry = next {
+      if let text = numeric(entry.pointee), !addresses.contains(text) { addresses.append(text) }
+      next = entry.pointee.ai_next
+    }
+    return addresses.isEmpty ? .failure(NameError("it has no address")) : .success(addresses)
+  }
+
+  /// Whether the host is an address already, and needs no look-up.
+  static func isAddress(_ host: String) -> Bool {
+    var storage = in6_addr()
+    return host.contains(":") || inet_pton(AF_INET, host, &storage) == 1
+  }
+
+  private static func numeric(_ entry: addrinfo) -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(NI_MAXHOST)) { buffer in
+      guard let start = buffer.baseAddress else { return nil }
+      let length = socklen_t(buffer.count)
+      guard getnameinfo(entry.ai_addr, entry.ai_addrlen, start, length, nil, 0, NI_NUMERICHOST) == 0 else { return nil }
+      return String(cString: start)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import CCurl
+import SluiceMessages
+import SluicePipeline
+
+// Called by libcurl.
+extension CurlTransfer {
+  /// The connection stands. False stops libcurl before it writes a byte.
+  func willIssue(from port: Int32) -> Bool {
+    guard failure == nil, !isCancelled, let handle, let observer else { return false }
+    guard !hasIssued else {
+      failure = TransportError(
+        .resent,
+        "\(request.url.origin): the connection broke and libcurl was about to send the \(request.method) again"
+          + " by itself; whether it was executed is not known")
+      return false
+    }
+    hasIssued = true
+    if upload != nil { issuedAt = transport.loop.now }
+    localPort = port
+    if let route = handle.route { transport.didConnect(route, port) }
+    var headers = request.headers
+    addCredentials(to: &headers)
+    guard observer.transferWillIssue(&headers), !isCancelled else {
+      failure = .cancelled(request)
+      return false
+    }
+    handle.setHeaders(headers)
+    reader = ResponseReader(expectedFields: handle.expectedFields, expectedBytes: handle.expectedBytes)
+    return true
+  }
+
+  func provideBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard failure == nil, !isCancelled, let upload else { return Int(CURL_READFUNC_ABORT) }
+    let count = upload.read(into: buffer)
+    if count == 0 || upload.deliveredBytes == upload.byteCount { sentAt = transport.loop.now }
+    if upload.isStarved {
+      isStarved = true
+      wake(after: .milliseconds(1))
+    }
+    return count
+  }
+
+  func seekBody(to offset: Int) -> Bool { upload?.seek(to: offset) ?? false }
+
+  /// `user:password@` of the URL, unless the request has credentials of its own (RFC 7617 §2).
+  private func addCredentials(to headers: inout HeaderFields) {
+    guard let userInfo = request.url.userInfo, !headers.contains("Authorization") else { return }
+    let value = "Basic " + Base64.text(PercentCoding.decode(userInfo))
+    headers.append("Authorization".utf8.span, value.utf8.span, marks: .sensitive)
+  }
+}
+
+extension CurlTransfer: LoopTimerTarget {
+  /// Comes back to this transfer later: for a name that does not come, or for a body that has nothing to send yet.
+  func wake(after delay: Duration) {
+    let timer = self.timer ?? LoopTimer()
+    self.timer = timer
+    transport.loop.arm(timer, at: transport.loop.now + delay, for: self)
+  }
+
+  func timerDidFire(_ timer: LoopTimer) {
+    if case .waiting = phase {
+      failure = TransportError(
+        .connectTimeout,
+        "\(request.url.origin): the name was not resolved within \(transport.settings.connectTimeout) (connectTimeout)",
+        isBeforeSending: true)
+    }
+    transport.postpone(self)
+  }
+}

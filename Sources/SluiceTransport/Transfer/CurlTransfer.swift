@@ -1,0 +1,181 @@
+import CCurl
+import SluiceMessages
+import SluicePipeline
+
+/// One hop. What libcurl reports comes in here and goes on to the observer.
+final class CurlTransfer: Transfer {
+  enum Phase {
+    /// Not with libcurl yet: the name is being looked up, or libcurl is on the stack.
+    case waiting
+    case running
+    /// The whole response is there, and its observer wants nothing yet.
+    case held(TransferTimings)
+    case ended
+  }
+
+  /// Bodies up to this are read to the end when nobody wants them: cheaper than a new connection.
+  static let discardBytes = 65_536
+
+  let transport: CurlTransport
+  let request: Request
+  let options: TransferOptions
+
+  // Unchecked, here and in the other classes of a transfer: confined to the loop, and no access lasts while an observer
+  // or libcurl is called, so none can overlap. The checks at run time were a fifth of this layer's own cost.
+  @exclusivity(unchecked) var observer: (any TransferObserver)?
+  @exclusivity(unchecked) var phase = Phase.waiting
+  @exclusivity(unchecked) var handle: CurlHandle?
+  /// Its place among the transport's transfers.
+  var position = 0
+  /// Ours, and so it goes before what libcurl says.
+  @exclusivity(unchecked) var failure: TransportError?
+  var isCancelled = false
+  @exclusivity(unchecked) var upload: Upload?
+  var queueTime = Duration.zero
+
+  var hasIssued = false
+  /// Tells the connection; nil before there is one.
+  var localPort: Int32?
+  @exclusivity(unchecked) var reader: ResponseReader
+  @exclusivity(unchecked) var disposition = BodyDisposition.hold
+  @exclusivity(unchecked) var collector: BodyCollector?
+  var receivedBytes = 0
+  /// The observer wants a pause; the next piece is refused.
+  var isPausing = false
+  /// Libcurl holds a piece back until it is told to go on.
+  var isPaused = false
+  /// Libcurl waits for the request body.
+  var isStarved = false
+  /// The response is complete, whatever libcurl still waits for.
+  var isWhole = false
+  /// Success, although libcurl was stopped: the rest of the body is not wanted.
+  var isCut = false
+  /// In the transport's list of those with something to do outside libcurl.
+  var isDeferred = false
+  var timer: LoopTimer?
+  var startedAt: Instant?
+  /// When the first and the last byte of a body that libcurl pulls went out.
+  var issuedAt: Instant?
+  var sentAt: Instant?
+
+  init(_ transport: CurlTransport, _ request: Request, _ options: TransferOptions, _ observer: any TransferObserver) {
+    self.transport = transport
+    self.request = request
+    self.options = options
+    self.observer = observer
+    reader = ResponseReader(expectedFields: 0, expectedBytes: 0)
+  }
+
+  var isOver: Bool {
+    if case .ended = phase { return true }
+    return isCancelled || failure != nil
+  }
+
+  func cancel() {
+    if case .ended = phase { return }
+    isCancelled = true
+    transport.postpone(self)
+  }
+
+  func proceed(_ disposition: BodyDisposition) {
+    guard case .hold = self.disposition, reader.isHeadDone, disposition != .hold else { return }
+    if let failure = receive(disposition) { self.failure = failure }
+    transport.postpone(self)
+  }
+
+  func resumeReceiving() {
+    guard isPausing else { return }
+    isPausing = false
+    transport.postpone(self)
+  }
+
+  /// Does what was asked for while libcurl was on the stack, or by the observer. [loop, outside libcurl]
+  func runPostponed() {
+    isDeferred = false
+    switch phase {
+    case .ended: return
+    case .waiting where isCancelled || failure != nil: end(failure ?? .cancelled(request), TransferTimings())
+    case .waiting: return
+    case .held(let timings):
+      if isCancelled || failure != nil { return end(failure ?? .cancelled(request), timings) }
+      if disposition != .hold { end(nil, timings) }
+    case .running:
+      if isCancelled || failure != nil { return finish(CURLE_ABORTED_BY_CALLBACK) }
+      if isWhole, !isPaused {
+        isCut = true
+        return finish(CURLE_OK)
+      }
+      unpause()
+    }
+  }
+
+  /// Libcurl is done with the transfer, or we are. [loop, outside libcurl]
+  func finish(_ code: CURLcode) {
+    guard let handle else { return }
+    var timings = handle.timings()
+    timings.queue = queueTime
+    timings.version = reader.version
+    if let issuedAt, let sentAt {
+      timings.send = sentAt.duration(since: issuedAt)
+      timings.wait = max(.zero, timings.wait - timings.send)
+    }
+    let error = error(for: code, handle)
+    noteSizes(handle)
+    self.handle = nil
+    transport.release(handle, localPort)
+    if error == nil, disposition == .hold, reader.isHeadDone, !isCancelled {
+      phase = .held(timings)
+    } else {
+      end(error, timings)
+    }
+  }
+
+  /// Tells the observer, once.
+  func end(_ error: TransportError?, _ timings: TransferTimings) {
+    if case .ended = phase { return }
+    phase = .ended
+    if let timer { transport.loop.disarm(timer) }
+    transport.forget(self)
+    let body = error == nil ? collector?.finish() ?? .empty : .empty
+    collector = nil
+    let observer = self.observer
+    self.observer = nil
+    upload = nil
+    observer?.transferDidEnd(
+      TransferEnd(error: error, body: body, trailers: reader.trailers, timings: timings))
+  }
+
+  private func unpause() {
+    let wantsMore = isPaused && !isPausing && disposition != .hold
+    guard wantsMore || isStarved, let handle else { return }
+    isPaused = false
+    isStarved = false
+    // Libcurl hands over what it held back from inside this call, and leaves a failure of that to us.
+    let code = handle.multi.unpause(handle.easy)
+    if code != CURLE_OK, case .running = phase { finish(code) }
+  }
+
+  private func error(for code: CURLcode, _ handle: CurlHandle) -> TransportError? {
+    if isCancelled { return .cancelled(request) }
+    if let failure = failure ?? upload?.failure { return failure }
+    if isCut { return nil }
+    if code == CURLE_OK, reader.isHeadDone { return nil }
+    return CurlFailure(
+      code: code, origin: request.url.origin, detail: handle.errorMessage, socketError: handle.socketError,
+      hasIssued: hasIssued, hasStatus: reader.status != 0, hasHead: reader.isHeadDone, settings: transport.settings,
+      proxyStatus: sluice_easy_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)
+    ).error
+  }
+
+  private func noteSizes(_ handle: CurlHandle) {
+    handle.expectedFields = max(4, reader.fieldCount)
+    handle.expectedBytes = max(64, reader.byteCount)
+    if !hasIssued, failure == nil, !isCancelled { handle.route?.distrust() }
+  }
+}
+
+extension TransportError {
+  static func cancelled(_ request: Request) -> TransportError {
+    TransportError(.cancelled, "\(request.url.origin): cancelled")
+  }
+}

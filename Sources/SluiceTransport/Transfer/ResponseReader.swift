@@ -1,0 +1,157 @@
+import Glibc
+import SluiceMessages
+
+/// Puts a response head together from the lines that libcurl hands over, whatever version of HTTP they came by.
+struct ResponseReader {
+  /// What a line completed.
+  enum Step {
+    case more
+    case informational
+    case head
+    case invalid(String)
+  }
+
+  private(set) var status = 0
+  private(set) var version: HTTPVersion?
+  var headers = HeaderFields()
+  var trailers = HeaderFields()
+  private(set) var isHeadDone = false
+  /// `Content-Length` of the final head.
+  private(set) var contentLength: Int?
+  private(set) var hasContentCoding = false
+  /// What a response of this server took last time, so that the arrays are made large enough at once.
+  private let expectedFields: Int
+  private let expectedBytes: Int
+
+  init(expectedFields: Int, expectedBytes: Int) {
+    self.expectedFields = expectedFields
+    self.expectedBytes = expectedBytes
+  }
+
+  var fieldCount: Int { headers.count }
+  var byteCount: Int { headers.buffer.count }
+
+  /// Takes one line, its end included.
+  mutating func take(_ line: UnsafeRawBufferPointer) -> Step {
+    var count = line.count
+    while count > 0, line[count - 1] == 0x0A || line[count - 1] == 0x0D { count -= 1 }
+    let bytes = line.assumingMemoryBound(to: UInt8.self).span.extracting(0..<count)
+    if isHeadDone { return takeTrailer(bytes) }
+    if count == 0 { return endHead() }
+    if Self.isStatusLine(bytes) { return takeStatusLine(bytes) }
+    if Self.isSpace(bytes[0]) { return unfold(bytes) }
+    guard let colon = Self.endOfName(in: bytes) else { return .invalid("a header line without a valid name") }
+    let name = bytes.extracting(0..<colon)
+    let value = bytes.extracting(Self.trimmed(bytes, from: colon + 1))
+    note(name, value)
+    headers.append(name, value)
+    return .more
+  }
+
+  private mutating func endHead() -> Step {
+    guard status != 0 else { return .invalid("a head without a status line") }
+    if status < 200 { return status == 101 ? .invalid("an upgrade that nobody asked for (101)") : .informational }
+    isHeadDone = true
+    return .head
+  }
+
+  /// `HTTP/1.1 200 OK`, `HTTP/2 200`: begins a new head.
+  private mutating func takeStatusLine(_ bytes: Span<UInt8>) -> Step {
+    var index = 5
+    while index < bytes.count, bytes[index] != 0x20 { index += 1 }
+    version = Self.version(bytes.extracting(5..<index))
+    while index < bytes.count, bytes[index] == 0x20 { index += 1 }
+    var status = 0
+    var digits = 0
+    while index < bytes.count, digits < 3, bytes[index] >= 0x30, bytes[index] <= 0x39 {
+      status = status * 10 + Int(bytes[index] - 0x30)
+      digits += 1
+      index += 1
+    }
+    guard digits == 3, status >= 100 else { return .invalid("a status line without a three-digit status") }
+    self.status = status
+    headers = HeaderFields(fieldCapacity: expectedFields, byteCapacity: expectedBytes)
+    contentLength = nil
+    hasContentCoding = false
+    return .more
+  }
+
+  /// A line that continues the one before; one space stands for the break (RFC 9112 §5.2).
+  private mutating func unfold(_ bytes: Span<UInt8>) -> Step {
+    guard let last = headers.indices.last else { return .invalid("a head that begins with a space") }
+    let name = Array(headers.buffer[headers.nameRange(at: last)])
+    var value = Array(headers.buffer[headers.valueRange(at: last)])
+    headers.remove(at: last)
+    value.append(0x20)
+    value.append(copying: bytes.extracting(Self.trimmed(bytes, from: 0)))
+    headers.append(name.span, value.span)
+    return .more
+  }
+
+  private mutating func takeTrailer(_ bytes: Span<UInt8>) -> Step {
+    guard !bytes.isEmpty else { return .more }
+    guard let colon = Self.endOfName(in: bytes) else { return .invalid("a trailer line without a valid name") }
+    trailers.append(bytes.extracting(0..<colon), bytes.extracting(Self.trimmed(bytes, from: colon + 1)))
+    return .more
+  }
+
+  private mutating func note(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    if name.count == 14, FieldSyntax.equals(name, "content-length") {
+      contentLength = Self.number(value)
+    } else if name.count == 16, FieldSyntax.equals(name, "content-encoding") {
+      hasContentCoding = true
+    }
+  }
+
+  private static func isStatusLine(_ bytes: Span<UInt8>) -> Bool {
+    bytes.count > 5 && bytes[0] == 0x48 && bytes[1] == 0x54 && bytes[2] == 0x54 && bytes[3] == 0x50 && bytes[4] == 0x2F
+  }
+
+  private static func version(_ bytes: Span<UInt8>) -> HTTPVersion? {
+    guard bytes.count > 0 else { return nil }
+    switch bytes[0] {
+    case 0x31: return bytes.count == 3 && bytes[2] == 0x30 ? .http10 : .http11
+    case 0x32: return .http2
+    case 0x33: return .http3
+    default: return nil
+    }
+  }
+
+  /// Where the colon stands, if a token and nothing else is before it (RFC 9110 §5.6.2): looked at once, byte by byte.
+  private static func endOfName(in bytes: Span<UInt8>) -> Int? {
+    var index = 0
+    while index < bytes.count {
+      let byte = bytes[index]
+      let isToken =
+        byte < 64 ? tokensBelow64 >> UInt64(byte) & 1 : byte < 128 ? tokensFrom64 >> UInt64(byte - 64) & 1 : 0
+      if isToken == 0 { return byte == 0x3A && index > 0 ? index : nil }
+      index += 1
+    }
+    return nil
+  }
+
+  /// One bit for each character of a token.
+  private static let tokensBelow64: UInt64 = 0x03FF_6CFA_0000_0000
+  private static let tokensFrom64: UInt64 = 0x57FF_FFFF_C7FF_FFFE
+
+  /// The value without the spaces around it (RFC 9112 §5).
+  private static func trimmed(_ bytes: Span<UInt8>, from colon: Int) -> Range<Int> {
+    var start = colon
+    var end = bytes.count
+    while start < end, isSpace(bytes[start]) { start += 1 }
+    while end > start, isSpace(bytes[end - 1]) { end -= 1 }
+    return start..<end
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+  private static func number(_ bytes: Span<UInt8>) -> Int? {
+    guard !bytes.isEmpty, bytes.count < 19 else { return nil }
+    var number = 0
+    for index in bytes.indices {
+      guard bytes[index] >= 0x30, bytes[index] <= 0x39 else { return nil }
+      number = number * 10 + Int(bytes[index] - 0x30)
+    }
+    return number
+  }
+}

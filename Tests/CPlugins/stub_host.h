@@ -1,0 +1,64 @@
+/// A host in memory: as much of the engine as the interceptors of a C plugin see.
+#ifndef STUB_HOST_H
+#define STUB_HOST_H
+
+#include <stdbool.h>
+
+#include <sluice/sluice.h>
+
+enum { STUB_FIELDS = 16 };
+
+typedef struct stub_field {
+  char name[64];
+  char value[256];
+  uint32_t marks;
+} stub_field;
+
+struct sluice_exchange {
+  char url[256];
+  stub_field fields[2][STUB_FIELDS];
+  size_t count[2];
+  /// The bodies as they would be parsed: the `body` member of a document, NULL for none. Owned.
+  json_t *body[2];
+  /// The documents that were handed out. Owned.
+  json_t *document[2];
+  /// Whether a document became the truth.
+  bool is_written[2];
+  /// What writing a header is answered with; SLUICE_OK lets it through.
+  sluice_status refusal;
+  /// What marking is answered with.
+  sluice_status mark_refusal;
+  char error_code[32];
+  char error_message[256];
+};
+
+const sluice_host *stub_host(void);
+
+void stub_begin(sluice_exchange *exchange, const char *url);
+void stub_end(sluice_exchange *exchange);
+/// Gives a side a body from the text of a document's `body` member.
+void stub_set_body(sluice_exchange *exchange, sluice_side side, const char *json);
+/// `json` of a body as compact text with sorted keys, valid until the next call.
+const char *stub_body(sluice_exchange *exchange, sluice_side side);
+
+void stub_add(sluice_exchange *exchange, sluice_side side, const char *name, const char *value);
+/// All values of a name joined by `|`, NULL where there is none; valid until the next call.
+const char *stub_values(sluice_exchange *exchange, sluice_side side, const char *name);
+uint32_t stub_marks(sluice_exchange *exchange, sluice_side side, const char *name);
+
+/// An instance of the plugin that is linked in, NULL when `create` refused; the message is in `stub_error`.
+void *stub_create(const char *config);
+void stub_destroy(void *instance);
+const char *stub_error(void);
+const sluice_interceptor *stub_interceptor(void);
+/// Whether the entry point refuses an older host with both revisions, and gives a table that is complete: identity, and a
+/// schema that is JSON and closed against unknown keys.
+bool stub_describes_itself(void);
+
+/// Creates with the first allocation failing, then the second, and so on until nothing fails any more; false when a failed
+/// `create` answered anything but SLUICE_NO_MEMORY or left an instance. Leaks are the sanitizer's to find.
+bool stub_survives_failing_allocations(const char *config);
+/// The allocation after so many fails, once; -1 for none.
+void stub_fail_allocation_after(long count);
+
+#endif

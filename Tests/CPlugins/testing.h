@@ -1,0 +1,38 @@
+/// A promise is a sentence and a function that checks it.
+#ifndef TESTING_H
+#define TESTING_H
+
+#include <stdio.h>
+#include <string.h>
+
+extern int testing_failures;
+
+/// Counts and names what does not hold, and goes on.
+#define EXPECT(condition)                                                        \
+  do {                                                                           \
+    if (!(condition)) {                                                          \
+      testing_failures++;                                                        \
+      fprintf(stderr, "  %s:%d: not so: %s\n", __FILE__, __LINE__, #condition);  \
+    }                                                                            \
+  } while (0)
+
+/// As EXPECT, for C strings; prints both.
+#define EXPECT_TEXT(found, expected)                                                                      \
+  do {                                                                                                    \
+    const char *found_ = (found), *expected_ = (expected);                                                \
+    if (!found_ || strcmp(found_, expected_) != 0) {                                                      \
+      testing_failures++;                                                                                 \
+      fprintf(stderr, "  %s:%d: found <%s>, expected <%s>\n", __FILE__, __LINE__, found_ ? found_ : "nothing", \
+              expected_);                                                                                 \
+    }                                                                                                     \
+  } while (0)
+
+typedef struct promise {
+  const char *sentence;
+  void (*check)(void);
+} promise;
+
+/// Checks all, prints `SUBJECT: N passed, N failed`, and gives the exit status.
+int keep_promises(const char *subject, const promise *promises, size_t count);
+
+#endif

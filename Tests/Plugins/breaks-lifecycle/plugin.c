@@ -1,0 +1,59 @@
+// CREATE and ACTIVATE say what becomes of them; counts the calls of its life in fixture.calls.
+#include "../stage.h"
+
+#ifndef CREATE
+#define CREATE SLUICE_OK
+#endif
+#ifndef ACTIVATE
+#define ACTIVATE SLUICE_OK
+#endif
+#ifndef INSTANCE
+#define INSTANCE (void *)host
+#endif
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+
+// create, activate, deactivate, destroy
+static int calls[4];
+
+static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+  (void)config;
+  calls[0]++;
+  if (CREATE != SLUICE_OK) return sluice_error_set(error, "the moon is missing");
+  sluice_log(host, SLUICE_LOG_INFO, "created");
+  *instance = INSTANCE;
+  return SLUICE_OK;
+}
+
+static sluice_status activate(void *instance, sluice_error *error) {
+  (void)instance;
+  calls[1]++;
+  if (ACTIVATE != SLUICE_OK) return sluice_error_set(error, "the moon is down");
+  return SLUICE_OK;
+}
+
+static void deactivate(void *instance, uint64_t deadline) {
+  tell(instance, "deadline", (long)deadline);
+  calls[2]++;
+}
+
+static void destroy(void *instance) {
+  tell(instance, "destroyed", 1);
+  calls[3]++;
+}
+
+static const void *extension(const char *id) { return strcmp(id, "fixture.calls") == 0 ? calls : NULL; }
+
+static const sluice_plugin plugin = {
+    .size = sizeof plugin,
+    .abi = 1,
+    .id = "fixture",
+    .version = "1.0.0",
+    .summary = "A fixture.",
+    .config_schema = "{\"type\": \"object\", \"properties\": {\"token\": {\"type\": \"string\"}}}",
+    .create = create,
+    .activate = activate,
+    .deactivate = deactivate,
+    .destroy = destroy,
+    .extension = extension};
+FIXTURE_ENTRY(&plugin)

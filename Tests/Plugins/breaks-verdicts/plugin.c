@@ -1,0 +1,10 @@
+// Answers with VERDICT and does nothing for it.
+#include "../stage.h"
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  (void)instance, (void)exchange;
+  return VERDICT;
+}
+
+static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)

@@ -1,0 +1,44 @@
+// Blocks in on_request until the test opens the gate.
+#include <semaphore.h>
+
+#include "../stage.h"
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+
+static sem_t gate;
+
+__attribute__((constructor)) static void open_gate(void) { sem_init(&gate, 0, 0); }
+
+static int released;
+static void release(void *data) { (*(int *)data)++; }
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  sluice_token token;
+  tell(instance, "suspend", host_of(instance)->exchange->suspend(exchange, &token));
+  host_of(instance)->exchange->data_set(exchange, &released, release);
+  tell(instance, "blocked", 1);
+  while (sem_wait(&gate) != 0) {
+  }
+  sluice_set_request_header(host_of(instance), exchange, "x-blocked", "yes");
+  tell(instance, "done", 1);
+  if (sluice_request_header(host_of(instance), exchange, "x-fail").data)
+    return sluice_fail(host_of(instance), exchange, "blocked", "as was asked");
+  return SLUICE_CONTINUE;
+}
+
+static void on_cancel(void *instance, sluice_token token) {
+  (void)token;
+  tell(instance, "cancel", 1);
+}
+
+static const sluice_interceptor table = {
+    .size = sizeof table, .flags = SLUICE_BLOCKING, .on_request = on_request, .on_cancel = on_cancel};
+
+static const void *extension(const char *id) {
+  if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &table;
+  if (strcmp(id, "fixture.released") == 0) return &released;
+  return strcmp(id, "fixture.gate") == 0 ? (const void *)&gate : NULL;
+}
+
+static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
+FIXTURE_ENTRY(&plugin)

@@ -1,0 +1,50 @@
+// Declares itself SERIAL and notes when two calls are under way at once. Each call takes a moment.
+#include <stdatomic.h>
+
+#include "../stage.h"
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+
+// calls, overlaps
+static atomic_int counts[2];
+static atomic_int inside;
+
+static void visit(void) {
+  if (atomic_fetch_add(&inside, 1) != 0) atomic_fetch_add(&counts[1], 1);
+  for (volatile int i = 0; i < 20000; i++) {
+  }
+  atomic_fetch_add(&counts[0], 1);
+  atomic_fetch_sub(&inside, 1);
+}
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  visit();
+  sluice_set_request_header(host_of(instance), exchange, "x-turn", "yes");
+  if (!sluice_request_header(host_of(instance), exchange, "x-suspend").data) return SLUICE_CONTINUE;
+  sluice_token token;
+  if (host_of(instance)->exchange->suspend(exchange, &token) != SLUICE_OK) return SLUICE_FAIL;
+  host_of(instance)->resume(host_of(instance), token, SLUICE_CONTINUE);
+  return SLUICE_SUSPENDED;
+}
+
+static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
+  (void)instance, (void)exchange;
+  visit();
+  return SLUICE_CONTINUE;
+}
+
+static const sluice_interceptor table = {
+#ifdef BLOCKING
+    .flags = SLUICE_SERIAL | SLUICE_BLOCKING,
+#else
+    .flags = SLUICE_SERIAL,
+#endif
+    .size = sizeof table, .on_request = on_request, .on_issue = on_issue};
+
+static const void *extension(const char *id) {
+  if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &table;
+  return strcmp(id, "fixture.counts") == 0 ? (const void *)counts : NULL;
+}
+
+static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
+FIXTURE_ENTRY(&plugin)

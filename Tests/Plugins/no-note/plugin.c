@@ -1,0 +1,5 @@
+// In order but for the note, which is not there.
+#include "../fixture.h"
+
+static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
+FIXTURE_ENTRY(&plugin)

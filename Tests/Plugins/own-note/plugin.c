@@ -1,0 +1,33 @@
+// A note with the numbers, the alignment and the growth that the build asks for.
+#include "../fixture.h"
+
+#ifndef ABI_MIN
+#define ABI_MIN 1
+#endif
+#ifndef ABI_MAX
+#define ABI_MAX 1
+#endif
+#ifndef FEATURES
+#define FEATURES 0
+#endif
+#ifndef ALIGNMENT
+#define ALIGNMENT 4
+#endif
+
+__attribute__((section(".note.sluice"), used, aligned(ALIGNMENT))) static const struct {
+  uint32_t name_size, content_size, type;
+  char name[8];
+#ifdef PADDED
+  uint32_t padding;
+#endif
+  sluice_note content;
+  uint32_t of_a_newer_revision[3];
+} note = {.name_size = 7,
+          .content_size = sizeof(sluice_note) + 12,
+          .type = SLUICE_NOTE_TYPE,
+          .name = "sluice",
+          .content = {ABI_MIN, ABI_MAX, 0, FEATURES, 2, 3, 4},
+          .of_a_newer_revision = {7, 8, 9}};
+
+static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
+FIXTURE_ENTRY(&plugin)

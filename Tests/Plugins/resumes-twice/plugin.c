@@ -1,0 +1,32 @@
+// Resumes before the call returns, again, with a forged token and with no decision.
+#include "../stage.h"
+
+static sluice_token last;
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  const sluice_host *host = host_of(instance);
+  sluice_token token, second;
+  tell(instance, "suspend", host->exchange->suspend(exchange, &token));
+  tell(instance, "suspend-again", host->exchange->suspend(exchange, &second));
+  tell(instance, "suspended", host->resume(host, token, SLUICE_SUSPENDED));
+  sluice_token forged = token;
+  forged.nonce ^= 1;
+  tell(instance, "forged", host->resume(host, forged, SLUICE_CONTINUE));
+  forged = token;
+  forged.slot |= 0xFF000000u;
+  tell(instance, "forged-loop", host->resume(host, forged, SLUICE_CONTINUE));
+  tell(instance, "first", host->resume(host, token, SLUICE_CONTINUE));
+  tell(instance, "second", host->resume(host, token, SLUICE_FAIL));
+  last = token;
+  return SLUICE_SUSPENDED;
+}
+
+static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
+  (void)exchange;
+  tell(instance, "late", host_of(instance)->resume(host_of(instance), last, SLUICE_CONTINUE) > 0);
+  return SLUICE_CONTINUE;
+}
+
+static const sluice_interceptor table = {
+    .size = sizeof table, .on_request = on_request, .on_response = on_response};
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)

@@ -1,0 +1,60 @@
+import SluiceJSON
+import SluiceTestKit
+import Testing
+
+/// Configurations that are wrong: refused with file, line, key and what was expected, by `check` and `run` alike.
+@Suite struct CheckTests {
+  @Test(arguments: [
+    ("{\n  \"transprot\": {}\n}", ":2: transprot: unknown key \"transprot\"; did you mean \"transport\"?"),
+    (
+      "{\n  \"transport\": {\n    \"loops\": \"two\"\n  }\n}",
+      ":3: transport.loops: expected an integer, found a string"
+    ),
+    ("{\n  \"plugins\": {\"a\": {\"library\": \"x.so\"},\n    \"a\": {\"library\": \"y.so\"}}\n}", "stands twice"),
+    (
+      "{\"plugins\":\n {\"a\": {\"library\": \"x.so\", \"config\": {\"token\": {\"env\": \"NOT_SET_ANYWHERE\"}}}}}",
+      ":2: plugins.a.config.token: the environment variable \"NOT_SET_ANYWHERE\" is not set"
+    ),
+    ("{\n \"request\": [\"nobody\"]\n}", ":2: request[0]: no plugin is named \"nobody\""),
+    ("{\"deadline\": \"soon\"}", ":1: deadline: expected a duration"), ("{", "no JSON"),
+  ])
+  func `each mistake has its place and what was expected`(_ text: String, _ message: String) async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(text, to: "sluice.json")
+    for command in [["check", "-c", file], ["run", "-c", file], ["send", "-c", file, "http://127.0.0.1:1/"]] {
+      let result = try await Command.run(Tool.path, command)
+      #expect(result.status == 2)
+      #expect(result.errorText.hasPrefix("sluice: \(file)"))
+      #expect(result.errorText.contains(message), "\(result.errorText)")
+      #expect(result.outputText.isEmpty)
+    }
+  }
+
+  @Test func `a library that does not exist is a wrong configuration`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"plugins": {"a": {"library": "missing.so"}}, "request": ["a"]}"#, to: "c.json")
+    let result = try await Tool.run("check", "-c", file)
+    #expect(result.status == 2)
+    #expect(result.errorText.contains("missing.so"))
+  }
+
+  @Test func `a configuration that is right is said to be`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("{}", to: "c.json")
+    let result = try await Tool.run("check", "-c", file)
+    #expect(result.status == 0)
+    #expect(result.outputText.hasPrefix("ok: \(file)"))
+  }
+
+  @Test func `the verdict is to be had as a document`() async throws {
+    let folder = try TemporaryDirectory()
+    let good = try folder.write("{}", to: "good.json")
+    let bad = try folder.write(#"{"x": 1}"#, to: "bad.json")
+    #expect(try await Tool.run("check", "--json", "-c", good).documents.first?["ok"]?.bool == true)
+    let result = try await Tool.run("check", "--json", "-c", bad)
+    #expect(result.status == 2)
+    let document = try #require(try result.documents.first)
+    #expect(document["ok"]?.bool == false)
+    #expect(document["problems"]?[0]?.string?.contains("unknown key \"x\"") == true)
+  }
+}

@@ -1,0 +1,37 @@
+import SluiceTestKit
+import Testing
+
+@testable import SluiceCommand
+
+/// Lines of a file.
+@Suite struct InputLinesTests {
+  private func lines(of text: String, limitBytes: Int = 1 << 20) throws -> [String] {
+    let folder = try TemporaryDirectory()
+    let lines = try InputLines(path: try folder.write(text, to: "in"), limitBytes: limitBytes)
+    var all: [String] = []
+    while true {
+      switch lines.next() {
+      case .text(let bytes): all.append(String(decoding: bytes, as: UTF8.self))
+      case .tooLong: all.append("(too long)")
+      case .end: return all
+      case .failure(let error): throw error
+      }
+    }
+  }
+
+  @Test func `line ends are LF or CR LF, and the last line needs none`() throws {
+    #expect(try lines(of: "a\r\nb\n\nc") == ["a", "b", "", "c"])
+    #expect(try lines(of: "a\n") == ["a"])
+    #expect(try lines(of: "").isEmpty)
+  }
+
+  @Test func `a line longer than the limit is skipped, and the next one is whole`() throws {
+    let long = String(repeating: "x", count: 3_000_000)
+    #expect(try lines(of: "a\n\(long)\nb\n\(long)", limitBytes: 1_000_000) == ["a", "(too long)", "b", "(too long)"])
+  }
+
+  @Test func `lines of every length around a block are whole`() throws {
+    let texts = (262_140...262_150).map { String(repeating: "y", count: $0) } + ["z"]
+    #expect(try lines(of: texts.joined(separator: "\n")) == texts)
+  }
+}

@@ -1,0 +1,142 @@
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// The command with the shipped plugins, and with libraries that are none.
+@Suite struct PluginTests {
+  private static let bearer = BuiltProducts.library("bearer-auth")
+  private static let editing = BuiltProducts.library("json-edit")
+
+  @Test func `--plugin adds a plugin where it has a part, with its configuration`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await Tool.run(
+      "send", "--plugin", #"\#(Self.bearer)={"token": "t0k", "hosts": ["127.0.0.1"]}"#, server.baseURL)
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(server.requests.first?.headers.first("authorization") == "Bearer t0k")
+  }
+
+  @Test func `a run through C plugins changes every request, and the summary has each stage`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(
+      """
+      {"plugins": {
+        "auth": {"library": "\(Self.bearer)", "config": {"token": {"env": "API_TOKEN"}, "hosts": ["127.0.0.1"]}},
+        "edit": {"library": "\(Self.editing)", "config": {"request": [{"op": "set", "path": "/seen", "value": true}]}}},
+       "request": ["auth", "edit"], "transport": {"baseURL": "\(server.baseURL)"}}
+      """, to: "c.json")
+    let line =
+      #"{"method": "POST", "url": "/", "headers": {"content-type": "application/json"}, "body": {"json": {"a": 1}}}"#
+    let result = try await Tool.run(
+      "run", "-c", file, input: [line, line, line].joined(separator: "\n"), environment: ["API_TOKEN": "secret"])
+    #expect(result.status == 0, "\(result.errorText)\(result.outputText)")
+    #expect(server.requests.count == 3)
+    for request in server.requests {
+      #expect(request.headers.first("authorization") == "Bearer secret")
+      #expect(String(decoding: request.body, as: UTF8.self).contains(#""seen":true"#))
+    }
+    #expect(result.errorText.contains("request auth") && result.errorText.contains("request edit"))
+  }
+
+  @Test func `a Swift plugin that writes on a thread of its own has written when send ends, whatever became of it`()
+    async throws
+  {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let log = folder.path("access.log")
+    let plugin = "\(BuiltProducts.library("access-log"))={\"output\": \"\(log)\"}"
+    for number in 1...20 {
+      let url = number % 2 == 0 ? server.baseURL : "http://127.0.0.1:1"
+      let result = try await Tool.run("send", "--plugin", plugin, url)
+      #expect(result.status == (number % 2 == 0 ? 0 : 1))
+      #expect(try FileTree.readText(log).split(separator: "\n").count == number)
+    }
+  }
+
+  @Test func `a library that is refused ends check, run and send with 3 and names file and key`() async throws {
+    let folder = try TemporaryDirectory()
+    try folder.write("plain text", to: "libx.so")
+    let file = try folder.write(
+      "{\"plugins\":\n {\"x\": {\"library\": \"libx.so\"}}, \"request\": [\"x\"]}", to: "c.json")
+    for command in [["check", "-c", file], ["run", "-c", file], ["send", "-c", file, "http://127.0.0.1:1/"]] {
+      let result = try await Command.run(Tool.path, command)
+      #expect(result.status == 3)
+      for part in [file, "libx.so", "not an ELF file"] {
+        #expect(result.errorText.contains(part), "\(result.errorText)")
+      }
+    }
+  }
+
+  @Test func `check names every library that is refused`() async throws {
+    let folder = try TemporaryDirectory()
+    try folder.write("plain text", to: "libx.so")
+    let file = try folder.write(
+      #"{"plugins": {"x": {"library": "libx.so"}, "y": {"library": "libx.so"}}, "request": ["x", "y"]}"#, to: "c.json")
+    let result = try await Tool.run("check", "-c", file)
+    #expect(result.status == 3)
+    #expect(result.errorText.contains("plugin \"x\"") && result.errorText.contains("plugin \"y\""))
+  }
+
+  @Test func `a stage that answers everything itself needs no more stack for more lines`() async throws {
+    let plugin = try await PluginCompiler.compile(source: Self.answering, name: "answering")
+    let count = 20_000
+    let result = try await Tool.run(
+      "run", "-q", "--concurrency", "3", "--plugin", plugin.path,
+      input: String(repeating: "{\"url\": \"http://127.0.0.1:1/\"}\n", count: count))
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(Set(try result.documents.compactMap { $0.status == 204 ? $0["id"]?.integer : nil }).count == count)
+  }
+
+  private static let answering = """
+    #include <stdlib.h>
+    #include <string.h>
+    #include <sluice/sluice.h>
+    static const sluice_host *the_host;
+    static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+      (void)instance;
+      return the_host->exchange->respond(exchange, 204);
+    }
+    static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+      (void)config; (void)error;
+      the_host = host;
+      *instance = &the_host;
+      return SLUICE_OK;
+    }
+    static void destroy(void *instance) { (void)instance; }
+    static const void *extension(const char *id) {
+      static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+      return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
+    }
+    SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_RESPOND, 1, 0, 0)
+    SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
+      static const sluice_plugin plugin = {.size = sizeof plugin, .abi = SLUICE_ABI_VERSION, .id = "test.answering",
+        .version = "1.0.0", .summary = "Answers everything", .create = create, .destroy = destroy, .extension = extension};
+      (void)host; (void)abi; (void)error;
+      return &plugin;
+    }
+    """
+
+  @Test func `a configuration that the plugin's schema does not allow ends with 2`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(
+      #"{"plugins": {"auth": {"library": "\#(Self.bearer)", "config": {"tokn": 7}}}, "request": ["auth"]}"#,
+      to: "c.json")
+    let result = try await Tool.run("check", "-c", file)
+    #expect(result.status == 2, "\(result.errorText)")
+    #expect(result.errorText.contains("tokn"))
+  }
+
+  @Test func `a plugin in a list that it has no callback for ends with 2`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(
+      #"{"plugins": {"auth": {"library": "\#(Self.bearer)", "config": {"token": "a", "hosts": ["*"]}}}, "tracers": ["auth"]}"#,
+      to: "c.json")
+    let result = try await Tool.run("check", "-c", file)
+    #expect(result.status == 2)
+    #expect(result.errorText.contains("tracers[0]"))
+  }
+}

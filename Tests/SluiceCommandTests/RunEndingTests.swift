@@ -1,0 +1,112 @@
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// How a run ends before its input does.
+@Suite struct RunEndingTests {
+  private func lines(_ range: Range<Int>, _ url: String) -> String {
+    range.map { #"{"id": "r\#($0)", "url": "\#(url)"}"# + "\n" }.joined()
+  }
+
+  @Test(arguments: [(2, 130), (15, 143)] as [(Int32, Int32)])
+  func `a signal lets finish what is in flight and begins nothing more`(_ signal: Int32, _ status: Int32) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let running = try Tool.start("run", "--concurrency", "4")
+    try running.write(lines(0..<20, server.baseURL))
+    try await server.waitForHeld(4)
+    running.send(signal: signal)
+    // The input stays open: the run must not wait for it.
+    server.release()
+    let result = try await running.wait()
+    #expect(result.status == status)
+    let documents = try result.documents
+    #expect(documents.count == server.requestCount)
+    #expect(documents.allSatisfy { $0.status == 200 })
+    #expect(result.errorText.contains("interrupted"))
+  }
+
+  @Test func `what does not finish within the drain time fails, and a result says so`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let running = try Tool.start("run", "-q", "--drain", "50ms")
+    try running.write(lines(0..<2, server.baseURL))
+    try await server.waitForHeld(2)
+    running.send(signal: 2)
+    let result = try await running.wait()
+    #expect(result.status == 130)
+    #expect(try result.documents.map(\.errorCode) == ["shutdown", "shutdown"])
+  }
+
+  @Test func `a second signal ends it at once`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let running = try Tool.start("run", "-q")
+    try running.write(lines(0..<2, server.baseURL))
+    try await server.waitForHeld(2)
+    running.send(signal: 2)
+    // Two of one kind that are pending at the same time would be one.
+    running.send(signal: 15)
+    #expect([130, 143].contains(try await running.wait(upTo: .seconds(20)).status))
+  }
+
+  @Test func `a reader that goes away ends it quietly with 141, with the input still open`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let script = "trap '' PIPE; { \(Tool.path) run -q; echo $? >&2; } | { exec <&-; echo closed >&2; }"
+    let running = try Command("bash", ["-c", script], environment: Tool.cleared).start()
+    try running.write(lines(0..<1, server.baseURL))
+    try await server.waitForHeld(1)
+    try await running.waitForError(containing: "closed")
+    server.release()
+    let result = try await running.wait(upTo: .seconds(30))
+    #expect(result.errorText == "closed\n141\n")
+  }
+
+  @Test func `with too few descriptors the run is warned about, and what finds none fails by itself`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let script = "ulimit -n 64; exec \(Tool.path) run -q --concurrency 300"
+    let running = try Command("sh", ["-c", script], environment: Tool.cleared).start()
+    running.writeAndClose(Array(lines(0..<300, server.baseURL).utf8))
+    try await server.waitForHeld(20)
+    try await running.waitForOutput(containing: "Too many open files")
+    server.release()
+    let result = try await running.wait()
+    #expect(result.status == 1)
+    #expect(result.errorText.contains("--concurrency 300 may need 556 descriptors, and 64 are allowed"))
+    let documents = try result.documents
+    #expect(documents.count == 300)
+    #expect(documents.contains { $0.status == 200 } && documents.contains { $0.errorCode == "resources" })
+  }
+
+  @Test func `an output that is full ends it with 1 and the reason`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await Tool.run("run", "-q", "-o", "/dev/full", input: lines(0..<50, server.baseURL))
+    #expect(result.status == 1)
+    #expect(result.errorText.contains("cannot write /dev/full: No space left on device"))
+  }
+
+  @Test func `a reader that is slow holds the run, and gets every result`() async throws {
+    let body = String(repeating: "x", count: 40_000)
+    let server = try LoopbackServer(recording: .countOnly) { _ in .text(body) }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(lines(0..<1000, server.baseURL), to: "in.jsonl")
+    // The reader waits for a line of the test on descriptor 3.
+    let script = "exec 3<&0; \(Tool.path) run -q -i \(file) | { read -r go <&3; wc -l; }"
+    let running = try Command("bash", ["-c", script], environment: Tool.cleared).start()
+    try await server.waitForRequests(100)
+    // 4 MiB of results wait, and those in flight come on top: the other requests are not begun.
+    #expect(server.requestCount < 500)
+    try running.write("go\n")
+    #expect(try await running.wait().outputText.trimmed == "1000")
+  }
+}

@@ -1,0 +1,116 @@
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Lines that are no requests: an error result for each, and the run goes on.
+@Suite struct RunInputTests {
+  @Test(arguments: [
+    ("hello", "not JSON"), (#"{"url": "#, "not JSON"), (#"["a"]"#, "expected an object"),
+    (#"{"method": "GET"}"#, "missing key \"url\""), (#"{"url": 7}"#, "\"/url\""),
+    (#"{"url": "http://h/", "headers": {"a": "b\r\nc"}}"#, "header \"a\""),
+    (#"{"url": "http://h/", "headers": {"a b": "c"}}"#, "not a field name"),
+    (#"{"url": "ftp://h/"}"#, "scheme \"ftp\" is not supported"), (#"{"url": "/relative"}"#, "not absolute"),
+    (#"{"url": "http://h/", "body": {"base64": "a?"}}"#, "not base64"),
+    (#"{"url": "http://h/", "body": {"file": "/nonexistent"}}"#, "cannot read /nonexistent"),
+    (#"{"url": "http://h/", "methd": "GET"}"#, "methd"), (#"{"url": "http://h/", "url": "http://i/"}"#, "not JSON"),
+    (#"{"url": "http://h/", "timeout": "soon"}"#, "expected a number above 0"),
+    (#"{"url": "http://h/", "id": {}}"#, "expected a string, a number"),
+    (#"{"url": "http://h/", "method": "G T"}"#, "not a token"),
+  ])
+  func `a bad line is named with what was expected, and the next one runs`(
+    _ line: String, _ message: String
+  ) async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await Tool.run(
+      "run", "-q", input: "\n\(line)\n{\"id\": \"good\", \"url\": \"\(server.baseURL)\"}\n")
+    let documents = try result.documents
+    let bad = try #require(documents.first { $0["id"]?.integer == 2 })
+    #expect(bad.errorCode == "invalid_request")
+    #expect(bad.errorMessage?.hasPrefix("line 2: ") == true)
+    #expect(bad.errorMessage?.contains(message) == true)
+    #expect(bad["attempts"]?.integer == 0)
+    #expect(documents.first { $0["id"]?.string == "good" }?.status == 200)
+    #expect(documents.count == 2)
+    #expect(result.status == 1)
+  }
+
+  @Test func `a bad line with an id keeps it`() async throws {
+    let documents = try await Tool.run("run", "-q", input: #"{"id": "mine", "method": "GET"}"#).documents
+    #expect(documents.first?["id"]?.string == "mine")
+  }
+
+  @Test func `a body beyond the limit gets an error, also from a file`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"transport": {"maxRequestBytes": 10}}"#, to: "c.json")
+    let large = try folder.write("twelve bytes", to: "large")
+    let text = """
+      {"url": "\(server.baseURL)", "body": {"text": "eleven byte"}}
+      {"url": "\(server.baseURL)", "body": {"file": "\(large)"}}
+      """
+    let documents = try await Tool.run("run", "-q", "-c", file, input: text).documents
+    #expect(documents.count == 2)
+    for document in documents {
+      #expect(document.errorMessage?.contains("transport.maxRequestBytes allows 10") == true)
+    }
+  }
+
+  @Test func `a line of 50 MB runs where the limit allows it, and gets an error where not`() async throws {
+    let server = try LoopbackServer(recording: .countOnly)
+    defer { server.stop() }
+    let line =
+      #"{"id":"big","method":"POST","url":"\#(server.baseURL)","body":{"text":"\#(String(repeating: "x", count: 50_000_000))"}}"#
+    let text = line + "\n" + #"{"id":"small","url":"\#(server.baseURL)"}"# + "\n"
+    let allowed = try await Tool.run("run", "-q", input: text)
+    #expect(allowed.status == 0)
+    #expect(try allowed.documents.count == 2)
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"transport": {"maxRequestBytes": 1000000}}"#, to: "c.json")
+    let refused = try await Tool.run("run", "-q", "-c", file, input: text)
+    #expect(refused.status == 1)
+    let documents = try refused.documents
+    #expect(documents.first { $0["id"]?.integer == 1 }?.errorMessage?.contains("transport.maxRequestBytes") == true)
+    #expect(documents.first { $0["id"]?.string == "small" }?.status == 200)
+  }
+
+  @Test func `failures of the network are results with their word, what happened and what to do`() async throws {
+    let garbage = try ScriptedServer(.receiveHead, .send("SSH-2.0-x\r\n"))
+    defer { garbage.stop() }
+    let cut = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
+    defer { cut.stop() }
+    let clear = try ScriptedServer(.receive(1), .send("HTTP/1.1 400 Bad Request\r\n\r\n"))
+    defer { clear.stop() }
+    let large = try LoopbackServer { _ in .text(String(repeating: "x", count: 5000)) }
+    defer { large.stop() }
+    let cases = [
+      ("dns", "http://no-such-host.invalid/", "cannot resolve \"no-such-host.invalid\"", "check the name"),
+      ("connect", "http://127.0.0.1:1/", "http://127.0.0.1:1: ", "check host and port"),
+      ("invalid_response", garbage.baseURL, "not HTTP", "leads to an HTTP server"),
+      ("connection_lost", cut.baseURL, "in the middle of the response", "the server's log"),
+      ("response_too_large", large.baseURL, "larger than the 1000 bytes", "raise transport.maxResponseBytes"),
+      ("tls", "https://127.0.0.1:\(clear.port)", "https://127.0.0.1:", "speaks TLS on this port"),
+    ]
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"transport": {"maxResponseBytes": 1000}}"#, to: "c.json")
+    let text = cases.map { #"{"id": "\#($0.0)", "url": "\#($0.1)"}"# + "\n" }.joined()
+    let result = try await Tool.run("run", "-q", "-c", file, input: text)
+    #expect(result.status == 1)
+    let documents = try result.documents
+    #expect(documents.count == cases.count)
+    for (code, _, happened, advice) in cases {
+      let document = try #require(documents.first { $0["id"]?.string == code })
+      #expect(document.errorCode == code)
+      #expect(document.errorMessage?.contains(happened) == true, "\(document)")
+      #expect(document.errorMessage?.contains(advice) == true, "\(document)")
+    }
+  }
+
+  @Test func `an input that is not there ends with 2`() async throws {
+    let result = try await Tool.run("run", "-i", "/nonexistent")
+    #expect(result.status == 2)
+    #expect(result.errorText.contains("cannot read /nonexistent"))
+  }
+}

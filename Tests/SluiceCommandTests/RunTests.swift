@@ -1,0 +1,156 @@
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// `sluice run` over many lines.
+@Suite struct RunTests {
+  /// 2,000 lines, or 100,000 when SLUICE_SOAK is set.
+  static let lineCount = Tool.isSoak ? 100_000 : 2_000
+
+  private func input(_ count: Int, _ url: String) -> String {
+    (0..<count).map { #"{"id": "r\#($0)", "url": "\#(url)?n=\#($0)"}"# + "\n" }.joined()
+  }
+
+  private func expectEachOnce(_ result: CommandResult, _ count: Int) throws -> [JSONValue] {
+    let documents = try result.documents
+    #expect(documents.count == count)
+    #expect(Set(documents.compactMap { $0["id"]?.string }) == Set((0..<count).map { "r\($0)" }))
+    return documents
+  }
+
+  @Test func `every line has exactly one result, over HTTP 1.1`() async throws {
+    guard NginxServer.isAvailable else { return }
+    let server = try await NginxServer.start()
+    defer { withExtendedLifetime(server) {} }
+    let result = try await Tool.run("run", "-q", input: input(Self.lineCount, server.baseURL + "/json"))
+    let documents = try expectEachOnce(result, Self.lineCount)
+    #expect(documents.allSatisfy { $0.status == 200 && $0["error"] == nil })
+    #expect(result.status == 0)
+    #expect(result.errorText.isEmpty)
+    #expect(try server.requestCount() == Self.lineCount + 1)
+  }
+
+  @Test func `every line has exactly one result, over HTTP 2 with TLS on two loops`() async throws {
+    guard NginxServer.isAvailable else { return }
+    let certificates = try await TestCertificates.shared()
+    let server = try await NginxServer.start(certificates: certificates)
+    defer { withExtendedLifetime(server) {} }
+    let folder = try TemporaryDirectory()
+    let text =
+      #"{"transport": {"loops": 2, "baseURL": "\#(server.secureBaseURL)", "tls": {"ca": "\#(certificates.authority)"}}}"#
+    let file = try folder.write(text, to: "c.json")
+    let result = try await Tool.run("run", "-q", "-c", file, input: input(Self.lineCount, "/json"))
+    let documents = try expectEachOnce(result, Self.lineCount)
+    #expect(documents.allSatisfy { $0.status == 200 })
+    #expect(result.status == 0)
+  }
+
+  @Test func `with the server killed half-way nothing is lost and the status is 1`() async throws {
+    guard NginxServer.isAvailable else { return }
+    let server = try await NginxServer.start()
+    defer { withExtendedLifetime(server) {} }
+    let running = try Tool.start("run", "-q", "--concurrency", "16")
+    let text = input(Self.lineCount, server.baseURL + "/json")
+    let half = text.utf8.count / 2
+    try running.write(Array(text.utf8.prefix(half)))
+    try await running.waitForOutput(containing: "\"r\(Self.lineCount / 4)\"")
+    try await server.kill()
+    running.writeAndClose(Array(text.utf8.dropFirst(half)))
+    let result = try await running.wait()
+    let documents = try expectEachOnce(result, Self.lineCount)
+    #expect(documents.contains { $0.status == 200 })
+    #expect(documents.contains { $0.errorCode == "connect" })
+    #expect(result.status == 1)
+  }
+
+  @Test func `memory does not grow with the number of lines`() async throws {
+    let server = try LoopbackServer(recording: .countOnly)
+    defer { server.stop() }
+    let running = try Tool.start("run", "-q")
+    let block = Array(input(2_000, server.baseURL).utf8)
+    try running.write(block)
+    try await server.waitForRequests(1_900)
+    let early = try #require(ProcessFacts(of: running.processID).residentBytes)
+    for _ in 0..<(Tool.isSoak ? 50 : 4) { try running.write(block) }
+    try await server.waitForRequests(Tool.isSoak ? 100_000 : 9_900, upTo: .seconds(120))
+    let late = try #require(ProcessFacts(of: running.processID).residentBytes)
+    running.closeInput()
+    #expect(try await running.wait().status == 0)
+    #expect(Sanitizer.isOn || late - early < 8 << 20)
+  }
+
+  @Test func `ids of any scalar come back as they were, and line numbers stand for missing ones`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let url = server.baseURL
+    let lines = ["7", "1.5", "true", "null", #""a""#].map { #"{"id": \#($0), "url": "\#(url)"}"# }
+    let text = lines.joined(separator: "\r\n") + "\r\n\n{\"url\": \"\(url)\"}"
+    let documents = try await Tool.run("run", "-q", input: text).documents
+    let ids = Set(documents.compactMap { $0["id"]?.description })
+    #expect(ids == ["7", "1.5", "true", "null", #""a""#])
+    #expect(documents.filter { $0["id"]?.integer == 7 }.count == 2)
+  }
+
+  @Test func `method, headers, body and timeout of a line are used`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let line =
+      #"{"method":"PATCH","url":"\#(server.baseURL)/p","headers":{"X-A":["1","2"]},"body":{"json":{"k":1}},"timeout":"20s"}"#
+    let result = try await Tool.run("run", "-q", input: line)
+    #expect(result.status == 0)
+    let request = try #require(server.requests.first)
+    #expect(request.method == "PATCH")
+    #expect(String(decoding: request.body, as: UTF8.self) == #"{"k":1}"#)
+    #expect(request.headers.filter { $0.name.lowercased() == "x-a" }.map(\.value) == ["1", "2"])
+  }
+
+  @Test func `the trace context of the environment is the parent`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await Tool.run(
+      "run", "-q", input: #"{"url":"\#(server.baseURL)"}"#,
+      environment: ["TRACEPARENT": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"])
+    #expect(result.status == 0)
+  }
+
+  @Test func `no more than the concurrency is in flight, and the rate is kept`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let running = try Tool.start("run", "-q", "--concurrency", "3")
+    try running.write(input(10, server.baseURL))
+    running.closeInput()
+    try await server.waitForHeld(3)
+    #expect(server.requestCount == 3)
+    server.release()
+    #expect(try await running.wait().documents.count == 10)
+    let clock = ContinuousClock()
+    let time = try await clock.measure {
+      _ = try await Tool.run("run", "-q", "--rate", "50/s", input: input(11, server.baseURL))
+    }
+    #expect(time >= .milliseconds(180))
+  }
+
+  @Test func `the summary counts, and holds no terminal codes in a pipe`() async throws {
+    let server = try LoopbackServer { request in
+      request.path == "/no" ? ServerResponse(status: 500) : .text("ok")
+    }
+    defer { server.stop() }
+    let text = #"{"url":"\#(server.baseURL)/"}"# + "\nbad\n" + #"{"url":"\#(server.baseURL)/no"}"# + "\n"
+    let result = try await Tool.run("run", input: text)
+    #expect(result.status == 1)
+    #expect(result.errorText.contains("3 requests in "))
+    #expect(result.errorText.contains("2 failed, 1 of them no valid request line"))
+    for word in ["2xx", "5xx", "latency", "p99"] { #expect(result.errorText.contains(word)) }
+    #expect(!result.errorText.contains("\u{1B}") && !result.outputText.contains("\u{1B}"))
+    #expect(!result.errorText.contains("\r"))
+  }
+
+  @Test func `large bodies stand in the result whole`() async throws {
+    let server = try LoopbackServer { _ in .text(String(repeating: "x", count: 3 << 20)) }
+    defer { server.stop() }
+    let documents = try await Tool.run("run", "-q", input: #"{"url":"\#(server.baseURL)"}"#).documents
+    #expect(documents.first?["response"]?["body"]?["text"]?.string?.utf8.count == 3 << 20)
+  }
+}

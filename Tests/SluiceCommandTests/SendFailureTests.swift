@@ -1,0 +1,89 @@
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// What goes wrong with one request: each with its word, and its status.
+@Suite struct SendFailureTests {
+  @Test(arguments: [
+    (["ftp://127.0.0.1/"], "scheme \"ftp\" is not supported"), (["example.com"], "not absolute"),
+    (["-H", "a", "http://127.0.0.1/"], "expected \"NAME: VALUE\""),
+    (["-H", "a: b\r\nc: d", "http://127.0.0.1/"], "holds CR, LF"),
+    (["-X", "GET", "POST", "http://127.0.0.1/"], "give it once"), (["-X", "G T", "http://127.0.0.1/"], "not a token"),
+    (["-d@/nonexistent", "http://127.0.0.1/"], "cannot read /nonexistent"),
+    (["-c", "/nonexistent", "http://127.0.0.1/"], "/nonexistent: cannot read it"),
+    (["--cacert", "/nonexistent", "https://127.0.0.1/"], "cannot read /nonexistent"),
+    (["--plugin", "/nonexistent.so={", "http://127.0.0.1/"], "is not JSON"),
+  ])
+  func `what is wrong before anything is sent ends with 2`(_ arguments: [String], _ message: String) async throws {
+    let result = try await Command.run(Tool.path, ["send"] + arguments)
+    #expect(result.status == 2)
+    #expect(result.errorText.contains(message))
+  }
+
+  @Test func `a name that does not resolve is named`() async throws {
+    let result = try await Tool.run("send", "http://no-such-host.invalid/")
+    #expect(result.status == 1)
+    #expect(result.errorText.contains("sluice: dns: "))
+    #expect(result.errorText.contains("no-such-host.invalid"))
+  }
+
+  @Test func `what is no HTTP, and what is cut in the body, has its own word`() async throws {
+    let garbage = try ScriptedServer(.receiveHead, .send("SSH-2.0-x\r\n"))
+    defer { garbage.stop() }
+    let invalid = try await Tool.run("send", garbage.baseURL)
+    #expect(invalid.status == 1)
+    #expect(invalid.errorText.contains("sluice: invalid_response: "))
+    let cut = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
+    defer { cut.stop() }
+    let result = try await Tool.run("send", cut.baseURL)
+    #expect(result.status == 1)
+    #expect(result.outputText == "half")
+    #expect(result.errorText.contains("sluice: connection_lost: "))
+  }
+
+  @Test func `a response beyond the limit of the configuration fails`() async throws {
+    let server = try LoopbackServer { _ in .text(String(repeating: "x", count: 5000)) }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"transport": {"maxResponseBytes": 1000}}"#, to: "c.json")
+    let result = try await Tool.run("send", "-c", file, server.baseURL)
+    #expect(result.status == 1)
+    #expect(result.errorText.contains("sluice: response_too_large: "))
+  }
+
+  @Test func `a certificate of nobody known is refused, and accepted when asked to`() async throws {
+    guard NginxServer.isAvailable else { return }
+    let certificates = try await TestCertificates.shared()
+    let server = try await NginxServer.start(certificates: certificates)
+    defer { withExtendedLifetime(server) {} }
+    let refused = try await Tool.run("send", server.secureBaseURL)
+    #expect(refused.status == 1)
+    #expect(refused.errorText.contains("sluice: tls: "))
+    for option in [["-k"], ["--cacert", certificates.authority]] {
+      let result = try await Command.run(Tool.path, ["send"] + option + [server.secureBaseURL])
+      #expect(result.status == 0)
+      #expect(result.outputText == "ok\n")
+    }
+  }
+
+  @Test func `an output that cannot be written ends with 1 and names the file`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try await Tool.run("send", "-o", "/nonexistent/x", server.baseURL)
+    #expect(folder.status == 1)
+    #expect(folder.errorText.contains("cannot write /nonexistent/x"))
+    let full = try await Tool.run("send", "-o", "/dev/full", server.baseURL)
+    #expect(full.status == 1)
+    #expect(full.errorText.contains("cannot write /dev/full: No space left on device"))
+  }
+
+  @Test func `a timeout has its word`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let result = try await Tool.run("send", "-m", "50ms", server.baseURL)
+    #expect(result.status == 1)
+    #expect(result.errorText.contains("sluice: deadline: ") || result.errorText.contains("sluice: timeout: "))
+    server.release()
+  }
+}

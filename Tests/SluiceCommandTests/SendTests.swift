@@ -1,0 +1,134 @@
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// `sluice send` against a real server.
+@Suite struct SendTests {
+  @Test func `the body goes to standard output and nothing else is said`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await Tool.run("send", server.baseURL + "/a?b=c")
+    #expect(result.status == 0)
+    #expect(result.outputText == "ok\n")
+    #expect(result.errorText.isEmpty)
+    #expect(server.requests.first?.target == "/a?b=c")
+  }
+
+  @Test func `data makes it a form by POST, joined by ampersands`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    _ = try await Tool.run("send", server.baseURL, "-d", "a=1", "-d@-", input: "b=2\r\n")
+    let request = try #require(server.requests.first)
+    #expect(request.method == "POST")
+    #expect(String(decoding: request.body, as: UTF8.self) == "a=1&b=2")
+    #expect(request.headers.first("content-type") == "application/x-www-form-urlencoded")
+  }
+
+  @Test func `binary data is sent as it is, from a file, with headers of the caller`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write([0, 10, 13, 255], to: "body")
+    _ = try await Tool.run(
+      "send", "PUT", server.baseURL, "--data-binary", "@\(file)", "-H", "Content-Type: a/b", "-HX-Empty;")
+    let request = try #require(server.requests.first)
+    #expect(request.method == "PUT")
+    #expect(request.body == [0, 10, 13, 255])
+    #expect(request.headers.first("content-type") == "a/b")
+    #expect(request.headers.first("x-empty") == "")
+  }
+
+  @Test func `an HTTP error prints head and body and ends with 1`() async throws {
+    let server = try LoopbackServer { _ in .text("no such thing", status: 404) }
+    defer { server.stop() }
+    let result = try await Tool.run("send", "-i", server.baseURL)
+    #expect(result.status == 1)
+    #expect(result.outputText.hasPrefix("HTTP/1.1 404\r\n"))
+    #expect(result.outputText.hasSuffix("\r\n\r\nno such thing"))
+    #expect(result.errorText.hasPrefix("sluice: http_status: "))
+    let silent = try await Tool.run("send", "-s", server.baseURL)
+    #expect(silent.status == 1)
+    #expect(silent.errorText.isEmpty)
+  }
+
+  @Test func `a result document is that of a run`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let document = try #require(try await Tool.run("send", "--json", server.baseURL).documents.first)
+    #expect(document.status == 200)
+    #expect(document["response"]?["body"]?["text"]?.string == "ok\n")
+    #expect(document["attempts"]?.integer == 1)
+    #expect(document["requestId"]?.string?.isEmpty == false)
+  }
+
+  @Test func `verbose shows the heads and hides secrets`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await Tool.run(
+      "send", "-v", "-H", "Authorization: Bearer hidden", "-H", "X-Shown: yes", server.baseURL + "/?sig=hidden&a=1")
+    #expect(result.errorText.contains("> X-Shown: yes"))
+    #expect(result.errorText.contains("> Authorization: REDACTED"))
+    #expect(result.errorText.contains("sig=REDACTED&a=1"))
+    #expect(result.errorText.contains("< HTTP/1.1 200"))
+    #expect(!result.errorText.contains("hidden"))
+  }
+
+  @Test func `a trace shows every phase`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await Tool.run("send", "--trace", server.baseURL)
+    for phase in ["total", "queue", "dns", "connect", "tls", "send", "wait", "receive"] {
+      #expect(result.errorText.contains("\(phase) "))
+    }
+  }
+
+  @Test func `64 MiB stream into a file while memory stays small`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(body: .generated(.alphabet, byteCount: 64 << 20, chunked: true))
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = folder.path("out")
+    let result = try await Command.run(
+      "sh", ["-c", "\(Tool.path) send -o \(file) \(server.baseURL) && wc -c < \(file)"])
+    #expect(result.outputText.trimmed == "\(64 << 20)")
+  }
+
+  @Test func `a reader that is slow holds the stream, and gets all of it`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(body: .generated(.alphabet, byteCount: 32 << 20, chunked: false))
+    }
+    defer { server.stop() }
+    // The reader waits for a line of the test on descriptor 3.
+    let script = "exec 3<&0; \(Tool.path) send \(server.baseURL) | { read -r go <&3; wc -c; }"
+    let running = try Command("bash", ["-c", script], environment: Tool.cleared).start()
+    try await server.waitForRequests(1)
+    try running.write("go\n")
+    #expect(try await running.wait().outputText.trimmed == "\(32 << 20)")
+  }
+
+  @Test func `a relative URL starts from the configuration's base`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"transport": {"baseURL": "\#(server.baseURL)/v1/"}}"#, to: "c.json")
+    let result = try await Tool.run("send", "-c", file, "items?x=1")
+    #expect(result.status == 0)
+    #expect(server.requests.first?.target == "/v1/items?x=1")
+  }
+
+  @Test func `SIGINT ends a request that waits, with 130`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let running = try Tool.start("send", server.baseURL)
+    try await server.waitForHeld(1)
+    running.send(signal: 2)
+    #expect(try await running.wait().status == 130)
+  }
+}
+
+extension String {
+  var trimmed: String { String(self.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed()) }
+}

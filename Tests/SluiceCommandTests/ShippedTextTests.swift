@@ -1,0 +1,79 @@
+import SluiceTestKit
+import Testing
+
+@testable import SluiceCommand
+
+/// The man page, the completions and the page of the documentation against the one table of options.
+@Suite struct ShippedTextTests {
+  private static let commands = CommandLineTool.commands.map(\.name)
+
+  private func command(_ name: String) throws -> CommandDescription {
+    try #require(CommandLineTool.commands.first { $0.name == name })
+  }
+
+  /// The text from a line with this beginning up to the next line that begins with one of these.
+  private func section(_ text: String, from start: String, to ends: [String]) throws -> String {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let first = try #require(lines.firstIndex { $0 == start }, "no line \(start)")
+    let rest = lines[(first + 1)...].prefix { line in !ends.contains { line.hasPrefix($0) } }
+    return rest.joined(separator: "\n")
+  }
+
+  private func names(_ text: String, _ expression: Regex<(Substring, Substring)>) -> Set<String> {
+    Set(text.matches(of: expression).map { String($0.output.1.filter { $0 != "\\" }) })
+  }
+
+  @Test(arguments: commands) func `the man page has each option of a command and no other`(_ name: String) throws {
+    let page = try FileTree.readText(RepositoryRoot.path("share/man/man1/sluice.1"))
+    let text = try section(page, from: ".SS \"sluice \(name)\"", to: [".SS", ".SH"])
+    let expected = Set(try command(name).options.map(\.name))
+    #expect(names(text, /\\fB\\-\\-([a-z0-9.\\-]+)\\fR/) == expected)
+  }
+
+  @Test(arguments: commands) func `bash completes each option of a command`(_ name: String) throws {
+    let text = try FileTree.readText(RepositoryRoot.path("share/completions/sluice.bash"))
+    let line = try #require(text.split(separator: "\n").first { $0.contains("    \"\(name)\") options=") })
+    #expect(names(String(line), /--([a-z0-9.-]+)/) == Set(try command(name).options.map(\.name)))
+  }
+
+  @Test(arguments: commands) func `zsh completes each option of a command`(_ name: String) throws {
+    let text = try FileTree.readText(RepositoryRoot.path("share/completions/_sluice"))
+    let section = try section(text, from: "    '\(name)')", to: ["      ;;"])
+    #expect(names(section, /(?:\{-.,|'\*?)--([a-z0-9.-]+)/) == Set(try command(name).options.map(\.name)))
+  }
+
+  @Test(arguments: commands) func `fish completes each option of a command`(_ name: String) throws {
+    let text = try FileTree.readText(RepositoryRoot.path("share/completions/sluice.fish"))
+    let section = try section(text, from: "# sluice \(name)", to: ["# sluice "])
+    #expect(names(section, /\ -l ([a-z0-9.-]+)/) == Set(try command(name).options.map(\.name)))
+  }
+
+  @Test(arguments: commands) func `the documentation names each option of a command`(_ name: String) throws {
+    let page = try FileTree.readText(RepositoryRoot.path("docs/command.md"))
+    let text = try section(page, from: "## sluice \(name)", to: ["## "])
+    for option in try command(name).options where option.name != "help" {
+      #expect(text.contains("`--\(option.name)"), "\(option.name)")
+    }
+  }
+
+  @Test func `no option is there twice, and no letter stands for two`() {
+    for command in CommandLineTool.commands {
+      #expect(Set(command.options.map(\.name)).count == command.options.count)
+      let letters = command.options.compactMap(\.letter)
+      #expect(Set(letters).count == letters.count)
+    }
+  }
+
+  @Test(arguments: [
+    ("snd", ""), ("r", "run"), ("plugin i", "inspect"), ("run --conc", "--concurrency"),
+    ("plugin inspect --j", "--json"),
+  ])
+  func `bash finds what was begun`(_ typed: String, _ completed: String) async throws {
+    let words = (["sluice"] + typed.split(separator: " ").map(String.init)).joined(separator: " ")
+    let script = """
+      source \(RepositoryRoot.path("share/completions/sluice.bash"))
+      COMP_WORDS=(\(words)); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _sluice; echo "${COMPREPLY[*]}"
+      """
+    #expect(try await Command.run("bash", ["-c", script]).outputText.trimmed == completed)
+  }
+}

@@ -1,0 +1,55 @@
+import SluiceTestKit
+
+/// An nginx, and a configuration that leads to it through bearer-auth and json-edit (C), access-log (Swift), and the
+/// built-ins headers and metrics: over HTTP/1.1 in clear text, or HTTP/2 with TLS.
+struct ShippedPipeline {
+  let server: NginxServer
+  /// The path of the configuration.
+  let file: String
+  /// What access-log writes to.
+  let log: String
+  private let folder: TemporaryDirectory
+
+  init(isSecure: Bool) async throws {
+    let certificates = isSecure ? try await TestCertificates.shared() : nil
+    var settings = NginxConfiguration()
+    settings.accessLogFormat = "$server_protocol $request_length $http_authorization $http_traceparent"
+    settings.extraDirectives = Self.readingLocation
+    server = try await NginxServer.start(settings, certificates: certificates)
+    folder = try TemporaryDirectory()
+    log = folder.path("access.log")
+    let base = isSecure ? server.secureBaseURL : server.baseURL
+    file = try folder.write(Self.configuration(base, log, certificates?.authority), to: "c.json")
+  }
+
+  /// Request documents with the ids of the range, on a line each.
+  static func input(_ ids: Range<Int>) -> String {
+    ids.map { number in
+      #"{"id": \#(number), "method": "POST", "url": "/read", "headers": {"content-type": "application/json"}, "body": {"json": {"n": \#(number)}}}"#
+        + "\n"
+    }.joined()
+  }
+
+  private static func configuration(_ base: String, _ log: String, _ authority: String?) -> String {
+    let tls = authority.map { #", "tls": {"ca": "\#($0)"}"# } ?? ""
+    return """
+      {"plugins": {
+        "auth": {"library": "\(BuiltProducts.library("bearer-auth"))",
+                 "config": {"token": "t0k", "hosts": ["127.0.0.1", "localhost"]}},
+        "edit": {"library": "\(BuiltProducts.library("json-edit"))",
+                 "config": {"request": [{"op": "set", "path": "/seen", "value": true}]}},
+        "log": {"library": "\(BuiltProducts.library("access-log"))", "config": {"output": "\(log)"}},
+        "headers": {"builtin": "headers", "config": {"hosts": ["127.0.0.1", "localhost"]}},
+        "metrics": {"builtin": "metrics"}},
+       "request": ["auth", "edit"], "issue": ["headers"], "tracers": ["log", "metrics"],
+       "transport": {"baseURL": "\(base)", "loops": 2\(tls)}}
+      """
+  }
+
+  /// Answers POST when the whole body was read, as an application does; a plain `return` answers before.
+  private static let readingLocation = """
+    location = /mirrored { internal; return 204; }
+    location @taken { return 200 "ok\\n"; }
+    location = /read { mirror /mirrored; try_files /text =404; error_page 405 =200 @taken; }
+    """
+}

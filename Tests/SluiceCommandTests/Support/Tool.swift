@@ -1,0 +1,37 @@
+import Glibc
+import SluiceJSON
+import SluiceTestKit
+
+/// The built command.
+enum Tool {
+  static let path = BuiltProducts.executable("sluice")
+  static let isSoak = getenv("SLUICE_SOAK") != nil
+  /// What would change what the command does, taken out of the test's environment.
+  static let cleared: [String: String?] = [
+    "TRACEPARENT": nil, "TRACESTATE": nil, "BAGGAGE": nil, "http_proxy": nil, "all_proxy": nil, "NO_COLOR": nil,
+  ]
+
+  static func run(
+    _ arguments: String..., input: String = "", environment: [String: String?] = [:]
+  ) async throws -> CommandResult {
+    try await Command.run(
+      path, arguments, environment: cleared.merging(environment) { $1 }, standardInput: Array(input.utf8))
+  }
+
+  static func start(_ arguments: String...) throws -> RunningCommand {
+    try Command(path, arguments, environment: cleared).start()
+  }
+}
+
+extension CommandResult {
+  /// Standard output as JSON, line by line.
+  var documents: [JSONValue] {
+    get throws { try standardOutput.split(separator: UInt8(ascii: "\n")).map { try JSONValue(parsing: $0) } }
+  }
+}
+
+extension JSONValue {
+  var errorCode: String? { self["error"]?["code"]?.string }
+  var errorMessage: String? { self["error"]?["message"]?.string }
+  var status: Int64? { self["response"]?["status"]?.integer }
+}

@@ -1,0 +1,84 @@
+import Glibc
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+@testable import SluiceCommand
+
+/// What is shown on a terminal alone.
+@Suite struct TerminalTests {
+  /// Runs a shell line with `$TTY` as a terminal, and gives what was written there.
+  private func onTerminal(_ line: String, environment: [String: String?] = [:]) async throws -> String {
+    let (terminal, name) = try Self.makeTerminal()
+    let all = Tool.cleared.merging(["TTY": name, "TERM": "xterm"]) { $1 }.merging(environment) { $1 }
+    let result = try await Command.run("sh", ["-c", line], environment: all)
+    #expect(result.errorText.isEmpty)
+    var text: [UInt8] = []
+    // Reading ends with an error when nobody has the other end.
+    while let piece = try? terminal.read(), !piece.isEmpty { text += piece }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The end that reads, and the path of the other one. By ioctl, because Swift does not see `posix_openpt`.
+  private static func makeTerminal() throws -> (FileDescriptor, String) {
+    let terminal = FileDescriptor(adopting: open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC))
+    let (setLock, getNumber) = (UInt(0x4004_5431), UInt(0x8004_5430))
+    var unlocked: Int32 = 0
+    var number: UInt32 = 0
+    try #require(ioctl(terminal.number, setLock, &unlocked) == 0 && ioctl(terminal.number, getNumber, &number) == 0)
+    return (terminal, "/dev/pts/\(number)")
+  }
+
+  private func input(_ server: LoopbackServer, in folder: TemporaryDirectory) throws -> String {
+    let line = #"{"url": "\#(server.baseURL)/slow"}"# + "\n" + "bad\n"
+    return try folder.write(line, to: "in.jsonl")
+  }
+
+  private func slowServer() throws -> LoopbackServer {
+    let echo = EchoHandler()
+    return try LoopbackServer { request in
+      var delayed = request
+      delayed.target = "/delay/700ms"
+      return echo.respond(to: delayed)
+    }
+  }
+
+  @Test func `a run shows how far it is, and takes the line away at its end`() async throws {
+    let server = try slowServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try input(server, in: folder)
+    let text = try await onTerminal("\(Tool.path) run -i \(file) -o /dev/null 2>$TTY")
+    #expect(text.contains("1 done"))
+    #expect(text.contains("1 in flight"))
+    #expect(text.contains("\u{1B}[31m1 failed\u{1B}[0m"))
+    #expect(text.contains("\r\u{1B}[K2 requests in"))
+  }
+
+  @Test func `NO_COLOR leaves the bar without colour, and --no-progress leaves it out`() async throws {
+    let server = try slowServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try input(server, in: folder)
+    let plain = try await onTerminal("\(Tool.path) run -i \(file) -o /dev/null 2>$TTY", environment: ["NO_COLOR": "1"])
+    #expect(plain.contains("1 failed") && !plain.contains("\u{1B}[31m"))
+    let none = try await onTerminal("\(Tool.path) run --no-progress -i \(file) -o /dev/null 2>$TTY")
+    #expect(none.hasPrefix("2 requests in"))
+  }
+
+  @Test(arguments: [
+    (0, "0 ns"), (999, "999 ns"), (1_234, "1.23 µs"), (12_340_000, "12.3 ms"), (1_500_000_000, "1.50 s"),
+  ])
+  func `times have three digits`(_ nanoseconds: Int, _ text: String) {
+    #expect(Figures.time(nanoseconds: UInt64(nanoseconds)) == text)
+  }
+
+  @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")])
+  func `counts are grouped`(_ count: Int, _ text: String) {
+    #expect(Figures.count(count) == text)
+  }
+
+  @Test func `control characters of others do not reach a terminal`() {
+    #expect(PrintableText.of("a\u{1B}[2Jb\u{9B}c\td\n") == "a?[2Jb?c\td\n")
+  }
+}

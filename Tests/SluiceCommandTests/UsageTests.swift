@@ -1,0 +1,67 @@
+import SluiceTestKit
+import Testing
+
+@testable import SluiceCommand
+
+/// What the command says of itself, and to those who misspell.
+@Suite struct UsageTests {
+  @Test func `without a command there is help on standard error and status 2`() async throws {
+    let result = try await Tool.run()
+    #expect(result.status == 2)
+    #expect(result.outputText.isEmpty)
+    #expect(result.errorText.hasPrefix("Usage: sluice COMMAND"))
+  }
+
+  @Test(arguments: ["help", "--help", "-h"]) func `help lists every command`(_ word: String) async throws {
+    let result = try await Tool.run(word)
+    #expect(result.status == 0)
+    for command in CommandLineTool.commands { #expect(result.outputText.contains("  \(command.name) ")) }
+  }
+
+  @Test(arguments: CommandLineTool.commands.map(\.name))
+  func `each command has help, by its option and by the command help`(_ name: String) async throws {
+    let words = name.split(separator: " ").map(String.init)
+    let byOption = try await Command.run(Tool.path, words + ["--help"])
+    let byCommand = try await Command.run(Tool.path, ["help"] + words)
+    #expect(byOption.status == 0)
+    #expect(byOption.outputText == byCommand.outputText)
+    #expect(byOption.outputText.contains("--help"))
+  }
+
+  @Test(arguments: ["version", "--version"]) func `version names the libraries in use`(_ word: String) async throws {
+    let result = try await Tool.run(word)
+    #expect(result.status == 0)
+    for part in ["sluice \(VersionCommand.version)", "plugin ABI 1", "libcurl ", "jansson ", "libmicrohttpd "] {
+      #expect(result.outputText.contains(part))
+    }
+  }
+
+  @Test(arguments: [
+    (["snd"], "did you mean \"send\""), (["send", "--hedaer", "a: b", "http://x/"], "did you mean --header?"),
+    (["plugin", "biuld"], "there are: plugin inspect"), (["attach"], "unknown command \"attach\""),
+    (["bench"], "unknown command \"bench\""), (["run", "--rate", "fast"], "--rate: expected requests a second"),
+    (["run", "--concurrency", "0"], "expected a number from 1"), (["send", "-X"], "-X needs a value: METHOD"),
+    (["send", "--json=1", "http://x/"], "--json takes no value"), (["check"], "expected -c FILE"),
+    (["echo", "--port", "70000"], "expected a number from 0 to 65535"), (["send"], "expected [METHOD] URL"),
+    (["version", "now"], "unexpected operand \"now\""), (["run", "--drain", "soon"], "expected a duration"),
+  ])
+  func `wrong usage ends with status 2 and says what was expected`(
+    _ arguments: [String], _ message: String
+  ) async throws {
+    let result = try await Command.run(Tool.path, arguments)
+    #expect(result.status == 2)
+    #expect(result.outputText.isEmpty)
+    #expect(result.errorText.hasPrefix("sluice: "))
+    #expect(result.errorText.contains(message))
+  }
+
+  @Test func `a closed standard output ends quietly with 141`() async throws {
+    let result = try await Command.run("sh", ["-c", "\(Tool.path) help >&-; echo $?"])
+    #expect(result.outputText == "1\n")
+    let script = "trap '' PIPE; { read -r go; \(Tool.path) help; echo $? >&2; } | { exec <&-; echo closed >&2; }"
+    let running = try Command("bash", ["-c", script]).start()
+    try await running.waitForError(containing: "closed")
+    try running.write("go\n")
+    #expect(try await running.wait().errorText == "closed\n141\n")
+  }
+}

@@ -1,0 +1,221 @@
+import Glibc
+import SluiceJSON
+import SluiceJSONSchema
+import SluiceMessages
+import Testing
+
+struct RequestDocumentTests {
+  private let url = "https://api.example.com/v1/items?x=1"
+
+  private func made(_ body: Body = .empty, _ filling: BodyDocument.Filling = .plain, type: String = "application/json")
+    throws -> JSONValue
+  {
+    let headers: HeaderFields = ["Content-Type": type]
+    let document = RequestDocument.make(
+      Request(method: "POST", url: try HTTPURL(url), headers: headers, body: body), body: filling)
+    try ShippedSchemas.shared.get().request.check(document)
+    return document
+  }
+
+  @Test func `a request is written with names in lower case and repeated fields as an array in wire order`() throws {
+    let headers: HeaderFields = [
+      "Content-Type": "application/json", "Accept": "text/html", "ACCEPT": "application/json",
+    ]
+    let document = RequestDocument.make(Request(method: "POST", url: try HTTPURL(url), headers: headers))
+    let expected = try request(
+      #"""
+      {"method": "POST", "url": "https://api.example.com/v1/items?x=1",
+       "headers": {"content-type": "application/json", "accept": ["text/html", "application/json"]}}
+      """#)
+    #expect(document == expected)
+  }
+
+  @Test func `three lines of one field stay in order, and bytes that are not UTF-8 become base64`() throws {
+    var headers: HeaderFields = ["x": "a"]
+    headers.append("x".utf8.span, ([0x67, 0xFC] as [UInt8]).span)
+    headers.append("x", "ü")
+    let document = RequestDocument.make(Request(url: try HTTPURL(url), headers: headers))
+    #expect(document["headers"] == ["x": ["a", ["base64": "Z/w="], "ü"]])
+    #expect(try RequestDocument.read(document, rules: .live).headers == headers)
+  }
+
+  @Test func `a body is text where it is UTF-8 without NUL, else base64, and absent where there is none`() throws {
+    #expect(try made(.text("grüß"))["body"] == ["text": "grüß"])
+    #expect(try made(.bytes([0x61, 0x00]))["body"] == ["base64": "YQA="])
+    #expect(try made(.bytes([0xFF]))["body"] == ["base64": "/w=="])
+    #expect(try made(.empty)["body"] == nil)
+    #expect(try made(.text("x"), .none)["body"] == nil)
+    #expect(try made(.file(FileBody(path: "/f", byteCount: 7)))["body"] == ["file": "/f", "bytes": 7])
+  }
+
+  @Test(arguments: ["application/json", "Application/JSON; charset=utf-8", "application/problem+json", "a/b+JSON ;x=y"])
+  func `a body of a JSON media type is parsed on request`(type: String) throws {
+    #expect(try made(.text(#"{"name": "a"}"#), .parsed, type: type)["body"] == ["json": ["name": "a"]])
+    #expect(try made(.text(#"{"name": "a"}"#), .plain, type: type)["body"]?["text"] != nil)
+  }
+
+  @Test(arguments: ["{", #"{"a": 18446744073709551616}"#, #"{"a": 1, "a": 2}"#, #"["\u0000"]"#, "1e999"])
+  func `content that would lose something by parsing stays text`(text: String) throws {
+    #expect(try made(.text(text), .parsed)["body"] == ["text": JSONValue(text)])
+  }
+
+  @Test(arguments: ["text/plain", "application/jsonp", "text/json+x", ""])
+  func `a body of another media type stays text`(type: String) throws {
+    #expect(try made(.text("{}"), .parsed, type: type)["body"] == ["text": "{}"])
+  }
+
+  @Test func `a body is filled in later, and text that a stage has put there is parsed`() throws {
+    let document = try made(.text("[1]"), .none)
+    BodyDocument.fill(document, from: .text("[1]"), .parsed)
+    #expect(document["body"] == ["json": [1]])
+    document["body"] = ["text": "[2]"]
+    BodyDocument.fill(document, from: .text("[1]"), .parsed)
+    #expect(document["body"] == ["json": [2]])
+  }
+
+  @Test func `what a document spells out is read back`() throws {
+    let document = try request(
+      #"{"method": "PUT", "url": "http://h/", "headers": {"a": "1", "b": ["2", {"base64": "Mw=="}]}, "body": {"json": [1]}}"#
+    )
+    let read = try RequestDocument.read(document, rules: .line)
+    #expect(read.method == "PUT")
+    #expect(read.url.string == "http://h/")
+    #expect(read.headers == ["a": "1", "b": "2", "b": "3"])
+    #expect(read.body.bytes == Array("[1]".utf8))
+    #expect(try RequestDocument.read(request(#"{"url": "http://h/"}"#), rules: .line).method == "GET")
+  }
+
+  private static let invalid: [(String, String)] = [
+    (#"[]"#, "document: expected an object, found an array"),
+    (#"{}"#, #"document: missing key "url""#),
+    (#"{"url": 5}"#, #""/url": expected a string, found an integer"#),
+    (#"{"url": "ftp://h/"}"#, "only http and https"),
+    (#"{"url": "/path"}"#, "not absolute"),
+    (#"{"url": "http://h/", "methd": "GET"}"#, #""/methd": unknown key; known here: id, method, url"#),
+    (#"{"url": "http://h/", "method": "GE T"}"#, "not a token"),
+    (#"{"url": "http://h/", "headers": []}"#, #""/headers": expected an object"#),
+    (#"{"url": "http://h/", "headers": {"a": 1}}"#, #""/headers/a": expected a string, {"base64": "…"} or an array"#),
+    (#"{"url": "http://h/", "headers": {"a": [["b"]]}}"#, #"/headers/a~10": expected a string"#),
+    (#"{"url": "http://h/", "headers": {"a": "x\r\nb: y"}}"#, "CR, LF, NUL"),
+    (#"{"url": "http://h/", "headers": {"a b": "x"}}"#, "not a field name"),
+    (#"{"url": "http://h/", "headers": {"a": {"base64": "!"}}}"#, "an object without valid base64"),
+    (#"{"url": "http://h/", "body": "x"}"#, #""/body": expected an object, found a string"#),
+    (#"{"url": "http://h/", "body": {}}"#, #""/body": expected one of text, base64, json, file, found none"#),
+    (#"{"url": "http://h/", "body": {"text": "", "json": 1}}"#, "found several"),
+    (#"{"url": "http://h/", "body": {"txt": ""}}"#, #""/body/txt": unknown key"#),
+    (#"{"url": "http://h/", "body": {"base64": "Zg"}}"#, #""/body/base64": not base64"#),
+    (#"{"url": "http://h/", "body": {"file": "/nowhere/at-all"}}"#, "cannot read /nowhere/at-all: No such file"),
+    (#"{"url": "http://h/", "body": {"file": "/dev/zero"}}"#, "no regular file"),
+    (#"{"url": "http://h/", "timeout": "5"}"#, #""/timeout": expected a number above 0 with ms, s, m or h"#),
+    (#"{"url": "http://h/", "id": [1]}"#, #""/id": expected a string"#),
+    (#"{"url": "http://h/", "url": "http://i/"}"#, "not JSON: duplicate object key"),
+    (#"{"url": "#, "column 8: not JSON"),
+  ]
+
+  @Test(arguments: invalid)
+  func `a line that is no request is refused with the key and what was expected`(text: String, message: String) {
+    #expect {
+      _ = try Array(text.utf8).withUnsafeBytes { try RequestLine(parsing: $0) }
+    } throws: { error in
+      #expect("\(error)".contains(message), "\(error)")
+      return error is MessageError
+    }
+  }
+
+  @Test func `a line has an id of any scalar kind and a timeout`() throws {
+    for id in [#""a""#, "5", "1.5", "true", "null"] {
+      let line = try RequestLine(request(#"{"id": \#(id), "url": "http://h/", "timeout": "1.5s"}"#))
+      #expect(line.id == (try JSONValue(parsing: id)))
+      #expect(line.request.timeout == .milliseconds(1500))
+    }
+    #expect(try RequestLine(request(#"{"url": "http://h/"}"#)).id == nil)
+  }
+
+  @Test func `files are refused where the rules don't allow them`() throws {
+    let document = try request(#"{"url": "http://h/", "body": {"file": "/etc/hostname"}}"#)
+    #expect(throws: MessageError.self) { try RequestLine(document, rules: [.knownKeysOnly, .namesInAnyCase]) }
+  }
+
+  @Test func `a file in a line is sent with its own size, whatever the line says`() throws {
+    let path = Files.package("docs/schema/request.schema.json")
+    let document = try request(#"{"url": "http://h/", "body": {"file": "\#(path)", "bytes": 1}}"#)
+    #expect(try RequestLine(document).request.body.byteCount == Files.bytes(of: path).count)
+  }
+}
+
+struct LiveDocumentTests {
+  private func sample(_ body: Body = .text("x")) throws -> Request {
+    var headers: HeaderFields = ["accept": "text/html"]
+    headers.append("authorization", "secret", marks: .sensitive)
+    return Request(url: try HTTPURL("http://h/"), headers: headers, body: body)
+  }
+
+  @Test func `an untouched document changes nothing, marks included`() throws {
+    let original = try sample()
+    var changed = original
+    try RequestDocument.update(&changed, from: RequestDocument.make(original), bodyWasFilled: true)
+    #expect(changed.headers == original.headers)
+    #expect(changed.headers.marks(at: 0) == [])
+    #expect(changed.headers.marks(at: 1) == .sensitive)
+    #expect(changed.body.bytes == original.body.bytes)
+  }
+
+  @Test func `a new field is marked as added, and a secret that changed stays one`() throws {
+    var changed = try sample()
+    let document = RequestDocument.make(changed)
+    document["headers"]?["x-new"] = "1"
+    document["headers"]?["authorization"] = "other"
+    try RequestDocument.update(&changed, from: document, bodyWasFilled: true)
+    let marks = Dictionary(
+      uniqueKeysWithValues: changed.headers.indices.map {
+        (changed.headers.name(at: $0), changed.headers.marks(at: $0))
+      })
+    #expect(marks == ["accept": [], "authorization": [.sensitive, .addedByStage], "x-new": .addedByStage])
+  }
+
+  @Test func `a missing body leaves the body alone unless it had been there`() throws {
+    var kept = try sample()
+    try RequestDocument.update(&kept, from: RequestDocument.make(kept, body: .none), bodyWasFilled: false)
+    #expect(kept.body.bytes == Array("x".utf8))
+    let document = RequestDocument.make(kept)
+    document["body"] = nil
+    try RequestDocument.update(&kept, from: document, bodyWasFilled: true)
+    #expect(kept.body.isEmpty)
+  }
+
+  @Test func `a file that the document still names is the very same file, and a streamed body stays itself`() throws {
+    let file = FileBody(path: "/no/such/file", byteCount: 3)
+    var request = try sample(.file(file))
+    try RequestDocument.update(&request, from: RequestDocument.make(request), bodyWasFilled: true)
+    guard case .file(let after) = request.body else {
+      Issue.record("the body is no file any more")
+      return
+    }
+    #expect(after === file)
+    request.body = .stream(BodyStream { _ in nil })
+    try RequestDocument.update(&request, from: RequestDocument.make(request), bodyWasFilled: true)
+    #expect(!request.body.isReplayable)
+  }
+
+  @Test func `keys that the form does not have are ignored, and names must be in lower case`() throws {
+    var request = try sample()
+    let document = RequestDocument.make(request)
+    document["note"] = "from a plugin"
+    try RequestDocument.update(&request, from: document, bodyWasFilled: true)
+    document["headers"]?["X-Upper"] = "1"
+    #expect {
+      try RequestDocument.update(&request, from: document, bodyWasFilled: true)
+    } throws: { "\($0)" == #""/headers/X-Upper": expected the header name in lower case"# }
+  }
+
+  @Test func `a document that is no request any more leaves the request as it was`() throws {
+    var request = try sample()
+    let document = RequestDocument.make(request)
+    document["method"] = "PUT"
+    document["headers"] = 5
+    #expect(throws: MessageError.self) {
+      try RequestDocument.update(&request, from: document, bodyWasFilled: true)
+    }
+    #expect(request.method == "GET")
+  }
+}

@@ -1,0 +1,101 @@
+import SluiceJSON
+import SluiceJSONSchema
+import SluiceMessages
+import Testing
+
+struct ResponseDocumentTests {
+  @Test func `a response goes to its document and back, trailers included`() throws {
+    let original = Response(
+      status: 201, headers: ["set-cookie": "a=1", "Set-Cookie": "b=2"], body: .text("{}"), trailers: ["x-sum": "9"])
+    let document = ResponseDocument.make(original)
+    let expected = try response(
+      #"{"status": 201, "headers": {"set-cookie": ["a=1", "b=2"]}, "body": {"text": "{}"}, "trailers": {"x-sum": "9"}}"#
+    )
+    #expect(document == expected)
+    let read = try ResponseDocument.read(document, rules: .line)
+    #expect(read.status == 201)
+    #expect(read.headers == original.headers)
+    #expect(read.trailers == original.trailers)
+    #expect(read.body.bytes == original.body.bytes)
+  }
+
+  @Test(arguments: [
+    (#"{}"#, #"missing key "status""#), (#"{"status": 199}"#, "from 200 to 999, found 199"),
+    (#"{"status": "200"}"#, #""/status": expected an integer, found a string"#),
+    (#"{"status": 200, "trailers": {"a": {}}}"#, #""/trailers/a""#),
+    (#"{"status": 200, "url": ""}"#, #""/url": unknown key; known here: status, headers, body, trailers"#),
+  ])
+  func `a document that is no response is refused`(text: String, message: String) throws {
+    let document = try JSONValue(parsing: text)
+    #expect(!(try ShippedSchemas.shared.get().response.allows(document)))
+    #expect {
+      _ = try ResponseDocument.read(document, rules: .line)
+    } throws: { error in
+      #expect("\(error)".contains(message), "\(error)")
+      return true
+    }
+  }
+
+  @Test func `a change in the document reaches the response, whose version stays`() throws {
+    var changed = Response(status: 500, body: .text("no"), version: .http2)
+    let document = ResponseDocument.make(changed, body: .none)
+    document["status"] = 200
+    try ResponseDocument.update(&changed, from: document, bodyWasFilled: false)
+    #expect(changed.status == 200)
+    #expect(changed.body.bytes == Array("no".utf8))
+    #expect(changed.version == .http2)
+  }
+}
+
+struct ResultDocumentTests {
+  private func line(_ result: ResultDocument) throws -> String {
+    let line = try result.line()
+    try ShippedSchemas.shared.get().result.check(JSONValue(parsing: line))
+    return String(decoding: line, as: UTF8.self)
+  }
+
+  @Test func `a success has its response and no error`() throws {
+    let result = ResultDocument(
+      id: 7, response: ResponseDocument.make(Response(status: 200)), attempts: 1,
+      duration: .microseconds(1930) + .nanoseconds(400), requestID: "r-1")
+    #expect(
+      try line(result)
+        == #"{"id":7,"response":{"status":200,"headers":{}},"attempts":1,"durationMs":1.93,"requestId":"r-1"}"# + "\n")
+  }
+
+  @Test func `a failure names code, message and stage`() throws {
+    let result = ResultDocument(
+      id: "a", failure: .init(code: "invalid_url", message: "a \"b\"", stage: "auth"), attempts: 0, duration: .zero)
+    #expect(
+      try line(result)
+        == #"{"id":"a","error":{"code":"invalid_url","message":"a \"b\"","stage":"auth"},"attempts":0,"durationMs":0.0}"#
+        + "\n")
+  }
+
+  @Test func `a result with neither response nor error is no result to the schema`() throws {
+    let schemas = try ShippedSchemas.shared.get()
+    #expect(!schemas.result.allows(["id": 1, "attempts": 1, "durationMs": 1.0]))
+  }
+}
+
+struct DurationTextTests {
+  @Test(arguments: [
+    ("250ms", Duration.milliseconds(250)), ("1.5s", .milliseconds(1500)), ("2m", .seconds(120)), ("1h", .seconds(3600)),
+    ("0s", .zero), ("0.000001ms", .nanoseconds(1)), ("1.25h", .seconds(4500)),
+  ])
+  func `a number with a unit is a duration`(text: String, duration: Duration) {
+    #expect(DurationText.duration(text) == duration)
+  }
+
+  @Test(arguments: [
+    "", "5", "s", "-1s", "1 s", "1.s", ".5s", "1..5s", "1S", "1e3s", "99999999999999999999s", "9999999h", "١s",
+  ])
+  func `any other spelling is none`(text: String) {
+    #expect(DurationText.duration(text) == nil)
+  }
+
+  @Test(arguments: ["250ms", "1500ms", "2s", "2m", "1h", "0ms", "90m"])
+  func `a duration is written in its largest whole unit`(text: String) {
+    #expect(DurationText.duration(text).map(DurationText.text) == text)
+  }
+}

@@ -1,0 +1,39 @@
+import SluiceJSON
+import SluiceJSONSchema
+import Testing
+
+/// The schemas of `docs/schema`, each able to refer to the others by file name.
+struct ShippedSchemas {
+  let request: JSONSchema
+  let response: JSONSchema
+  let result: JSONSchema
+
+  static let shared = Result { try ShippedSchemas() }
+
+  private init() throws {
+    var documents: [String: JSONValue] = [:]
+    for name in ["message", "request", "response", "result"] {
+      let text = try Files.bytes(of: Files.package("docs/schema/\(name).schema.json"))
+      documents["schema:///\(name).schema.json"] = try JSONValue(parsing: text, options: .rejectDuplicates)
+    }
+    func schema(_ name: String) throws -> JSONSchema {
+      try JSONSchema(#require(documents["schema:///\(name).schema.json"]), documents: documents)
+    }
+    request = try schema("request")
+    response = try schema("response")
+    result = try schema("result")
+  }
+}
+
+/// An example that the shipped schema must allow.
+func request(_ text: String) throws -> JSONValue {
+  let document = try JSONValue(parsing: text)
+  try ShippedSchemas.shared.get().request.check(document)
+  return document
+}
+
+func response(_ text: String) throws -> JSONValue {
+  let document = try JSONValue(parsing: text)
+  try ShippedSchemas.shared.get().response.check(document)
+  return document
+}

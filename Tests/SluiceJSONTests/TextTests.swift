@@ -1,0 +1,169 @@
+import SluiceJSON
+import Testing
+
+struct TextTests {
+  @Test(arguments: [
+    (#"{"a": 1,, }"#, JSONError.Code.syntax), ("{} x", .trailingText), (#"{"a""#, .truncated),
+    ("[184467440737095516150]", .numberOutOfRange), ("[1e999]", .numberOutOfRange), (#"["\u0000"]"#, .nul),
+    (#"{"\u0000": 1}"#, .nul), ("", .truncated), ("   ", .truncated), ("[NaN]", .syntax),
+  ])
+  func `what is wrong with a text is told by code`(text: String, code: JSONError.Code) {
+    #expect {
+      _ = try JSONValue(parsing: text)
+    } throws: { error in
+      let found = (error as? JSONError)?.code
+      #expect(found == code)
+      return found == code
+    }
+  }
+
+  @Test func `an error names line, column and offset`() throws {
+    #expect {
+      _ = try JSONValue(parsing: "{\n  \"ä\": tru\n}")
+    } throws: { error in
+      guard let error = error as? JSONError else { return false }
+      return error.line == 2 && error.column == 10 && error.offset == 13
+        && error.description == "line 2, column 10: invalid token near 'tru'"
+    }
+  }
+
+  @Test func `bytes that are not UTF-8 are refused`() {
+    let text: [UInt8] = Array("\"g".utf8) + [0xFC] + Array("n\"".utf8)
+    #expect {
+      _ = try JSONValue(parsing: text)
+    } throws: { ($0 as? JSONError)?.code == .invalidUTF8 }
+  }
+
+  @Test func `the options decide about duplicates, scalars and NUL`() throws {
+    #expect(try JSONValue(parsing: #"{"a": 1, "a": 2}"#) == ["a": 2])
+    #expect {
+      _ = try JSONValue(parsing: #"{"a": 1, "a": 2}"#, options: .rejectDuplicates)
+    } throws: { ($0 as? JSONError)?.code == .duplicateKey }
+    #expect(try JSONValue(parsing: "5") == 5)
+    #expect(throws: JSONError.self) { try JSONValue(parsing: "5", options: .containersOnly) }
+    #expect(try JSONValue(parsing: #""\u0000""#, options: .allowNUL).string == "\u{0}")
+  }
+
+  @Test func `a text that is cut off anywhere is refused without harm`() throws {
+    let text = Array(#"{"a": [1, -2.5e3, true, null, "ä\u00e4\ud83d\ude00"], "b": {"c": ""}}"#.utf8)
+    for length in 0..<text.count {
+      #expect(throws: JSONError.self) { try JSONValue(parsing: text.prefix(length)) }
+    }
+    #expect(try JSONValue(parsing: text).count == 2)
+  }
+
+  @Test func `nesting beyond 2048 levels is refused, at whatever size`() throws {
+    let allowed = String(repeating: "[", count: 2047) + String(repeating: "]", count: 2047)
+    #expect(try JSONValue(parsing: allowed).count == 1)
+    #expect {
+      _ = try JSONValue(parsing: String(repeating: "[", count: 1_000_000))
+    } throws: { error in
+      (error as? JSONError)?.code == .tooDeep && "\(error)".contains("nested deeper than 2048 levels")
+    }
+  }
+
+  @Test func `a string of 50 MB goes in and comes out whole`() throws {
+    let size = 50_000_000
+    var text = [UInt8](repeating: UInt8(ascii: "x"), count: size + 2)
+    text[0] = UInt8(ascii: "\"")
+    text[size + 1] = UInt8(ascii: "\"")
+    let value = try JSONValue(parsing: text)
+    #expect(value.withStringBytes { $0.count } == size)
+    #expect(try value.serialized() == text)
+  }
+
+  @Test func `bytes of chance never do harm, and what parses comes out the same`() throws {
+    var random = SystemRandomNumberGenerator()
+    let seed = random.next()
+    var state = seed
+    let alphabet = Array(#"{}[]:,"\u0a1e-.+ tfn"#.utf8) + [0xC3, 0xA4, 0x00, 0xFF]
+    for _ in 0..<20_000 {
+      let text = (0..<12).map { _ -> UInt8 in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return alphabet[Int(state >> 33) % alphabet.count]
+      }
+      guard let value = try? JSONValue(parsing: text, options: .allowNUL) else { continue }
+      #expect(try JSONValue(parsing: value.serialized(), options: .allowNUL) == value, "seed \(seed): \(text)")
+    }
+  }
+
+  @Test func `writing is compact, sorted or indented`() throws {
+    let value: JSONValue = ["b": [1, 2.5], "a": "ä/"]
+    #expect(try value.serializedText() == #"{"b":[1,2.5],"a":"ä/"}"#)
+    #expect(try value.serializedText(.sorted) == #"{"a":"ä/","b":[1,2.5]}"#)
+    #expect(try value.serializedText(.ascii) == #"{"b":[1,2.5],"a":"\u00E4/"}"#)
+    #expect(try JSONValue(arrayLiteral: 1).serializedText(.indented) == "[\n  1\n]")
+    #expect(try JSONValue("scalar").serializedText() == #""scalar""#)
+  }
+
+  @Test func `a text longer than the first guess is written whole`() throws {
+    for length in [509, 510, 511, 512, 5000] {
+      let text = String(repeating: "x", count: length)
+      #expect(try JSONValue(text).serializedText() == "\"\(text)\"")
+    }
+  }
+
+  @Test func `a real keeps its value, not its spelling`() throws {
+    #expect(try JSONValue(parsing: "1.10").real == 1.1)
+    #expect(try JSONValue(parsing: "[1.10]").serializedText() == "[1.1000000000000001]")
+  }
+}
+
+struct LocatorTests {
+  private let text = Array(
+    """
+    {
+      "plugins": {"a": 1,
+        "ä\\u0062": [10, {"x": "},]"}, 30]},
+      "request": [ "s\\"", ["deep"] ]
+    }
+    """.utf8)
+
+  @Test(arguments: [
+    ("", 1, 1), ("/plugins", 2, 3), ("/plugins/a", 2, 15), ("/plugins/äb", 3, 5), ("/plugins/äb/1/x", 3, 22),
+    ("/plugins/äb/2", 3, 35), ("/request/1/0", 4, 24), ("/request/1/7", 4, 23), ("/nothing/here", 1, 1),
+    ("/plugins/a/x", 2, 15),
+  ])
+  func `a pointer is found at the key or element it names`(pointer: String, line: Int, column: Int) throws {
+    let position = JSONLocator(text).position(of: try #require(JSONPointer(pointer)))
+    #expect((position.line, position.column) == (line, column))
+  }
+
+  @Test func `a text that is cut off anywhere never does harm`() throws {
+    let pointer = try #require(JSONPointer("/request/1/0"))
+    for length in 0..<text.count {
+      #expect(JSONLocator(Array(text.prefix(length))).position(of: pointer).offset <= length)
+    }
+  }
+
+  @Test func `of equal keys the last one counts`() throws {
+    let position = JSONLocator(Array(#"{"a": 1, "a": {"b": 2}}"#.utf8)).position(of: try #require(JSONPointer("/a/b")))
+    #expect(position.column == 16)
+  }
+}
+
+struct Base64Tests {
+  @Test(arguments: [
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+    ("foobar", "Zm9vYmFy"),
+  ])
+  func `the examples of the standard go both ways`(plain: String, encoded: String) {
+    #expect(Base64.encode(Array(plain.utf8)) == Array(encoded.utf8))
+    #expect(Base64.decode(Array(encoded.utf8)) == Array(plain.utf8))
+  }
+
+  @Test(arguments: [
+    "Z", "Zg", "Zg=", "Zg===", "Zh==", "Zm9=", "Zm 9", "Zm9v\n", "=Zg=", "Z===", "====", "Zm-_", "Zg==Zg==",
+  ])
+  func `any other spelling is refused`(text: String) {
+    #expect(Base64.decode(Array(text.utf8)) == nil)
+  }
+
+  @Test func `all bytes survive at every length`() {
+    let bytes = (0..<600).map { UInt8(truncatingIfNeeded: $0 &* 167) }
+    for length in 0..<bytes.count {
+      let part = Array(bytes.prefix(length))
+      #expect(Base64.decode(Base64.encode(part)) == part)
+    }
+  }
+}

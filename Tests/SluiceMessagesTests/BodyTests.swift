@@ -1,0 +1,56 @@
+import SluiceMessages
+import Synchronization
+import Testing
+
+struct BodyTests {
+  @Test func `a body in memory knows its bytes and can be sent again`() {
+    #expect(Body.empty.byteCount == 0 && Body.empty.isEmpty && Body.empty.bytes == [] && Body.empty.isReplayable)
+    let text = Body.text("é")
+    #expect(text.bytes == [0xC3, 0xA9] && text.byteCount == 2 && !text.isEmpty && text.isReplayable)
+    #expect(Body.bytes([]).isEmpty)
+  }
+
+  @Test func `a file body has no bytes at hand and can be sent again`() {
+    let body = Body.file(FileBody(path: "/nowhere", byteCount: 7))
+    #expect(body.byteCount == 7 && body.bytes == nil && body.isReplayable && !body.isEmpty)
+  }
+
+  @Test func `a stream cannot be sent again, and without a size it doesn't count as empty`() {
+    let unsized = Body.stream(BodyStream { _ in nil })
+    #expect(unsized.byteCount == nil && unsized.bytes == nil && !unsized.isEmpty && !unsized.isReplayable)
+    #expect(Body.stream(BodyStream(byteCount: 3) { _ in nil }).byteCount == 3)
+  }
+
+  @Test func `a file is released once, when the last message that holds it is gone`() {
+    let releases = Releases()
+    var first: Body? = Body.file(FileBody(path: "/nowhere", byteCount: 1) { releases.count.add(1, ordering: .relaxed) })
+    var second = first
+    #expect(second != nil)
+    first = nil
+    #expect(first == nil && releases.count.load(ordering: .relaxed) == 0)
+    second = nil
+    #expect(second == nil && releases.count.load(ordering: .relaxed) == 1)
+  }
+
+  @Test(arguments: ["GET", "M-SEARCH", "get", "!"])
+  func `a method is any token`(_ method: String) throws {
+    try Request(method: method, url: HTTPURL("http://h")).validate()
+  }
+
+  @Test(arguments: ["", "GET ", "G T", "GET\r\nX: y", "GÉT", "GET/"])
+  func `what is no token is no method`(_ method: String) throws {
+    let request = try Request(method: method, url: HTTPURL("http://h"))
+    let error = #expect(throws: MessageError.self) { try request.validate() }
+    #expect(error?.code == .invalidMethod)
+  }
+
+  @Test func `a request with a header that could split the message is refused`() throws {
+    let request = try Request(url: HTTPURL("http://h"), headers: ["x": "a\r\nhost: evil"])
+    let error = #expect(throws: MessageError.self) { try request.validate() }
+    #expect(error?.code == .invalidHeader)
+  }
+}
+
+private final class Releases: Sendable {
+  let count = Atomic<Int>(0)
+}

@@ -1,0 +1,57 @@
+import SluiceMessages
+import Testing
+
+struct FieldSyntaxTests {
+  /// RFC 9110 §5.6.2: tchar.
+  private static let tokenCharacters = Set(
+    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
+
+  @Test(arguments: UInt8.min...UInt8.max)
+  func `a token holds exactly the characters of RFC 9110`(_ byte: UInt8) {
+    let isAllowed = Self.tokenCharacters.contains(byte)
+    #expect(isToken([byte]) == isAllowed)
+    #expect(isToken([0x61, byte, 0x61]) == isAllowed)
+  }
+
+  @Test(arguments: UInt8.min...UInt8.max)
+  func `a value holds visible characters, spaces, tabs and bytes above 0x7F`(_ byte: UInt8) {
+    let isVisible = (0x21...0x7E).contains(byte) || byte >= 0x80
+    #expect(isFieldValue([byte]) == isVisible)
+    #expect(isFieldValue([0x61, byte]) == isVisible)
+    #expect(isFieldValue([byte, 0x61]) == isVisible)
+    #expect(isFieldValue([0x61, byte, 0x61]) == (isVisible || byte == 0x20 || byte == 0x09))
+  }
+
+  @Test func `a token has at least one character, a value may be empty`() {
+    #expect(!isToken([]))
+    #expect(isFieldValue([]))
+  }
+
+  @Test(arguments: [
+    "Connection", "keep-alive", "Proxy-Connection", "PROXY-AUTHENTICATE", "Proxy-Authorization", "TE", "Trailer",
+    "transfer-encoding", "Upgrade",
+  ])
+  func `a field of one connection only is told in any case`(_ name: String) {
+    #expect(isHopByHop(name))
+    #expect(isHopByHop(name.lowercased()))
+    #expect(isHopByHop(name.uppercased()))
+    #expect(!isHopByHop(name + "s"))
+    #expect(!isHopByHop(String(name.dropLast())))
+  }
+
+  @Test(arguments: ["", "accept", "authorization", "trailing", "www-authenticate", "connectiom", "proxy-authentic"])
+  func `other fields are a stage's to set`(_ name: String) {
+    #expect(!isHopByHop(name))
+  }
+
+  @Test(arguments: UInt8.min...UInt8.max)
+  func `folding changes the 26 capital letters and nothing else`(_ byte: UInt8) {
+    let isCapital = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+    #expect(byte.asciiLowercased == (isCapital ? byte + 32 : byte))
+  }
+
+  // A span cannot be an argument inside #expect.
+  private func isToken(_ bytes: [UInt8]) -> Bool { FieldSyntax.isToken(bytes.span) }
+  private func isFieldValue(_ bytes: [UInt8]) -> Bool { FieldSyntax.isFieldValue(bytes.span) }
+  private func isHopByHop(_ name: String) -> Bool { FieldSyntax.isHopByHop(name.utf8.span) }
+}

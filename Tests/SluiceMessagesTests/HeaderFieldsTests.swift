@@ -1,0 +1,107 @@
+import SluiceMessages
+import Testing
+
+struct HeaderFieldsTests {
+  @Test func `names are compared without case and kept as they were given`() {
+    let fields: HeaderFields = ["Content-Type": "text/html"]
+    #expect(fields["content-TYPE"] == "text/html")
+    #expect(fields.contains("CONTENT-TYPE"))
+    #expect(fields.name(at: 0) == "Content-Type")
+    #expect(fields["content-typ"] == nil && fields["content-type "] == nil && fields[""] == nil)
+  }
+
+  @Test func `only letters are folded`() {
+    let fields: HeaderFields = ["a@": "1", "a[": "2"]
+    #expect(fields["A`"] == nil && fields["a{"] == nil)
+    #expect(fields["A["] == "2")
+  }
+
+  @Test func `fields of one name keep their order and their places among the others`() {
+    var fields: HeaderFields = ["a": "1", "b": "2", "A": "3", "c": "4"]
+    #expect(fields[values: "A"] == ["1", "3"])
+    #expect(fields["A"] == "1")
+    fields["A"] = "5"
+    #expect(fields.map(\.value) == ["5", "2", "4"])
+    fields["d"] = "6"
+    #expect(fields.map(\.name) == ["A", "b", "c", "d"])
+  }
+
+  @Test func `removing takes every field of the name and no other`() {
+    var fields: HeaderFields = ["a": "1", "b": "2", "A": "3", "ab": "4"]
+    fields["a"] = nil
+    fields.remove("nothing")
+    #expect(fields.map(\.name) == ["b", "ab"])
+    fields.remove(at: 0)
+    #expect(fields.map(\.value) == ["4"])
+    fields.removeAll()
+    #expect(fields.isEmpty && fields == HeaderFields() && fields.buffer.isEmpty)
+  }
+
+  @Test func `each field stands in the buffer as a line that ends in NUL`() {
+    var fields: HeaderFields = ["a": "1", "Empty": ""]
+    fields["a"] = "22"
+    for index in fields.indices {
+      let line = fields.nameRange(at: index).lowerBound..<fields.valueRange(at: index).upperBound + 1
+      let expected = "\(fields.name(at: index)): \(fields.value(at: index))\0"
+      #expect(String(decoding: fields.buffer[line], as: UTF8.self) == expected)
+    }
+    #expect(fields.wireByteCount == "a: 22\r\nEmpty: \r\n".utf8.count)
+  }
+
+  @Test func `a copy does not see later changes`() {
+    var fields: HeaderFields = ["a": "1"]
+    let copy = fields
+    fields["a"] = "2"
+    fields.append("b", "3")
+    #expect(copy == ["a": "1"])
+    #expect(fields == ["A": "2", "b": "3"])
+  }
+
+  @Test func `equality asks for the same order and ignores the case of names alone`() {
+    let fields: HeaderFields = ["a": "x", "b": "y"]
+    #expect(fields == ["A": "x", "B": "y"])
+    #expect(fields.hashValue == (["A": "x", "B": "y"] as HeaderFields).hashValue)
+    #expect(fields != ["b": "y", "a": "x"])
+    #expect(fields != ["a": "X", "b": "y"])
+    #expect(fields != ["a": "x"])
+  }
+
+  @Test func `marks belong to one field and go with it`() {
+    var fields = HeaderFields()
+    fields.append("authorization", "secret", marks: .sensitive)
+    fields.append("x-a", "1")
+    fields.mark(at: 1, .addedByStage)
+    fields.mark(at: 1, .sensitive)
+    #expect(fields.marks(at: 0) == .sensitive)
+    #expect(fields.marks(at: 1) == [.addedByStage, .sensitive])
+    fields.remove(at: 0)
+    #expect(fields.marks(at: 0) == [.addedByStage, .sensitive])
+    fields["x-a"] = "2"
+    #expect(fields.marks(at: 0) == [])
+  }
+
+  @Test func `a description leaves the values of sensitive fields out`() {
+    var fields: HeaderFields = ["x-a": "1"]
+    fields.append("authorization", "secret", marks: .sensitive)
+    #expect(fields.description == "x-a: 1\nauthorization: REDACTED")
+  }
+
+  @Test func `a value that is not UTF-8 keeps its bytes`() {
+    var fields = HeaderFields()
+    let latin: [UInt8] = [0x63, 0xE9]
+    fields.append("x".utf8.span, latin.span)
+    #expect(Array(fields.buffer[fields.valueRange(at: 0)]) == latin)
+    #expect(fields["x"] == "c\u{FFFD}")
+  }
+
+  @Test func `CR, LF and NUL are refused in names and values, and the error shows no control character`() throws {
+    for bad in ["a\r\nb: c", "a\n", "\r", "a\0", "a\u{1}", "a\u{7F}", " a", "a ", "\ta", "a\t"] {
+      #expect(throws: MessageError.self) { try (["x": bad] as HeaderFields).validate() }
+      let error = #expect(throws: MessageError.self) { try ([bad: "x"] as HeaderFields).validate() }
+      #expect(error?.code == .invalidHeader)
+      #expect(error?.description.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } == true)
+    }
+    #expect(throws: MessageError.self) { try (["": "x"] as HeaderFields).validate() }
+    try (["x": "", "y": "a\tb é", "!#$%&'*+-.^_`|~": "1"] as HeaderFields).validate()
+  }
+}

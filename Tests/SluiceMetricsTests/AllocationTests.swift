@@ -1,0 +1,52 @@
+import Glibc
+import SluiceMetrics
+import SluiceTestKit
+import Testing
+
+/// In a process that has no memory left, whatever allocates dies.
+///
+/// Not under a sanitizer, whose own allocator ends the process first.
+@Suite(.disabled(if: Sanitizer.isOn))
+struct AllocationTests {
+  @Test func `recording allocates nothing`() async {
+    await #expect(processExitsWith: .success) {
+      let metrics = PipelineMetrics(requestStages: ["a"], issueStages: ["b"], responseStages: ["c"], tracers: ["t"])
+      // What allocates at its first call only has had it.
+      exercise(metrics, rounds: 1)
+      ProcessMemory.exhaust()
+      exercise(metrics, rounds: 1000)
+      _exit(0)
+    }
+  }
+
+  @Test func `the test notices an allocation`() async {
+    await #expect(processExitsWith: .failure) {
+      ProcessMemory.exhaust()
+      let metrics = PipelineMetrics(requestStages: ["a"], issueStages: ["b"], responseStages: ["c"], tracers: ["t"])
+      exercise(metrics, rounds: 1)
+      _exit(0)
+    }
+  }
+}
+
+private func exercise(_ metrics: PipelineMetrics, rounds: UInt64) {
+  // Unoptimized, a for loop over a range allocates.
+  var round: UInt64 = 0
+  while round < rounds {
+    metrics.transactionDidBegin()
+    metrics.countAttempt()
+    metrics.recordStage(.request, 0, nanoseconds: round)
+    metrics.recordStage(.issue, 0, nanoseconds: round << 10)
+    metrics.countHop()
+    metrics.recordStage(.response, 0, nanoseconds: round << 20)
+    metrics.recordStage(.failure, 0, nanoseconds: round << 40)
+    metrics.countFault(.request, 0, isSkipped: true)
+    metrics.countTimeout(.response, 0, isSkipped: false)
+    metrics.countRetry()
+    metrics.countRedirect()
+    metrics.recordTracer(0, nanoseconds: round)
+    metrics.addBytes(sent: 100, received: 200)
+    metrics.transactionDidComplete(.succeeded, status: 200, nanoseconds: round &* 1000)
+    round += 1
+  }
+}

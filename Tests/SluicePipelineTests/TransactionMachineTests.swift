@@ -1,0 +1,162 @@
+import Testing
+
+@testable import SluicePipeline
+
+/// The decisions of a transaction, from literals, without a loop, a stage or a wire.
+@Suite struct TransactionMachineTests {
+  private static func plan(
+    request: Int = 0, response: Int = 0, attempts: Int = 3, wantsBody: Bool = false, streams: Bool = false,
+    replayable: Bool = true
+  ) -> TransactionMachine.Plan {
+    TransactionMachine.Plan(
+      requestStages: request, responseStages: response, maximumAttempts: attempts, responseStagesWantBody: wantsBody,
+      streamsBody: streams, isReplayable: replayable)
+  }
+
+  /// Feeds events and writes down what the machine asks for, in a short notation.
+  private static func script(_ plan: TransactionMachine.Plan, _ events: [TransactionMachine.Event]) -> [String] {
+    var machine = TransactionMachine(plan: plan)
+    return events.map { short(machine.handle($0)) }
+  }
+
+  private static func short(_ action: TransactionMachine.Action) -> String {
+    switch action {
+    case .wait: "wait"
+    case .emit(let kind): "emit \(kind)"
+    case .emitRetry(let delay): "emit retry \(delay)"
+    case .callRequestStage(let index): "request \(index)"
+    case .callResponseStage(let index): "response \(index)"
+    case .callFailureStage(let index, let error): "failure \(index) \(error.code)"
+    case .send: "send"
+    case .receive(let disposition): "receive \(disposition)"
+    case .cutTransfer: "cut"
+    case .waitToRetry(let delay): "wait \(delay)"
+    case .beginAttempt(let attempt): "attempt \(attempt)"
+    case .validate: "validate"
+    case .complete(let error): "complete \(error?.code ?? "ok")"
+    }
+  }
+
+  private static let proceed = TransactionMachine.Event.answered(.proceed, stage: "s")
+  private static let cut = TransactionError(code: "connection_lost", message: "")
+  private static let timeout = TransactionError(code: "timeout", message: "")
+  private static let failure = StageFailure(code: "no", message: "")
+
+  @Test func `D6: request and response stages both run first to last`() {
+    #expect(
+      Self.script(
+        Self.plan(request: 2, response: 2),
+        [
+          .begin, .done, Self.proceed, Self.proceed, .done, .head, .done, Self.proceed, Self.proceed, .ended(nil),
+          .done,
+        ])
+        == [
+          "emit willExecute", "request 0", "request 1", "emit didConfigure", "send", "emit didReceive", "response 0",
+          "response 1", "receive collect", "validate", "complete ok",
+        ])
+  }
+
+  @Test func `response stages wait for the body when one of them wants it`() {
+    #expect(
+      Self.script(
+        Self.plan(response: 1, wantsBody: true), [.begin, .done, .done, .head, .ended(nil), .done, Self.proceed, .done])
+        == [
+          "emit willExecute", "emit didConfigure", "send", "receive collect", "emit didReceive", "response 0",
+          "validate",
+          "complete ok",
+        ])
+  }
+
+  @Test func `a stage that responds skips the wire, and response stages still run`() {
+    #expect(
+      Self.script(
+        Self.plan(request: 2, response: 1), [.begin, .done, .answered(.respond, stage: "s"), Self.proceed, .done])
+        == ["emit willExecute", "request 0", "response 0", "validate", "complete ok"])
+  }
+
+  @Test func `without a response the failure stages run in place of the response stages`() {
+    #expect(
+      Self.script(Self.plan(response: 2), [.begin, .done, .done, .ended(Self.cut), Self.proceed, Self.proceed])
+        == [
+          "emit willExecute", "emit didConfigure", "send", "failure 0 connection_lost", "failure 1 connection_lost",
+          "complete connection_lost",
+        ])
+  }
+
+  @Test func `a failure stage that responds hands its response to the stages after it`() {
+    #expect(
+      Self.script(
+        Self.plan(response: 2),
+        [.begin, .done, .done, .ended(Self.cut), .answered(.respond, stage: "s"), Self.proceed, .done])
+        == [
+          "emit willExecute", "emit didConfigure", "send", "failure 0 connection_lost", "response 1", "validate",
+          "complete ok",
+        ])
+  }
+
+  @Test func `D3: a retry waits for the end of the hop, then starts with the request stages`() {
+    #expect(
+      Self.script(
+        Self.plan(request: 1, response: 1),
+        [
+          .begin, .done, Self.proceed, .done, .head, .done, .answered(.retry(after: .seconds(1)), stage: "s"),
+          .ended(nil), .done, .retryDelayPassed, .done,
+        ])
+        == [
+          "emit willExecute", "request 0", "emit didConfigure", "send", "emit didReceive", "response 0",
+          "receive discard", "emit retry 1.0 seconds", "wait 1.0 seconds", "attempt 1", "request 0",
+        ])
+  }
+
+  @Test func `a retry beyond the last attempt fails the transaction`() {
+    #expect(
+      Self.script(
+        Self.plan(request: 1, attempts: 1), [.begin, .done, .answered(.retry(after: .zero), stage: "s")]
+      ).last == "complete retries_exhausted")
+  }
+
+  @Test func `a body that can be produced once is never sent twice`() {
+    #expect(
+      Self.script(
+        Self.plan(request: 1, replayable: false), [.begin, .done, .answered(.retry(after: .zero), stage: "s")]
+      ).last == "complete body_not_replayable")
+  }
+
+  @Test func `an attempt that times out is cut, and its end brings the failure stages`() {
+    #expect(
+      Self.script(
+        Self.plan(response: 1), [.begin, .done, .done, .attemptTimedOut(Self.timeout), .ended(Self.cut), Self.proceed])
+        == [
+          "emit willExecute", "emit didConfigure", "send", "cut", "failure 0 timeout", "complete timeout",
+        ])
+  }
+
+  @Test func `a body that breaks off fails the transaction although the head had come`() {
+    #expect(
+      Self.script(Self.plan(response: 1), [.begin, .done, .done, .head, .done, Self.proceed, .ended(Self.cut)]).last
+        == "complete connection_lost")
+  }
+
+  @Test(arguments: 0..<8) func `E2: an abort completes once at any moment, and nothing follows it`(moment: Int) {
+    let events: [TransactionMachine.Event] = [
+      .begin, .done, Self.proceed, .done, .head, .done, Self.proceed, .ended(nil),
+    ]
+    let abort = TransactionMachine.Event.abort(TransactionError(code: "cancelled", message: ""))
+    let actions = Self.script(
+      Self.plan(request: 1, response: 1),
+      events.prefix(moment) + [abort] + events.suffix(from: moment) + [.done, abort])
+    #expect(actions[moment] == "complete cancelled")
+    #expect(actions[(moment + 1)...].allSatisfy { $0 == "wait" })
+  }
+
+  @Test func `a stage's own failure ends the transaction and names the stage`() {
+    var machine = TransactionMachine(plan: Self.plan(request: 1))
+    _ = machine.handle(.begin)
+    _ = machine.handle(.done)
+    guard case .complete(let error?) = machine.handle(.answered(.fail(Self.failure), stage: "auth")) else {
+      Issue.record("expected the end")
+      return
+    }
+    #expect(error == TransactionError(code: "no", message: "", stage: "auth"))
+  }
+}

@@ -1,0 +1,138 @@
+import CSluice
+import Glibc
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import SluiceTransport
+import Testing
+
+@testable import SluicePluginHost
+
+/// SERIAL and BLOCKING.
+struct ConcurrencyTests {
+  private func open(_ stage: StageFixture) throws {
+    let gate = try #require("fixture.gate".withCString { stage.generation.table.extension($0) })
+    sem_post(UnsafeMutableRawPointer(mutating: gate).assumingMemoryBound(to: sem_t.self))
+  }
+
+  @Test func `a blocking stage does not block the loop, and what it changed is taken over`() async throws {
+    let stage = try await StageFixture("is-blocking")
+    let outcome = stage.begin(try StageFixture.request())
+    try await stage.log.wait { $0.contains { $0.message == "blocked=1" } }
+    #expect(outcome.result == nil)
+    #expect(stage.told("suspend") == ["-2"])
+    try open(stage)
+    #expect(stage.loop.run(until: { outcome.result != nil }))
+    #expect(outcome.result?.error == nil)
+    #expect(stage.transport.issued.first?.headers["x-blocked"] == "yes")
+    // The copy that the blocking call worked on is let go on its thread, maybe after the end.
+    #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 1) == [1] }))
+  }
+
+  @Test func `a blocking stage answers with details`() async throws {
+    let stage = try await StageFixture("is-blocking")
+    try open(stage)
+    let result = try stage.run(StageFixture.request("GET", ["x-fail": "1"]))
+    #expect(result.error == TransactionError(code: "blocked", message: "as was asked", stage: "stage"))
+  }
+
+  @Test func `what a blocking stage did too late is dropped`() async throws {
+    let stage = try await StageFixture("is-blocking")
+    stage.stageDeadline = .milliseconds(100)
+    stage.onFault = .skip
+    let outcome = stage.begin(try StageFixture.request())
+    try await stage.log.wait { $0.contains { $0.message == "blocked=1" } }
+    stage.loop.advance(by: .seconds(1))
+    #expect(outcome.result?.error == nil)
+    #expect(stage.transport.issued.first?.headers.contains("x-blocked") == false)
+    try open(stage)
+    try await stage.log.wait { $0.contains { $0.message == "done=1" } }
+    #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 1) == [1] }))
+    #expect(stage.told("cancel").isEmpty)
+  }
+
+  @Test func `the end of the host waits for a blocking call, so long and no longer`() async throws {
+    let stage = try await StageFixture("is-blocking")
+    _ = stage.begin(try StageFixture.request())
+    try await stage.log.wait { $0.contains { $0.message == "blocked=1" } }
+    #expect(!stage.runtime.close(within: .milliseconds(1)))
+    try open(stage)
+    #expect(stage.runtime.close(within: .seconds(30)))
+  }
+
+  @Test(arguments: [[], ["BLOCKING"]])
+  func `calls of a serial instance never overlap, whatever the loop`(defines: [String]) async throws {
+    let stage = try await StageFixture("is-serial", defines: defines)
+    let loops = try [Loop(index: 0), Loop(index: 1)]
+    defer { for loop in loops { loop.shutdown() } }
+    let environments = loops.map { LoopEnvironment(loop: $0, transport: FailingTransport(loop: $0)) }
+    let runtime = HostRuntime(loops: environments, programName: "test", programVersion: "1") { _ in }
+    let instance = try PluginInstance(stage.generation, name: "serial", configuration: [:], runtime: runtime)
+    try instance.activate()
+    let binding = StageBinding(name: "serial", interceptor: instance)
+    let pipeline = Pipeline(requestStages: [binding], issueStages: [binding], loops: 2)
+    let done = Watched((ended: 0, codes: Set<String>()))
+    let plain = try StageFixture.request()
+    let suspending = defines.isEmpty ? try StageFixture.request("GET", ["x-suspend": "1"]) : plain
+    for number in 0..<400 {
+      let environment = environments[number % 2]
+      environment.loop.post {
+        Transaction.begin(number % 3 == 0 ? suspending : plain, on: environment, through: pipeline) { result in
+          let code = result.error?.code ?? ""
+          done.update {
+            $0.ended += 1
+            $0.codes.insert(code)
+          }
+        }
+      }
+    }
+    let end = try await done.wait(for: "all transactions") { $0.ended == 400 }
+    #expect(end.codes == ["connection_lost"])
+    #expect(stage.numbers("fixture.counts", count: 2) == [800, 0])
+    runtime.close()
+  }
+}
+
+/// Issues each request, and then loses the connection.
+private final class FailingTransport: Transport {
+  private let loop: Loop
+  init(loop: Loop) { self.loop = loop }
+
+  func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
+    let transfer = FailingTransfer(request, observer)
+    loop.post { transfer.begin() }
+    return transfer
+  }
+
+  func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer { NoBody() }
+
+  func stream(of file: FileBody) throws(TransportError) -> BodyStream {
+    throw TransportError(.bodyFile, "no files here")
+  }
+}
+
+private final class NoBody: BodyGatherer {
+  func append(_ piece: [UInt8]) throws(TransportError) {}
+  func finish() -> Body { .empty }
+}
+
+/// Unchecked: confined to its loop.
+private final class FailingTransfer: Transfer, @unchecked Sendable {
+  private var request: Request
+  private let observer: any TransferObserver
+
+  init(_ request: Request, _ observer: any TransferObserver) {
+    self.request = request
+    self.observer = observer
+  }
+
+  func begin() {
+    let isGoing = observer.transferWillIssue(&request.headers)
+    observer.transferDidEnd(TransferEnd(error: TransportError(isGoing ? .connectionLost : .cancelled, "gone")))
+  }
+
+  func cancel() {}
+  func proceed(_ disposition: BodyDisposition) {}
+  func resumeReceiving() {}
+}

@@ -1,0 +1,153 @@
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+@testable import SluicePluginHost
+
+/// What a plugin may do with the exchange of its call.
+struct ExchangeTests {
+  private static let headers: HeaderFields = ["X-Old": "old", "x-gone": "1", "x-secret": "s"]
+
+  @Test(arguments: [[], ["WITH_DOCUMENT"]])
+  func `every header function works on the native form and on the live document`(defines: [String]) async throws {
+    let stage = try await StageFixture("edits-headers", defines: defines)
+    let result = try stage.run(
+      StageFixture.request("GET", Self.headers), parent: ParentContext(traceparent: "00-parent"))
+    #expect(result.error == nil)
+    for name in ["set", "add", "replace", "remove", "mark", "get", "method", "url", "body", "context"] {
+      #expect(stage.told(name) == ["0"], "\(name)")
+    }
+    #expect(stage.told("remove-absent") == ["1"])
+    #expect(stage.told("get-absent") == ["1"])
+    #expect(stage.told("response") == ["1"])
+    #expect(stage.told("value") == ["one"])
+    #expect(stage.told("line").sorted() == ["new", "one", "s", "two"])
+    #expect(stage.told("method-is") == ["PUT"])
+    #expect(stage.told("url-is") == ["http://example.com/changed?b=2"])
+    #expect(stage.told("body-is") == ["hello"])
+    #expect(stage.told("path") == ["/changed"])
+    #expect(stage.told("context-method") == ["PUT"])
+    #expect(stage.told("parent") == ["00-parent"])
+    let sent = try #require(stage.transport.issued.first)
+    #expect(sent.method == "PUT")
+    #expect(sent.url.string == "http://example.com/changed?b=2")
+    #expect(sent.body.bytes == Array("hello".utf8))
+    #expect(sent.headers[values: "x-set"] == ["one", "two"])
+    #expect(sent.headers["x-old"] == "new")
+    #expect(!sent.headers.contains("x-gone"))
+    #expect(sent.headers["x-hop"] == "0")
+  }
+
+  @Test(arguments: [[], ["WITH_DOCUMENT"]])
+  func `what a stage sets is marked as its own, what it marks as secret`(defines: [String]) async throws {
+    let stage = try await StageFixture("edits-headers", defines: defines)
+    _ = try stage.run(StageFixture.request("GET", Self.headers))
+    let sent = try #require(stage.transport.issued.first?.headers)
+    func marks(_ name: String) -> HeaderFields.Marks? {
+      sent.firstIndex(named: name.utf8.span).map { sent.marks(at: $0) }
+    }
+    #expect(marks("x-set") == .addedByStage)
+    #expect(marks("x-secret") == .sensitive)
+  }
+
+  @Test(arguments: [[], ["WITH_DOCUMENT"]])
+  func `a response can be changed in on_response and the request cannot`(defines: [String]) async throws {
+    let stage = try await StageFixture("edits-headers", defines: defines)
+    let result = try stage.run(StageFixture.request("GET", Self.headers))
+    #expect(result.response?.status == 201)
+    #expect(result.response?.headers["x-answer"] == "42")
+    #expect(stage.told("status-is") == ["200"])
+    #expect(stage.told("response-request") == ["-2"])
+  }
+
+  @Test func `on_issue changes the headers of the hop and nothing else`() async throws {
+    let stage = try await StageFixture("edits-headers")
+    _ = try stage.run(StageFixture.request("GET", Self.headers))
+    #expect(stage.told("issue-set") == ["0"])
+    #expect(stage.told("issue-url") == ["-2"])
+    #expect(stage.told("issue-response") == ["-2"])
+    #expect(stage.told("issue-json") == ["0"])
+  }
+
+  @Test func `changes of the live documents reach the wire and the caller`() async throws {
+    let stage = try await StageFixture("edits-documents") { _ in
+      .response(
+        Response(status: 200, headers: ["content-type": "application/json"], body: .text(#"{"ok": true}"#)))
+    }
+    let result = try stage.run(
+      StageFixture.request("POST", ["content-type": "application/json"], body: .text(#"{"a": 1}"#)))
+    #expect(result.error == nil)
+    #expect(stage.told("view") == ["1"])
+    #expect(stage.told("same") == ["1"])
+    #expect(stage.told("native") == ["1"])
+    #expect(stage.told("a") == ["1"])
+    let sent = try #require(stage.transport.issued.first)
+    #expect(sent.method == "PATCH")
+    #expect(sent.headers["x-document"] == "yes")
+    #expect(sent.headers["x-native"] == "yes")
+    #expect(sent.body.bytes == Array(#"{"a":1,"b":2}"#.utf8))
+    #expect(stage.told("status-is") == ["202"])
+    #expect(stage.told("request") == ["0"])
+    #expect(result.response?.status == 202)
+    #expect(result.response?.body.bytes == Array(#"{"ok":true,"seen":true}"#.utf8))
+  }
+
+  @Test func `an invalid document fails the transaction and names the stage`() async throws {
+    let stage = try await StageFixture("edits-documents", defines: ["INVALID"])
+    let result = try stage.run(StageFixture.request())
+    #expect(result.error?.stage == "stage")
+    #expect(result.error?.message.contains("url") == true)
+    #expect(stage.instance.violations[.invalidDocument] == 1)
+  }
+
+  @Test func `a pointer that was kept is stale, and nothing is touched`() async throws {
+    let stage = try await StageFixture("keeps-exchange")
+    let result = try stage.run(StageFixture.request())
+    #expect(result.error == nil)
+    #expect(stage.told("set") == ["3"])
+    #expect(stage.told("get") == ["3"])
+    #expect(stage.told("status") == ["0"])
+    #expect(stage.told("json") == ["0"])
+    #expect(stage.told("respond") == ["3"])
+    #expect(result.response?.headers.contains("x-kept") == false)
+    #expect(stage.instance.violations[.keptExchange] == 5)
+    #expect(stage.warnings.count == 1)
+    #expect(stage.warnings.first?.contains(#"stage "stage" (plugin fixture, generation 1)"#) == true)
+  }
+
+  @Test func `an exchange used on another thread is refused, and nothing is touched`() async throws {
+    let stage = try await StageFixture("uses-other-thread")
+    let result = try stage.run(StageFixture.request())
+    #expect(result.error == nil)
+    #expect(stage.told("set") == ["-3"])
+    #expect(stage.transport.issued.first?.headers.contains("x-thread") == false)
+    #expect(stage.instance.violations[.wrongThread] == 1)
+  }
+
+  @Test func `what may not be set is refused and counted`() async throws {
+    let stage = try await StageFixture("breaks-headers")
+    let result = try stage.run(StageFixture.request())
+    #expect(result.error == nil)
+    for name in ["crlf", "name", "empty", "nul", "null", "side", "url", "method"] {
+      #expect(stage.told(name) == ["-1"], "\(name)")
+    }
+    for name in ["hop", "add-hop", "response", "status", "write"] { #expect(stage.told(name) == ["-2"], "\(name)") }
+    #expect(stage.instance.violations[.hopByHopField] == 2)
+    #expect(stage.instance.violations[.invalidArgument] == 8)
+    #expect(stage.instance.violations[.refusedWrite] == 3)
+    #expect(stage.transport.issued.first?.headers.isEmpty == true)
+  }
+
+  @Test func `data is kept over attempts and each is released once`() async throws {
+    let stage = try await StageFixture("keeps-data")
+    let outcome = stage.begin(try StageFixture.request())
+    #expect(stage.told("release").isEmpty)
+    stage.loop.advance(by: .milliseconds(1))
+    #expect(outcome.result?.error == nil)
+    #expect(outcome.result?.attempts == 2)
+    #expect(stage.told("data") == ["0", "1"])
+    #expect(stage.told("kept") == ["2"])
+    #expect(stage.told("release") == ["1", "2"])
+  }
+}

@@ -1,0 +1,53 @@
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+@testable import SluicePluginHost
+
+/// Bodies piece by piece, and tracers.
+struct PieceAndTracerTests {
+  private func stage(_ pieces: [String], trailers: HeaderFields = [:]) async throws -> StageFixture {
+    try await StageFixture("changes-pieces") { _ in
+      .response(Response(status: 200, trailers: trailers), pieces: pieces.map { Array($0.utf8) })
+    }
+  }
+
+  @Test func `a stage changes the pieces of a body and adds to its end`() async throws {
+    let result = try await stage(["ab", "cd"]).run(StageFixture.request())
+    #expect(result.error == nil)
+    #expect(result.response?.body.bytes == Array("ABCD.".utf8))
+  }
+
+  @Test func `a stage drops a trailer and adds one`() async throws {
+    let stage = try await stage(["a"], trailers: ["x-drop": "1", "x-keep": "2"])
+    let result = try stage.run(StageFixture.request())
+    #expect(stage.told("trailer-name") == ["x-drop", "x-keep"])
+    #expect(stage.told("trailer") == ["0"])
+    #expect(result.response?.trailers == ["x-keep": "2", "x-end": "yes"])
+  }
+
+  @Test func `a stage suspends the flow of a body and writes before it goes on`() async throws {
+    let stage = try await stage(["a", "!", "b"])
+    let result = try stage.run(StageFixture.request())
+    #expect(stage.told("late") == ["0"])
+    #expect(result.response?.body.bytes == Array("A<late>B.".utf8))
+  }
+
+  @Test func `a stage fails a transaction over a piece`() async throws {
+    let result = try await stage(["a", "?"]).run(StageFixture.request())
+    #expect(result.error == TransactionError(code: "bad_piece", message: "a question", stage: "stage"))
+  }
+
+  @Test func `a tracer reads every event and can write nothing`() async throws {
+    let stage = try await StageFixture("traces") { _ in .failure(TransportError(.connectionLost, "gone")) }
+    let result = try stage.run(StageFixture.request("GET", ["x-a": "1"]))
+    #expect(stage.told("event") == ["1", "2", "3", "8"])
+    #expect(Set(stage.told("x-a")) == ["1"])
+    #expect(Set(stage.told("write")) == ["-2"])
+    #expect(stage.told("outcome") == ["2"])
+    #expect(stage.told("code") == ["connection_lost"])
+    #expect(stage.told("url") == ["http://example.com/path?a=1"])
+    #expect(result.error?.code == "connection_lost")
+  }
+}

@@ -1,0 +1,94 @@
+import CSluice
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+
+@testable import SluicePluginHost
+
+/// A compiled fixture as a stage of a pipeline on a stub loop.
+final class StageFixture {
+  let library: LibraryFixture
+  let loop: StubLoop
+  let transport: StubTransport
+  let environment: LoopEnvironment
+  let runtime: HostRuntime
+  let generation: PluginGeneration
+  let instance: PluginInstance
+  let log: Watched<[PluginLogEntry]>
+  var stageDeadline: Duration?
+  var onFault = FaultPolicy.fail
+
+  init(
+    _ behaviour: String, defines: [String] = [], configuration: JSONValue = [:], isActive: Bool = true,
+    answer: @escaping (Request) -> StubTransport.Reply = { _ in .response(Response(status: 200)) }
+  ) async throws {
+    library = try LibraryFixture()
+    let product = try await LibraryFixture.compile(behaviour, defines: defines)
+    let loaded = try await library.loader.load(product.path)
+    loop = StubLoop()
+    transport = StubTransport(loop: loop, answer: answer)
+    environment = LoopEnvironment(loop: loop, transport: transport)
+    let log = Watched<[PluginLogEntry]>([])
+    self.log = log
+    runtime = HostRuntime(loops: [environment], programName: "test", programVersion: "1") { entry in
+      log.update { $0.append(entry) }
+    }
+    generation = try HostTable.withEntryTable(for: runtime) { table throws(PluginError) in
+      try PluginEntry.call(loaded, host: table)
+    }
+    instance = try PluginInstance(generation, name: "stage", configuration: configuration, runtime: runtime)
+    if isActive { try instance.activate() }
+  }
+
+  deinit { runtime.close() }
+
+  func pipeline() -> Pipeline {
+    let binding = StageBinding(name: "stage", interceptor: instance, deadline: stageDeadline, onFault: onFault)
+    let capabilities = instance.capabilities
+    return Pipeline(
+      requestStages: [binding], issueStages: [binding], responseStages: [binding],
+      tracers: capabilities.contains(.trace) ? [TracerBinding(name: "stage", tracer: instance)] : [])
+  }
+
+  /// Begins a transaction; the result comes with further turns of the loop.
+  func begin(_ request: Request, parent: ParentContext = ParentContext()) -> Outcome {
+    let outcome = Outcome()
+    let pipeline = pipeline()
+    loop.perform {
+      Transaction.begin(request, on: environment, through: pipeline, parent: parent) { outcome.result = $0 }
+    }
+    return outcome
+  }
+
+  /// Runs one transaction to its end.
+  func run(_ request: Request, parent: ParentContext = ParentContext()) throws -> TransactionResult {
+    let outcome = begin(request, parent: parent)
+    guard loop.run(until: { outcome.result != nil }), let result = outcome.result else {
+      throw TestKitError("the transaction did not end")
+    }
+    return result
+  }
+
+  static func request(_ method: String = "GET", _ headers: HeaderFields = [:], body: Body = .empty) throws -> Request {
+    Request(method: method, url: try HTTPURL("http://example.com/path?a=1"), headers: headers, body: body)
+  }
+
+  /// What the plugin told under a name, in order.
+  func told(_ name: String) -> [String] {
+    log.value.map(\.message).filter { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
+  }
+
+  /// What the host logged about the plugin.
+  var warnings: [String] { log.value.filter { $0.level == .warning }.map(\.message) }
+
+  /// Numbers that the plugin shows under an extension's name.
+  func numbers<Number>(_ id: String, _: Number.Type = CInt.self, count: Int) -> [Number] {
+    guard let address = id.withCString({ generation.table.extension($0) }) else { return [] }
+    return (0..<count).map { address.load(fromByteOffset: $0 * MemoryLayout<Number>.stride, as: Number.self) }
+  }
+
+  final class Outcome {
+    var result: TransactionResult?
+  }
+}

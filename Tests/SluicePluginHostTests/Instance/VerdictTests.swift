@@ -1,0 +1,79 @@
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+@testable import SluicePluginHost
+
+/// What becomes of the answers of a plugin.
+struct VerdictTests {
+  @Test func `a stage fails a transaction with its own words`() async throws {
+    let stage = try await StageFixture("answers")
+    let result = try stage.run(StageFixture.request("GET", ["x-answer": "fail"]))
+    #expect(result.error == TransactionError(code: "no_luck", message: "not today", stage: "stage"))
+  }
+
+  @Test func `a code that is no word is replaced`() async throws {
+    let stage = try await StageFixture("answers")
+    let result = try stage.run(StageFixture.request("GET", ["x-answer": "fail-badly"]))
+    #expect(result.error?.code == "stage_failed")
+    #expect(stage.instance.violations[.invalidArgument] == 1)
+  }
+
+  @Test func `a stage responds in place of the wire`() async throws {
+    let stage = try await StageFixture("answers")
+    let result = try stage.run(StageFixture.request("GET", ["x-answer": "respond"]))
+    #expect(result.error == nil)
+    #expect(result.response?.status == 299)
+    #expect(result.response?.headers["x-made"] == "here")
+    #expect(result.response?.body.bytes == Array("made".utf8))
+    #expect(stage.transport.issued.isEmpty)
+  }
+
+  @Test func `a response with an impossible status fails`() async throws {
+    let stage = try await StageFixture("answers")
+    let result = try stage.run(StageFixture.request("GET", ["x-answer": "respond-badly"]))
+    #expect(result.error?.code == "stage_failed")
+    #expect(result.response == nil)
+  }
+
+  @Test func `a response that was made and not answered with is dropped`() async throws {
+    let stage = try await StageFixture("answers")
+    let result = try stage.run(StageFixture.request("GET", ["x-answer": "respond-and-go-on"]))
+    #expect(result.response?.status == 200)
+  }
+
+  @Test func `on_failure learns why and may respond`() async throws {
+    let stage = try await StageFixture("answers") { _ in
+      .connectFailure(TransportError(.connect, "refused", isBeforeSending: true))
+    }
+    let result = try stage.run(StageFixture.request())
+    #expect(result.error == nil)
+    #expect(result.response?.status == 203)
+    #expect(stage.told("code") == ["connect"])
+    #expect(stage.told("before") == ["1"])
+  }
+
+  @Test(arguments: [
+    ("SLUICE_SUSPENDED", Violation.suspendedWithoutToken), ("77", .unknownVerdict), ("-1", .unknownVerdict),
+  ])
+  func `an answer that breaks the rules is a fault of the stage`(verdict: String, kind: Violation) async throws {
+    let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=\(verdict)"])
+    let result = try stage.run(StageFixture.request())
+    #expect(result.error?.code == TransactionError.Code.stageFault)
+    #expect(result.error?.stage == "stage")
+    #expect(stage.instance.violations[kind] == 1)
+    stage.onFault = .skip
+    #expect(try stage.run(StageFixture.request()).error == nil)
+  }
+
+  @Test func `FAIL without a reason has a code of its own`() async throws {
+    let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=SLUICE_FAIL"])
+    #expect(try stage.run(StageFixture.request()).error?.code == "stage_failed")
+  }
+
+  @Test func `RESPOND without a response is a fault`() async throws {
+    let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=SLUICE_RESPOND"])
+    #expect(try stage.run(StageFixture.request()).error?.code == TransactionError.Code.stageFault)
+  }
+}

@@ -1,0 +1,64 @@
+import Testing
+
+@testable import SluicePluginHost
+
+struct LibraryFactsTests {
+  private func facts(_ change: (inout LibraryFacts) -> Void = { _ in }) throws -> LibraryFacts {
+    var facts = LibraryFacts(
+      machine: "x86-64", entry: .defined, note: Self.note(1, 1), needed: ["libjansson.so.4", "libc.so.6"],
+      privateLibraries: [], language: .c, exportedSymbolCount: 1, uniqueSymbols: [], usesJansson: true,
+      hasOwnSwiftRuntime: false, hash: try #require(ContentHash(of: [])), sizeBytes: 0)
+    change(&facts)
+    return facts
+  }
+
+  private static func note(_ minimum: UInt32, _ maximum: UInt32, features: UInt32 = 0) -> PluginNote? {
+    let words = [minimum, maximum, 0, features]
+    let bytes = words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+    return PluginNote(content: bytes[...])
+  }
+
+  private func reason(_ host: HostOffer = HostOffer(), _ change: (inout LibraryFacts) -> Void) throws -> String? {
+    try facts(change).refusal(by: host, at: "a.so")?.reason
+  }
+
+  @Test func `a plugin in order is not refused and warned of nothing`() throws {
+    #expect(try facts().refusal(at: "a.so") == nil)
+    #expect(try facts().warnings.isEmpty)
+  }
+
+  @Test func `disjoint ABI ranges are both printed`() throws {
+    #expect(try reason { $0.note = Self.note(2, 2) } == "built for ABI 2, this host speaks ABI 1")
+    let host = HostOffer(abi: 3...5)
+    #expect(try reason(host) { $0.note = Self.note(1, 2) } == "built for ABI 1 to 2, this host speaks ABI 3 to 5")
+    #expect(try reason(host) { $0.note = Self.note(1, 3) } == nil)
+  }
+
+  @Test func `features that the host lacks are named in words`() throws {
+    let host = HostOffer(features: HostFeatures.all.subtracting(HostFeatures(rawValue: 65)))
+    let reason = try reason(host) { $0.note = Self.note(1, 1, features: 67) }
+    #expect(reason == "needs what this host does not offer: suspend, timers")
+  }
+
+  @Test func `jansson must be the one that the host uses`() throws {
+    #expect(try reason { $0.needed = ["libc.so.6"] } == "uses jansson without naming libjansson.so.4")
+    #expect(
+      try reason { $0.needed = ["libjansson.so.5"] } == "needs libjansson.so.5, this host uses libjansson.so.4")
+    #expect(
+      try reason {
+        $0.needed = []
+        $0.usesJansson = false
+      } == nil)
+  }
+
+  @Test func `a runtime of its own, unique symbols and private libraries are warned of (S4, L9)`() throws {
+    let warnings = try facts {
+      $0.hasOwnSwiftRuntime = true
+      $0.uniqueSymbols = ["_ZN1aE"]
+      $0.privateLibraries = ["libhelper.so"]
+    }.warnings
+    #expect(warnings.contains { $0.contains("-static-stdlib") })
+    #expect(warnings.contains { $0.contains("_ZN1aE") })
+    #expect(warnings.contains { $0.contains("needs libhelper.so from its own folder") })
+  }
+}

@@ -1,0 +1,139 @@
+import CSluice
+import Glibc
+import SluiceTestKit
+import Testing
+
+@testable import SluicePluginHost
+
+struct LoadedLibraryTests {
+  private let fixture: LibraryFixture
+
+  init() throws { fixture = try LibraryFixture() }
+
+  private func loadError(_ path: String) async throws -> PluginError? {
+    do {
+      _ = try await fixture.loader.load(path)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func counter(_ generation: PluginGeneration) throws -> UnsafeMutablePointer<CInt> {
+    let found = try #require("fixture.counter".withCString { generation.table.extension($0) })
+    return UnsafeMutableRawPointer(mutating: found).assumingMemoryBound(to: CInt.self)
+  }
+
+  @Test func `A, B, then A again are three mappings with statics of their own (L1)`() async throws {
+    let a = try await LibraryFixture.compile("minimal", defines: ["VALUE=1"])
+    let b = try await LibraryFixture.compile("minimal", defines: ["VALUE=2"])
+    let first = try await fixture.generation(of: a.path)
+    try counter(first).pointee = 40
+    let second = try await fixture.generation(of: b.path)
+    let third = try await fixture.generation(of: a.path)
+    #expect(try [first, second, third].map { try counter($0).pointee } == [40, 2, 1])
+    #expect([first, second, third].map(\.number) == [1, 1, 2])
+    #expect(first.hash == third.hash)
+  }
+
+  @Test func `overwriting the file after the load changes nothing (L2)`() async throws {
+    let product = try await LibraryFixture.compile("minimal", defines: ["VALUE=7"])
+    let generation = try await fixture.generation(of: product.path)
+    let file = open(product.path, O_WRONLY | O_TRUNC)
+    #expect(file >= 0)
+    close(file)
+    #expect(try counter(generation).pointee == 7)
+    #expect(try generation.interceptor()?.on_request != nil)
+  }
+
+  @Test func `a missing symbol is named`() async throws {
+    let product = try await LibraryFixture.compile("undefined-symbol")
+    let error = try await loadError(product.path)
+    #expect(error?.code == .loadFailed)
+    #expect(error?.says(product.path, "undefined symbol: fixture_nobody_has_this") == true)
+    #expect(error?.description.contains(fixture.store.path) == false)
+  }
+
+  @Test func `a missing library is named`() async throws {
+    let helper = try await LibraryFixture.compile("no-entry", flags: ["-Wl,-soname,libfixture-gone.so"])
+    let product = try await LibraryFixture.compile("minimal", flags: ["-Wl,--no-as-needed", helper.path])
+    let error = try await loadError(product.path)
+    #expect(error?.code == .loadFailed)
+    #expect(error?.says("libfixture-gone.so", "cannot open shared object file") == true)
+  }
+
+  @Test func `an entry point that a dependency defines is refused after the load too (L8)`() async throws {
+    let helper = try await LibraryFixture.compile("minimal")
+    let product = try await LibraryFixture.compile("no-entry", flags: ["-Wl,--no-as-needed", helper.path])
+    #expect(LibraryFixture.refusal(ofFile: product.path)?.code == .noEntry)
+    // Past preflight, as if it had not looked.
+    let image = try LibraryImage(reading: product.path)
+    let facts = try LibraryFacts(of: image)
+    let copy = try fixture.store.stage(image)
+    let error = await #expect(throws: PluginError.self) {
+      _ = try await LoadedLibrary.load(copy, facts: facts, path: product.path)
+    }
+    #expect(error?.says("comes from another library") == true)
+  }
+
+  @Test func `an old mapping in place of the new copy is refused (L10)`() async throws {
+    let a = try await LibraryFixture.compile("minimal", defines: ["VALUE=1"])
+    let first = try await fixture.loader.load(a.path)
+    // A new file under a path that the loader knows: it answers with the old mapping.
+    let b = try await LibraryFixture.compile("minimal", defines: ["VALUE=2"])
+    let bytes = try FileTree.read(b.path)
+    let new = try fixture.folder.write(bytes, to: "new.so")
+    #expect(rename(new, first.stored.path) == 0)
+    let copy = try copy(like: first.stored)
+    let facts = first.facts
+    let error = await #expect(throws: PluginError.self) {
+      _ = try await LoadedLibrary.load(copy, facts: facts, path: b.path)
+    }
+    #expect(error?.code == .oldMapping)
+  }
+
+  /// What lies now where a copy was made.
+  private func copy(like original: StoredPlugin) throws -> StoredPlugin {
+    guard let file = SluicePluginHost.FileDescriptor(opening: original.path, O_RDONLY), let status = file.status()
+    else { throw TestKitError("cannot open \(original.path)") }
+    let folder = LibraryPermissions.folder(of: original.path)
+    return StoredPlugin(file, status, folder: folder, hash: original.hash, generation: original.generation)
+  }
+
+  @Test func `constructors run on a thread of their own (L7)`() async throws {
+    let product = try await LibraryFixture.compile("constructor-thread")
+    let library = try await fixture.loader.load(product.path)
+    let error = #expect(throws: PluginError.self) { try LibraryFixture.enter(library) }
+    #expect(error?.reason == "another thread")
+  }
+
+  @Test func `a library can be loaded without an async context`() async throws {
+    let product = try await LibraryFixture.compile("minimal")
+    let loader = fixture.loader
+    let load: () throws -> LoadedLibrary = { try loader.load(product.path) }
+    #expect(try LibraryFixture.enter(try load()).id == "fixture")
+  }
+
+  @Test func `a mapped copy stays, and stays locked, when nothing refers to it any more`() async throws {
+    let product = try await LibraryFixture.compile("minimal", defines: ["VALUE=3"])
+    let path = try await fixture.loader.load(product.path).stored.path
+    _ = try PluginStore(at: fixture.store.path)
+    #expect(FileTree.exists(path))
+  }
+
+  @Test func `a copy that could not be mapped is removed`() async throws {
+    let product = try await LibraryFixture.compile("undefined-symbol")
+    _ = try await loadError(product.path)
+    #expect(FileTree.names(in: fixture.store.path) == [])
+  }
+
+  @Test func `a line of the kernel's table gives device and inode`() {
+    let table = """
+      7f0000000000-7f0000001000 r--p 00000000 08:01 1234                       /tmp/a b.so
+      7f0000001000-7f0000002000 rw-p 00000000 00:00 0
+      """
+    #expect(MappedFile.identity(of: 0x7f00_0000_0fff, in: table) == "08:01 1234")
+    #expect(MappedFile.identity(of: 0x7f00_0000_1000, in: table) == "00:00 0")
+    #expect(MappedFile.identity(of: 0x7f00_0000_2000, in: table) == nil)
+  }
+}

@@ -1,0 +1,84 @@
+import CSluice
+import SluiceTestKit
+import Testing
+
+@testable import SluicePluginHost
+
+struct PluginEntryTests {
+  private let fixture: LibraryFixture
+
+  init() throws { fixture = try LibraryFixture() }
+
+  private func entryError(_ behaviour: String, defines: [String]) async throws -> PluginError? {
+    let product = try await LibraryFixture.compile(behaviour, defines: defines)
+    do {
+      _ = try await fixture.generation(of: product.path)
+      return nil
+    } catch let error as PluginError {
+      return error
+    }
+  }
+
+  @Test func `a generation says what its table says`() async throws {
+    let product = try await LibraryFixture.compile("minimal")
+    let generation = try await fixture.generation(of: product.path)
+    #expect(generation.id == "fixture")
+    #expect(generation.version == "1.0.0")
+    #expect(generation.summary == "A fixture.")
+    #expect(generation.configurationSchema == "{}")
+    #expect(generation.path == product.path)
+    #expect(generation.hash == generation.facts.hash)
+  }
+
+  @Test func `an entry point that returns NULL is reported in its own words`() async throws {
+    let error = try await entryError("entry-returns-null", defines: ["MESSAGE=\"needs a\\nmoon\""])
+    #expect(error?.code == .entryFailed)
+    #expect(error?.reason == "needs a moon")
+  }
+
+  @Test func `an entry point that returns NULL without a word is reported too`() async throws {
+    let error = try await entryError("entry-returns-null", defines: [])
+    #expect(error?.says("returned NULL without a message") == true)
+  }
+
+  @Test(arguments: [
+    ("SIZE=16", "says that it is 16 bytes long"), ("ABI=2", "is for ABI 2, at most 1 was asked for"),
+    ("ABI=0", "is for ABI 0"), ("ID=NULL", "has no id"), ("ID=\"\"", "has an empty id"),
+    ("ID=\"a b\"", "has the id \"a b\""), ("SUMMARY=NULL", "has no summary"),
+    ("SUMMARY=\"\\xff\"", "has a summary that is not UTF-8"),
+    ("SUMMARY=\"a\\nb\"", "has a summary with control characters"), ("CREATE=NULL", "has no create"),
+  ])
+  func `a table with a bad member is refused, naming the member`(define: String, words: String) async throws {
+    let name = define.prefix { $0 != "=" }
+    let good = [
+      "SIZE=sizeof(sluice_plugin)", "ABI=1", "ID=\"a\"", "SUMMARY=\"s\"", "CREATE=fixture_create",
+    ].filter { !$0.hasPrefix("\(name)=") }
+    let error = try await entryError("bad-table", defines: good + [define])
+    #expect(error?.code == .invalidTable)
+    #expect(error?.says("sluice_plugin", words) == true, "\(String(describing: error))")
+  }
+
+  @Test func `what lies behind the end of a short table is absent`() async throws {
+    let product = try await LibraryFixture.compile("extensions")
+    let table = try #require(try await fixture.generation(of: product.path).interceptor())
+    #expect(table.flags == 1)
+    #expect(table.on_request != nil)
+    #expect(table.on_issue == nil)
+  }
+
+  @Test func `a table that is longer than this revision knows is read as far as it is known`() async throws {
+    let product = try await LibraryFixture.compile("extensions")
+    #expect(try await fixture.generation(of: product.path).notifications() != nil)
+  }
+
+  @Test func `a table without its required members is refused, a missing one is none`() async throws {
+    let product = try await LibraryFixture.compile("extensions")
+    let generation = try await fixture.generation(of: product.path)
+    let body = #expect(throws: PluginError.self) { _ = try generation.body() }
+    #expect(body?.says("\"sluice.body/1\"", "has no on_chunk") == true)
+    let tracer = #expect(throws: PluginError.self) { _ = try generation.tracer() }
+    #expect(tracer?.says("\"sluice.tracer/1\"", "says that it is 4 bytes long") == true)
+    #expect(try generation.state() == nil)
+    #expect(try generation.selftest() == nil)
+  }
+}

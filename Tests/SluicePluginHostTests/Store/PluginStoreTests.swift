@@ -1,0 +1,160 @@
+import Glibc
+import SluiceTestKit
+import Testing
+
+@testable import SluicePluginHost
+
+struct PluginStoreTests {
+  private let folder: TemporaryDirectory
+  private let image: LibraryImage
+
+  init() throws {
+    folder = try TemporaryDirectory()
+    let path = try folder.write("content", to: "a.so")
+    chmod(path, 0o644)
+    image = try LibraryImage(reading: path)
+  }
+
+  private func error(_ path: String) -> PluginError? {
+    do {
+      _ = try PluginStore(at: path)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// A copy that a process has left behind.
+  private func leaveBehind(_ store: PluginStore, generation: Int) throws -> String {
+    let name = "store/\(image.hash.hex)"
+    if !FileTree.exists(folder.path(name)) { try folder.makeFolder(name) }
+    try folder.makeFolder("\(name)/\(generation)")
+    return try folder.write("old", to: "\(name)/\(generation)/plugin.so")
+  }
+
+  @Test func `the default is in the user's cache`() {
+    let home = ["HOME": "/home/a"]
+    #expect(PluginStore.defaultPath { ["XDG_CACHE_HOME": "/c"][$0] } == "/c/sluice/plugins")
+    #expect(PluginStore.defaultPath { home[$0] } == "/home/a/.cache/sluice/plugins")
+    #expect(PluginStore.defaultPath { ["XDG_CACHE_HOME": "c", "HOME": "/h"][$0] } == "/h/.cache/sluice/plugins")
+    #expect(PluginStore.defaultPath { _ in nil }?.hasSuffix("/.cache/sluice/plugins") == true)
+  }
+
+  @Test func `missing folders are made for the user alone`() throws {
+    let path = folder.path("x/y/store")
+    _ = try PluginStore(at: path)
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
+  }
+
+  @Test func `a copy lies under its hash and generation, for its owner to read and run alone`() throws {
+    let store = try PluginStore(at: folder.path("store"))
+    let copy = try store.stage(image)
+    #expect(copy.path == "\(store.path)/\(image.hash.hex)/1/plugin.so")
+    #expect(try FileTree.read(copy.path) == image.bytes)
+    var status = stat()
+    #expect(stat(copy.path, &status) == 0 && status.st_mode & 0o777 == 0o500)
+  }
+
+  @Test func `every generation has a path and an inode of its own (L1)`() throws {
+    let store = try PluginStore(at: folder.path("store"))
+    let copies = try (0..<3).map { _ in try store.stage(image) }
+    #expect(copies.map(\.generation) == [1, 2, 3])
+    #expect(Set(copies.map(\.inode)).count == 3)
+  }
+
+  @Test func `copies made at the same time get different generations`() async throws {
+    let (path, image) = (folder.path("store"), image)
+    let copies = try await withThrowingTaskGroup(of: StoredPlugin.self) { group in
+      for _ in 0..<16 { group.addTask { try PluginStore(at: path).stage(image) } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(Set(copies.map(\.generation)) == Set(1...16))
+    #expect(copies.allSatisfy { FileTree.exists($0.path) })
+  }
+
+  @Test func `a copy goes when its owner does`() throws {
+    let store = try PluginStore(at: folder.path("store"))
+    do { _ = try store.stage(image) }
+    #expect(FileTree.names(in: store.path) == [])
+  }
+
+  @Test func `what a dead process left behind is removed at the next opening`() throws {
+    let store = try PluginStore(at: folder.path("store"))
+    let held = try store.stage(image)
+    let left = try leaveBehind(store, generation: 9)
+    _ = try PluginStore(at: store.path)
+    #expect(!FileTree.exists(left))
+    #expect(FileTree.exists(held.path))
+  }
+
+  @Test func `one opening removes a bounded number of copies`() throws {
+    let store = try PluginStore(at: folder.path("store"))
+    for generation in 1...3 { _ = try leaveBehind(store, generation: generation) }
+    _ = try PluginStore(at: store.path, pruneLimit: 2)
+    #expect(FileTree.names(in: "\(store.path)/\(image.hash.hex)").count == 1)
+    _ = try PluginStore(at: store.path, pruneLimit: 2)
+    #expect(FileTree.names(in: store.path) == [])
+  }
+
+  @Test func `a copy that another process holds is not removed`() async throws {
+    let store = try PluginStore(at: folder.path("store"))
+    let left = try leaveBehind(store, generation: 1)
+    let other = try Command("flock", ["--shared", left, "sh", "-c", "echo held; cat"]).start()
+    try await other.waitForOutput(containing: "held")
+    _ = try PluginStore(at: store.path)
+    #expect(FileTree.exists(left))
+    #expect(try store.stage(image).generation == 2)
+    other.closeInput()
+    _ = try await other.wait()
+    _ = try PluginStore(at: store.path)
+    #expect(!FileTree.exists(left))
+  }
+
+  @Test func `a staging folder is left alone while it is young`() throws {
+    let store = try PluginStore(at: folder.path("store"))
+    try folder.makeFolder("store/.staging-1-2")
+    _ = try folder.write("x", to: "store/.staging-1-2/plugin.so")
+    StorePruner(store: store.path, limit: 9).run()
+    #expect(FileTree.names(in: store.path) == [".staging-1-2"])
+    StorePruner(store: store.path, limit: 9, stagingAgeSeconds: -1).run()
+    #expect(FileTree.names(in: store.path) == [])
+  }
+
+  @Test func `a folder open to others is refused with the way to close it`() throws {
+    let path = try folder.makeFolder("open")
+    chmod(path, 0o755)
+    #expect(error(path)?.says(path, "key \"store\"", "is open to other users", "chmod 700 \(path)") == true)
+  }
+
+  @Test func `a folder of another user, or on a noexec or read-only mount, is refused`() {
+    func reason(mode: mode_t = 0o40700, owner: uid_t = 1, flags: UInt = 0) -> String? {
+      StoreFolder.refusal(of: "/x", mode: mode, owner: owner, user: 1, mountFlags: flags)?.reason
+    }
+    #expect(reason() == nil)
+    #expect(reason(owner: 2)?.contains("belongs to another user (2)") == true)
+    #expect(reason(flags: StoreFolder.mountedNoExec)?.contains("mounted noexec") == true)
+    #expect(reason(flags: 1)?.contains("read-only") == true)
+  }
+
+  @Test func `a store that went away is named with its key`() throws {
+    let store = try PluginStore(at: folder.path("store"))
+    FileTree.remove(store.path)
+    let error = #expect(throws: PluginError.self) { _ = try store.stage(image) }
+    #expect(error?.code == .store)
+    #expect(error?.says(store.path, "key \"store\"", "cannot be written to", "No such file") == true)
+  }
+
+  @Test func `a full disk is told from one that may not be written`() {
+    errno = ENOSPC
+    #expect(StoreFolder.error("/x", "a copy cannot be written").says("No space left", "free some space"))
+    errno = EACCES
+    #expect(StoreFolder.error("/x", "cannot be written to").says("Permission denied", "this user can write to"))
+  }
+
+  @Test func `a file in the way is named`() throws {
+    let path = try folder.write("", to: "file")
+    #expect(error(path)?.says(path, "cannot be opened", "Not a directory") == true)
+    #expect(error("\(path)/store")?.says("cannot be made") == true)
+  }
+}

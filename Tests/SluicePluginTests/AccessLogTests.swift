@@ -1,0 +1,129 @@
+import CSluice
+import Glibc
+import SluiceJSON
+import SluiceTestKit
+import Testing
+
+/// The built library, through its C tables.
+struct AccessLogTests {
+  private let directory: TemporaryDirectory
+  private var path: String { "\(directory.path)/access.log" }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private func instance(_ configuration: JSONValue = [:]) throws -> StubInstance {
+    configuration["output"] = JSONValue(path)
+    return try StubInstance(try entryPoint(of: "access-log"), configuration)
+  }
+
+  private func lines() throws -> [JSONValue] {
+    try FileTree.readText(path).split(separator: "\n").map {
+      try JSONValue(parsing: String($0))
+    }
+  }
+
+  @Test func `a transaction that ends is one line with its facts`() throws {
+    let log = try instance(["requestHeaders": ["Accept"], "responseHeaders": ["content-type"]])
+    let exchange = StubExchange()
+    exchange.status = 200
+    exchange.sides[0].fields = [("accept", "a"), ("Accept", "b")]
+    exchange.sides[1].fields = [("Content-Type", "text/\"plain\"")]
+    log.record(exchange) { $0.kind = UInt32(SLUICE_DID_RECEIVE) }
+    log.record(exchange) { event in
+      event.status = 200
+      event.attempt = 1
+      event.duration = 1_930_000
+    }
+    log.end()
+    let line = try #require(try lines().first)
+    #expect(try lines().count == 1)
+    #expect(line["method"] == "GET")
+    #expect(line["url"] == "https://api.example.com/v1/items?x=1")
+    #expect(line["status"] == 200)
+    #expect(line["outcome"] == "succeeded")
+    #expect(line["attempts"] == 2)
+    #expect(line["durationMs"]?.number == 1.93)
+    #expect(line["requestId"] == "r-1")
+    #expect(line["requestHeaders"] == ["accept": "a, b"])
+    #expect(line["responseHeaders"] == ["content-type": "text/\"plain\""])
+    #expect(line["time"]?.string?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
+  }
+
+  @Test func `a failure has its reason, timings and bytes`() throws {
+    let log = try instance()
+    let exchange = StubExchange()
+    log.record(exchange, isQueued: true) { event in
+      var timings = sluice_timings()
+      timings.wait = 2_500_000
+      timings.bytes_received = 7
+      event.outcome = UInt32(SLUICE_FAILED_OUTCOME)
+      event.error_code = exchange.lend("timeout".utf8)
+      event.error_message = exchange.lend("no answer\nin time".utf8)
+      event.timings = exchange.keep(timings)
+    }
+    log.end()
+    let line = try #require(try lines().first)
+    #expect(line["outcome"] == "failed")
+    #expect(line["error"] == ["code": "timeout", "message": "no answer\nin time"])
+    #expect(line["bytesReceived"] == 7)
+    #expect(line["timingsMs"]?["wait"]?.number == 2.5)
+    #expect(line["status"] == nil)
+  }
+
+  @Test func `no secret reaches the log`() throws {
+    let log = try instance([
+      "requestHeaders": ["authorization", "x-team-key", "referer"], "responseHeaders": ["set-cookie"],
+      "redact": ["headers": ["X-Team-Key"], "query": ["token"]],
+    ])
+    let exchange = StubExchange()
+    exchange.status = 302
+    exchange.url = "https://user:hunter2@example.com/a?x=1&Token=hunter2&sig=hunter2&%73ig=hunter2#hunter2"
+    exchange.sides[0].fields = [
+      ("Authorization", "hunter2"), ("x-team-key", "hunter2"), ("referer", "https://a:hunter2@b/"),
+    ]
+    exchange.sides[1].fields = [("Set-Cookie", "hunter2")]
+    log.record(exchange) { _ in }
+    log.end()
+    let text = try FileTree.readText(path)
+    #expect(!text.contains("hunter2"))
+    #expect(text.contains("https://REDACTED:REDACTED@example.com/a?x=1&Token=REDACTED&sig=REDACTED&%73ig=REDACTED\""))
+    #expect(text.contains(#""set-cookie":"REDACTED""#))
+  }
+
+  @Test func `the file is its owner's, and one that was rotated is opened anew`() throws {
+    let log = try instance()
+    var facts = stat()
+    #expect(stat(path, &facts) == 0)
+    #expect(facts.st_mode & 0o777 == 0o600)
+    #expect(rename(path, path + ".1") == 0)
+    log.record(StubExchange()) { _ in }
+    log.end()
+    #expect(try lines().count == 1)
+    #expect(try FileTree.read(path + ".1").isEmpty)
+  }
+
+  @Test func `ten thousand transactions are ten thousand lines, or are counted as dropped`() throws {
+    let log = try instance(["queueLines": 64])
+    let exchange = StubExchange()
+    for _ in 0..<10_000 { log.record(exchange) { _ in } }
+    log.end()
+    let counts = try lines().map { $0["dropped"]?.integer ?? 1 }
+    #expect(counts.reduce(0, +) == 10_000)
+  }
+
+  @Test(arguments: [
+    (#"{"output": ""}"#, #"config key "output": expected the path"#),
+    (#"{"queueLines": 0}"#, #"config key "queueLines": expected a number from 1"#),
+    (#"{"outptu": "-"}"#, #"the key "outptu" is unknown"#),
+    (#"{"requestHeaders": ["a", 1]}"#, #"config key "requestHeaders[1]": expected a string, found a number"#),
+    (#"{"output": "/nowhere/at/all/access.log"}"#, "cannot open /nowhere/at/all/access.log: No such file"),
+  ])
+  func `a wrong configuration is refused with its key or path`(configuration: String, message: String) throws {
+    let entry = try entryPoint(of: "access-log")
+    let value = try JSONValue(parsing: configuration)
+    let refusal = #expect(throws: StubRefusal.self) { try StubInstance(entry, value) }
+    #expect(refusal?.message.contains(message) == true, "\(refusal?.message ?? "")")
+  }
+}

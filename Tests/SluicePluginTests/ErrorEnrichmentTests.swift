@@ -1,0 +1,82 @@
+import CSluice
+import SluiceJSON
+import SluiceTestKit
+import Testing
+
+/// The built library, through its C tables.
+struct ErrorEnrichmentTests {
+  private func enriched(
+    _ body: JSONValue, status: UInt32 = 503, type: String = "application/problem+json",
+    configuration: JSONValue? = nil
+  ) throws -> StubExchange {
+    let instance = try StubInstance(try entryPoint(of: "error-enrichment"), configuration)
+    let exchange = StubExchange()
+    exchange.status = status
+    exchange.url = "https://me:secret@example.com/a"
+    exchange.context.request_id = exchange.lend("r-1".utf8)
+    exchange.context.method = exchange.lend("GET".utf8)
+    exchange.sides[1].fields = [("content-type", type)]
+    exchange.sides[1].document = ["status": 503, "body": ["json": body]]
+    #expect(instance.response(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    return exchange
+  }
+
+  private func body(_ exchange: StubExchange) -> JSONValue? {
+    exchange.sides[1].document?["body"]?["json"]
+  }
+
+  @Test func `an error gets the header, and its JSON object the facts`() throws {
+    let exchange = try enriched(["title": "Out of stock"])
+    let id = "00000000-0000-0000-0000-000000000000"
+    #expect(exchange.header(1, "x-sluice-transaction") == id)
+    #expect(body(exchange)?["title"] == "Out of stock")
+    #expect(
+      body(exchange)?["sluice"]
+        == [
+          "transaction": JSONValue(id), "requestId": "r-1", "attempt": 0, "method": "GET",
+          "url": "https://REDACTED:REDACTED@example.com/a",
+        ])
+  }
+
+  @Test func `a success is left alone`() throws {
+    let exchange = try enriched(["title": "fine"], status: 200)
+    #expect(exchange.header(1, "x-sluice-transaction") == nil)
+    #expect(body(exchange) == ["title": "fine"])
+  }
+
+  @Test func `what is no JSON object, or has the member, keeps its body`() throws {
+    #expect(body(try enriched(["a"])) == ["a"])
+    #expect(body(try enriched(["sluice": 1])) == ["sluice": 1])
+    #expect(body(try enriched(["a": 1], type: "text/plain")) == ["a": 1])
+  }
+
+  @Test func `statuses, header and key are configured, and null is none`() throws {
+    let quiet = try enriched(["a": 1], configuration: ["statuses": ["503"], "header": .null, "key": "trace"])
+    #expect(quiet.header(1, "x-sluice-transaction") == nil)
+    #expect(body(quiet)?["trace"]?["requestId"] == "r-1")
+    #expect(body(try enriched(["a": 1], configuration: ["statuses": ["4xx"]])) == ["a": 1])
+  }
+
+  @Test func `a status that is none is refused with its place`() throws {
+    let entry = try entryPoint(of: "error-enrichment")
+    let refusal = #expect(throws: StubRefusal.self) { try StubInstance(entry, ["statuses": ["5xx", "6x"]]) }
+    #expect(
+      refusal?.message == #"config key "statuses[1]": expected a status or a class such as "4xx", found "6x""#)
+  }
+
+  @Test func `a failure stays, and the log names its transaction without secrets`() throws {
+    let instance = try StubInstance(try entryPoint(of: "error-enrichment"))
+    let exchange = StubExchange()
+    exchange.url = "https://me:secret@example.com/a"
+    let verdict = instance.onLoop(exchange) { plugin, pointer in
+      var failure = sluice_failure()
+      failure.code = exchange.lend("dns".utf8)
+      failure.message = exchange.lend("no such host".utf8)
+      return instance.interceptor?.on_failure(plugin, pointer, &failure) ?? -1
+    }
+    #expect(verdict == sluice_verdict(SLUICE_CONTINUE))
+    let line = try #require(instance.host.log.value.first)
+    #expect(line.contains("got no response: dns: no such host"))
+    #expect(!line.contains("secret"))
+  }
+}

@@ -1,0 +1,98 @@
+import CJansson
+import CSluice
+import Dispatch
+import SluiceJSON
+import SluiceLocks
+import SluiceTestKit
+import Synchronization
+
+/// One attempt in memory, reached through the C table of an exchange.
+///
+/// `@unchecked Sendable`: touched on the queue of its host alone; `callers` says when a plugin may.
+final class StubExchange: @unchecked Sendable {
+  struct Side {
+    var fields: [(name: String, value: String)] = []
+    var body: [UInt8]?
+    var document: JSONValue?
+  }
+
+  private static let known = Locked<[UInt: StubExchange]>([:])
+  private static let nextName = Atomic<UInt>(0x1000)
+
+  let name: UInt
+  var sides = [Side(), Side()]
+  var method = "GET"
+  var url = "https://api.example.com/v1/items?x=1"
+  var status: UInt32 = 0
+  var context = sluice_context()
+  var failure: (code: String, message: String)?
+  var retryDelay: UInt64?
+  var sensitive: [String] = []
+  /// Whether a call is under way, during which the plugin may touch it.
+  var isLent = false
+  var token: sluice_token?
+  var mayBeSuspended = true
+  /// Accesses outside of a call.
+  var violations = 0
+  let resumption = Watched<sluice_verdict?>(nil)
+  let isGone = Watched(false)
+  /// What texts were lent from; alive until the exchange goes.
+  private var lent: [UnsafeMutableRawPointer] = []
+
+  init() {
+    let name = Self.nextName.add(1, ordering: .relaxed).newValue
+    self.name = name
+    context.size = UInt32(MemoryLayout<sluice_context>.size)
+    context.remaining = .max
+    Self.known.withLock { $0[name] = self }
+  }
+
+  deinit {
+    for text in lent { text.deallocate() }
+  }
+
+  var pointer: OpaquePointer? { OpaquePointer(bitPattern: name) }
+
+  /// The exchange of a name, for the length of a call; nil, and counted, outside of one.
+  static func lent(_ pointer: OpaquePointer?) -> StubExchange? {
+    guard let exchange = known.withLock({ $0[UInt(bitPattern: pointer)] }) else { return nil }
+    guard exchange.isLent else {
+      exchange.violations += 1
+      return nil
+    }
+    return exchange
+  }
+
+  static func suspended(by token: sluice_token) -> StubExchange? {
+    known.withLock { $0[UInt(token.nonce)] }
+  }
+
+  func header(_ side: sluice_side, _ name: String) -> String? {
+    sides[Int(side)].fields.first { $0.name.lowercased() == name.lowercased() }?.value
+  }
+
+  func remove(_ side: sluice_side, _ name: String) {
+    sides[Int(side)].fields.removeAll { $0.name.lowercased() == name.lowercased() }
+  }
+
+  /// Puts a value where it stays as long as the exchange.
+  func keep<Value>(_ value: Value) -> UnsafePointer<Value> {
+    let place = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+    place.initialize(to: value)
+    lent.append(UnsafeMutableRawPointer(place))
+    return UnsafePointer(place)
+  }
+
+  func lend(_ bytes: some Collection<UInt8>) -> sluice_text {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 1)
+    copy.copyBytes(from: bytes)
+    if let base = copy.baseAddress { lent.append(base) }
+    return sluice_text(data: copy.baseAddress?.assumingMemoryBound(to: CChar.self), size: bytes.count)
+  }
+}
+
+extension String {
+  init(stub text: sluice_text) {
+    self = String(decoding: UnsafeRawBufferPointer(start: text.data, count: text.size), as: UTF8.self)
+  }
+}

@@ -1,0 +1,88 @@
+import CJansson
+import CSluice
+import Dispatch
+import SluiceJSON
+import SluiceTestKit
+
+/// A host in memory with one loop, which is a serial queue.
+///
+/// `@unchecked Sendable`: the tables are written in `init` and only read after it; `lentByEnter` and the exchanges are
+/// touched on the queue alone.
+final class StubHost: @unchecked Sendable {
+  let loop = DispatchQueue(label: "loop")
+  let table: UnsafeMutablePointer<sluice_host>
+  let exchanges: UnsafeMutablePointer<sluice_exchange_api>
+  let log = Watched<[String]>([])
+  /// Whether `post` still takes something.
+  let isClosing = Watched(false)
+  let postCount = Watched(0)
+  private var lentByEnter: [StubExchange] = []
+
+  init() {
+    exchanges = .allocate(capacity: 1)
+    exchanges.initialize(to: makeStubExchangeTable())
+    table = .allocate(capacity: 1)
+    table.initialize(to: sluice_host())
+    table.pointee.size = UInt32(MemoryLayout<sluice_host>.size)
+    table.pointee.abi = 1
+    table.pointee.exchange = UnsafePointer(exchanges)
+    table.pointee.handle = Unmanaged.passUnretained(self).toOpaque()
+    addCalls()
+  }
+
+  deinit {
+    table.deallocate()
+    exchanges.deallocate()
+  }
+
+  private static func from(_ host: UnsafePointer<sluice_host>?) -> StubHost? {
+    host?.pointee.handle.map { Unmanaged<StubHost>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private func addCalls() {
+    table.pointee.log = { StubHost.from($0)?.write($1, String(stub: $2)) }
+    table.pointee.clock = { _ in 0 }
+    table.pointee.extension = { _, _ in nil }
+    table.pointee.post = { host, _, function, context in
+      StubHost.from(host)?.post(function, context) ?? sluice_status(SLUICE_CLOSING)
+    }
+    table.pointee.enter = { StubHost.from($0)?.enter($1) }
+    table.pointee.resume = { StubHost.from($0)?.resume($1, $2) ?? sluice_status(SLUICE_STALE) }
+  }
+
+  private func write(_ level: sluice_log_level, _ message: String) {
+    log.update { $0.append("\(level) \(message)") }
+  }
+
+  private typealias Posted = @convention(c) (UnsafeMutableRawPointer?) -> Void
+
+  private func post(_ function: Posted?, _ context: UnsafeMutableRawPointer?) -> sluice_status {
+    guard let function, !isClosing.value else { return sluice_status(SLUICE_CLOSING) }
+    postCount.update { $0 += 1 }
+    let bits = UInt(bitPattern: context)
+    loop.async {
+      function(UnsafeMutableRawPointer(bitPattern: bits))
+      for exchange in self.lentByEnter { exchange.isLent = false }
+      self.lentByEnter = []
+    }
+    return sluice_status(SLUICE_OK)
+  }
+
+  private func enter(_ token: sluice_token) -> OpaquePointer? {
+    guard let exchange = StubExchange.suspended(by: token), !exchange.isGone.value, exchange.resumption.value == nil
+    else { return nil }
+    exchange.isLent = true
+    lentByEnter.append(exchange)
+    return exchange.pointer
+  }
+
+  private func resume(_ token: sluice_token, _ verdict: sluice_verdict) -> sluice_status {
+    guard let exchange = StubExchange.suspended(by: token), !exchange.isGone.value else {
+      return sluice_status(SLUICE_STALE)
+    }
+    guard exchange.resumption.value == nil else { return sluice_status(SLUICE_ALREADY) }
+    exchange.isLent = false
+    exchange.resumption.update { $0 = verdict }
+    return sluice_status(SLUICE_OK)
+  }
+}

@@ -1,0 +1,59 @@
+import SluiceTestKit
+import Testing
+
+@Suite struct CommandTests {
+  @Test func `both outputs and the status are collected, whatever their size`() async throws {
+    let script = "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2; exit 7"
+    let result = try await Command.run("sh", ["-c", script])
+    #expect(result.standardOutput.count == 300_000)
+    #expect(result.standardError.count == 200_000)
+    #expect(result.ending == .exited(7))
+  }
+
+  @Test func `standard input larger than a pipe goes through`() async throws {
+    let input = [UInt8](repeating: 120, count: 1_000_000)
+    #expect(try await Command.run("cat", standardInput: input).standardOutput == input)
+  }
+
+  @Test func `the environment is added to, and names can be removed`() async throws {
+    let result = try await Command.run(
+      "sh", ["-c", "echo $ADDED${HOME-none}"], environment: ["ADDED": "x=", "HOME": nil])
+    #expect(result.outputText == "x=none\n")
+  }
+
+  @Test func `a signal is told apart from an exit`() async throws {
+    let running = try Command("cat").start()
+    running.send(signal: 15)
+    let result = try await running.wait()
+    #expect(result.ending == .signalled(15))
+    #expect(result.status == 143)
+  }
+
+  @Test func `a running command can be talked to`() async throws {
+    let running = try Command("cat").start()
+    try running.write("hello\n")
+    try await running.waitForOutput(containing: "hello")
+    running.closeInput()
+    #expect(try await running.wait().ending == .exited(0))
+  }
+
+  @Test func `a command past its limit is killed and named`() async throws {
+    let running = try Command("cat").start()
+    let error = await #expect(throws: TestKitError.self) { try await running.wait(upTo: .milliseconds(1)) }
+    #expect(error?.description.hasPrefix("cat did not end within") == true)
+    #expect(try await running.wait().ending == .signalled(9))
+  }
+
+  @Test func `no descriptor of this process reaches the child`() async throws {
+    let server = try LoopbackServer()
+    let result = try await Command.run("ls", ["/proc/self/fd"])
+    // The fourth is the folder that ls reads.
+    #expect(result.outputText == "0\n1\n2\n3\n")
+    server.stop()
+  }
+
+  @Test func `a program that does not exist is an error that names it`() {
+    let error = #expect(throws: TestKitError.self) { try Command("no-such-program").start() }
+    #expect(error?.description.contains("no-such-program") == true)
+  }
+}

@@ -1,0 +1,173 @@
+import Sluice
+import SluiceJSON
+import SluiceJSONSchema
+import SluiceTestKit
+import Testing
+
+/// `docs/schema/configuration.schema.json` against the reader: an editor that knows the one must not contradict the other.
+@Suite struct ConfigurationSchemaTests {
+  private static let schema = Result {
+    let path = RepositoryRoot.path("docs/schema/configuration.schema.json")
+    return try JSONSchema(JSONValue(parsing: FileTree.read(path), options: .rejectDuplicates))
+  }
+
+  private static func reading(_ text: String) -> String? {
+    do {
+      _ = try Configuration(text: Array(text.utf8), file: RepositoryRoot.path("sluice.json"))
+      return nil
+    } catch { return error.description }
+  }
+
+  private static func plugin(_ members: String) -> String { "{\"plugins\": {\"a\": {\(members)}}}" }
+  private static func stage(_ stage: String) -> String {
+    "{\"plugins\": {\"a\": {\"library\": \"a.so\"}}, \"request\": [\(stage)]}"
+  }
+
+  private static let accepted =
+    [
+      "{}",
+      """
+      {"plugins": null, "request": null, "issue": null, "response": null, "tracers": null, "deadline": null,
+       "transport": null, "retry": null, "redirects": null, "validate": null, "requestId": null, "redact": null,
+       "swap": null, "store": null, "control": null}
+      """,
+      #"{"plugins": {}}"#,
+      #"{"deadline": "0s"}"#,
+      #"{"deadline": "1.5s"}"#,
+      #"{"deadline": "12h"}"#,
+      plugin(#""library": "a.so""#),
+      plugin(#""library": {"file": "LICENSE"}"#),
+      plugin(#""library": "a.so", "builtin": null"#),
+      plugin(#""builtin": "headers""#), plugin(#""library": null, "builtin": "metrics""#),
+      plugin(#""library": "a.so", "config": null, "deadline": null, "onFault": null, "delivery": null"#),
+      plugin(#""library": "a.so", "config": [1, {"env": 2}, {"env": "PATH", "b": 1}], "onFault": "skip""#),
+      plugin(#""library": "a.so", "deadline": "200ms", "onFault": "fail", "delivery": "inline""#),
+      stage("\"a\""), stage(#"{"plugin": "a"}"#),
+      stage(#"{"plugin": "a", "match": null}"#),
+      stage(#"{"plugin": "a", "match": {"hosts": null, "methods": null, "paths": null}}"#),
+      stage(#"{"plugin": "a", "match": {"hosts": ["a", "*", "*.b.c", "https://d:8443", "[::1]:80"]}}"#),
+      stage(#"{"plugin": "a", "match": {"methods": ["GET"], "paths": ["/v1/*", {"env": "PATH"}]}}"#),
+      #"{"transport": {}}"#,
+      #"{"transport": {"baseURL": "HTTPS://[::1]:1/a?b"}}"#,
+      #"{"transport": {"timeout": "1s", "connectTimeout": "1ms", "loops": 128, "maxConnectionsPerHost": 65535}}"#,
+      #"{"transport": {"httpVersion": "1.0", "maxRequestBytes": 0, "maxResponseBytes": 1099511627776}}"#,
+      #"{"transport": {"spillBytes": 1, "proxy": "", "tls": {"ca": "a", "cert": "b", "key": "c", "verify": false}}}"#,
+      #"{"transport": {"proxy": {"env": "PATH"}, "tls": {"ca": null, "verify": null}}}"#,
+      #"{"retry": {"maxAttempts": 1}}"#,
+      #"{"retry": {"maxAttempts": 100, "backoff": null}}"#,
+      #"{"validate": {"statuses": [200, "204", "3xx", "400-404"], "extract": null}}"#,
+      #"{"validate": {"statuses": []}}"#,
+      #"{"requestId": {"header": "X-Call"}}"#,
+      #"{"requestId": {}}"#,
+      #"{"redact": {"headers": ["X-A"], "query": ["b", {"env": "PATH"}]}}"#,
+      #"{"store": "/tmp/a"}"#,
+    ]
+
+  private static let refused =
+    [
+      "[]", "null", "5", #"{"plugin": {}}"#,
+      #"{"$schema": "x"}"#,
+      #"{"plugins": []}"#,
+      #"{"plugins": {"": {"library": "a"}}}"#,
+      #"{"plugins": {"a b": {"library": "a"}}}"#,
+      #"{"plugins": {"a": null}}"#,
+      #"{"plugins": {"é": {"library": "a"}}}"#,
+      plugin(#""builtin": "header""#), plugin(#""builtin": 5"#),
+      plugin(""), plugin(#""library": null"#),
+      plugin(#""library": "a", "builtin": "b""#),
+      plugin(#""library": 5"#),
+      plugin(#""library": {"env": "PATH", "file": "x"}"#),
+      plugin(#""library": {"environment": "PATH"}"#),
+      plugin(#""library": "a", "configuration": {}"#),
+      plugin(#""library": "a", "deadline": 5"#),
+      plugin(#""library": "a", "deadline": {"env": "PATH"}"#),
+      plugin(#""library": "a", "onFault": "ignore""#),
+      plugin(#""library": "a", "delivery": "later""#),
+      plugin(#""library": "a", "delivery": "queued""#),
+      stage("1"), stage("null"), stage("{}"), stage(#"{"plugin": "a", "when": {}}"#),
+      stage(#"{"plugin": 1}"#),
+      stage(#"{"plugin": "a", "match": []}"#),
+      stage(#"{"plugin": "a", "match": {"host": []}}"#),
+      stage(#"{"plugin": "a", "match": {"hosts": "b"}}"#),
+      stage(#"{"plugin": "a", "match": {"hosts": ["b/c"]}}"#),
+      stage(#"{"plugin": "a", "match": {"hosts": ["ftp://b"]}}"#),
+      stage(#"{"plugin": "a", "match": {"hosts": ["*b"]}}"#),
+      stage(#"{"plugin": "a", "match": {"paths": [1]}}"#), #"{"request": "a"}"#,
+      #"{"request": {}}"#,
+      #"{"deadline": 5}"#,
+      #"{"deadline": "5"}"#,
+      #"{"deadline": "-5s"}"#,
+      #"{"deadline": "5 s"}"#,
+      #"{"deadline": ".5s"}"#,
+      #"{"transport": []}"#,
+      #"{"transport": {"url": "http://a"}}"#,
+      #"{"transport": {"baseURL": "/a"}}"#,
+      #"{"transport": {"baseURL": "http://a b"}}"#,
+      #"{"transport": {"baseURL": "http://a\\b"}}"#,
+      #"{"transport": {"loops": 0}}"#,
+      #"{"transport": {"loops": 129}}"#,
+      #"{"transport": {"loops": "1"}}"#,
+      #"{"transport": {"maxConnectionsPerHost": 0}}"#,
+      #"{"transport": {"httpVersion": "3"}}"#,
+      #"{"transport": {"httpVersion": 2}}"#,
+      #"{"transport": {"maxRequestBytes": -1}}"#,
+      #"{"transport": {"maxResponseBytes": 1099511627777}}"#,
+      #"{"transport": {"spillBytes": 1.5}}"#,
+      #"{"transport": {"proxy": 5}}"#,
+      #"{"transport": {"tls": {"verify": "no"}}}"#,
+      #"{"transport": {"tls": {"cafile": "a"}}}"#,
+      #"{"retry": {"maxAttempts": 0}}"#,
+      #"{"retry": {"maxAttempts": 101}}"#,
+      #"{"retry": {"statuses": [429]}}"#,
+      #"{"retry": {"methods": ["GET"]}}"#,
+      #"{"retry": {"connectionErrors": true}}"#,
+      #"{"retry": {"backoff": {}}}"#,
+      #"{"retry": {"budget": 0.2}}"#,
+      #"{"redirects": {}}"#,
+      #"{"swap": {}}"#,
+      #"{"control": "/tmp/s"}"#,
+      #"{"validate": {"statuses": [99]}}"#,
+      #"{"validate": {"statuses": ["2x"]}}"#,
+      #"{"validate": {"statuses": ["0xx"]}}"#,
+      #"{"validate": {"statuses": ["+200"]}}"#,
+      #"{"validate": {"statuses": ["٢xx"]}}"#,
+      #"{"validate": {"statuses": ["٢٠٠"]}}"#,
+      #"{"validate": {"statuses": ["0200-0299"]}}"#,
+      #"{"validate": {"statuses": ["200-"]}}"#,
+      #"{"validate": {"statuses": "2xx"}}"#,
+      #"{"validate": {"extract": "json"}}"#,
+      #"{"validate": {"payloadSchema": "a.json"}}"#,
+      #"{"requestId": {"header": "a b"}}"#,
+      #"{"requestId": "X-Call"}"#,
+      #"{"redact": {"headers": ["a:"]}}"#,
+      #"{"redact": {"cookies": []}}"#,
+      #"{"store": 5}"#,
+    ]
+
+  @Test(arguments: accepted)
+  func `the schema allows what the reader accepts`(text: String) throws {
+    #expect(Self.reading(text) == nil)
+    let violations = try Self.schema.get().violations(in: JSONValue(parsing: text))
+    #expect(violations.isEmpty, "\(violations)")
+  }
+
+  @Test(arguments: refused)
+  func `the schema refuses what the reader refuses`(text: String) throws {
+    #expect(Self.reading(text) != nil)
+    #expect(try !Self.schema.get().allows(JSONValue(parsing: text)))
+  }
+
+  @Test func `every example of the documentation is allowed`() throws {
+    let lines = try FileTree.readText(RepositoryRoot.path("docs/configuration.md"))
+      .split(separator: "\n", omittingEmptySubsequences: false)
+    var examples: [String] = []
+    var isInside = false
+    for line in lines {
+      if line == "```json" { examples.append("") }
+      isInside = line == "```json" || isInside && line != "```"
+      if isInside, line != "```json" { examples[examples.count - 1] += line + "\n" }
+    }
+    #expect(!examples.isEmpty)
+    for example in examples { try Self.schema.get().check(JSONValue(parsing: example, options: .rejectDuplicates)) }
+  }
+}

@@ -1,0 +1,122 @@
+import Glibc
+import Sluice
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import SluiceTransport
+import Testing
+
+@Suite struct ConfigurationTests {
+  private static func read(_ text: String) throws(ConfigurationError) -> Configuration {
+    try Configuration(text: Array(text.utf8), file: "conf/sluice.json")
+  }
+
+  private static func error(_ text: String) -> String {
+    do {
+      _ = try read(text)
+      return "no error"
+    } catch { return error.description }
+  }
+
+  @Test func `a full configuration is read into its types`() throws {
+    let configuration = try Self.read(
+      """
+      {"plugins": {"auth": {"library": "plugins/libauth.so", "deadline": "200ms", "onFault": "skip", "config": {"a": 1}}},
+       "request": [{"plugin": "auth", "match": {"hosts": ["*.example.com"], "methods": ["GET"], "paths": ["/v1/*"]}}],
+       "response": ["auth"], "deadline": "1.5s",
+       "transport": {"baseURL": "https://api.example.com", "timeout": "30s", "connectTimeout": "5s", "loops": 2,
+                     "maxConnectionsPerHost": 64, "httpVersion": "2", "maxRequestBytes": 10, "maxResponseBytes": 20,
+                     "spillBytes": 30, "proxy": null, "tls": {"ca": "ca.pem", "cert": null, "key": null, "verify": true}},
+       "retry": {"maxAttempts": 5}, "validate": {"statuses": ["2xx", 304, "400-404"]},
+       "requestId": {"header": "X-Call"}, "redact": {"headers": ["X-API-Key"], "query": ["token"]}, "store": null,
+       "control": null}
+      """)
+    let plugin = try #require(configuration.plugins.first)
+    #expect(plugin.name == "auth")
+    #expect(plugin.deadline == .milliseconds(200))
+    #expect(plugin.onFault == .skip)
+    guard case .library(let path) = plugin.source else { throw CancellationError() }
+    #expect(path == "conf/plugins/libauth.so")
+    let request = Request(url: try HTTPURL("https://a.example.com/v1/x"))
+    #expect(configuration.request.first?.match?.matches(request) == true)
+    #expect(configuration.deadline == .milliseconds(1500))
+    #expect(configuration.transport.tls.ca == "conf/ca.pem")
+    #expect(configuration.transport.loops == 2)
+    #expect(configuration.maxAttempts == 5)
+    #expect([204, 304, 404].allSatisfy { configuration.acceptedStatuses.contains($0) })
+    #expect(!configuration.acceptedStatuses.contains(301))
+    #expect(configuration.redaction.headers == ["x-api-key"])
+  }
+
+  @Test(arguments: [
+    ("{\n\"plugin\": {}}", "conf/sluice.json:2: plugin: unknown key \"plugin\"; did you mean \"plugins\"?"),
+    ("{\"deadline\": 5}", "conf/sluice.json:1: deadline: expected a duration such as"),
+    ("{\"deadline\": \"5\"}", "found \"5\""),
+    ("{\"plugins\": []}", "plugins: expected an object, found a list"),
+    ("{\"plugins\": {\"a\": {}}}", "plugins.a: expected \"library\" with the path of a plugin, or \"builtin\""),
+    ("{\"plugins\": {\"a\": {\"library\": \"x\", \"builtin\": \"y\"}}}", "has both"),
+    ("{\"plugins\": {\"a\": {\"builtin\": \"nope\"}}}", "no built-in is named \"nope\""),
+    ("{\"plugins\": {\"a b\": {\"library\": \"x\"}}}", "without spaces"),
+    ("{\"request\": [\"auth\"]}", "request[0]: no plugin is named \"auth\"; add it under \"plugins\""),
+    ("{\"request\": [1]}", "request[0]: expected a plugin's name, or an object with \"plugin\", found an integer"),
+    ("{\"transport\": {\"loops\": 0}}", "transport.loops: expected an integer from 1 to 128, found 0"),
+    ("{\"transport\": {\"baseURL\": \"ftp://x\"}}", "transport.baseURL: scheme \"ftp\" is not supported"),
+    ("{\"transport\": {\"httpVersion\": \"3\"}}", "expected \"1.0\", \"1.1\" or \"2\""),
+    ("{\"transport\": {\"tls\": {\"verify\": \"no\"}}}", "transport.tls.verify: expected true or false"),
+    ("{\"validate\": {\"statuses\": [\"9\"]}}", "validate.statuses[0]: expected a status"),
+    ("{\"requestId\": {\"header\": \"a b\"}}", "requestId.header: expected the name of a header"),
+    ("{\"swap\": {}}", "swap: this version does not act on it"),
+    ("{\"plugins\": {\"a\": {\"library\": \"x\"},\n \"a\": {\"library\": \"y\"}}}", "conf/sluice.json:2"),
+    ("{\"deadline\": ", "conf/sluice.json:1: no JSON"),
+    ("", "no JSON"),
+    ("[]", "expected an object, found a list"),
+  ])
+  func `a wrong configuration is refused with file, line, key and what was expected`(text: String, words: String) {
+    let error = Self.error(text)
+    #expect(error.contains(words), "\(error)")
+  }
+
+  @Test func `an environment variable that is not set is named`() {
+    let error = Self.error(
+      "{\"plugins\": {\"a\": {\"library\": \"x\", \"config\": {\"token\": {\"env\": \"SLUICE_TEST_UNSET\"}}}}}")
+    #expect(
+      error.contains("plugins.a.config.token: the environment variable \"SLUICE_TEST_UNSET\" is not set"), "\(error)")
+  }
+
+  @Test func `a reference to a file stands for its text without the last line end`() throws {
+    let folder = try TemporaryDirectory()
+    _ = try folder.write("s3cret\n", to: "token")
+    let path = try folder.write(
+      "{\"plugins\": {\"a\": {\"library\": \"x\", \"config\": {\"list\": [{\"file\": \"token\"}]}}}}", to: "sluice.json"
+    )
+    let configuration = try Configuration(file: path)
+    #expect(configuration.plugins.first?.config["list"]?[0]?.string == "s3cret")
+  }
+
+  @Test func `a file that is not there is named`() {
+    do {
+      _ = try Configuration(file: "/nonexistent/sluice.json")
+      Issue.record("expected an error")
+    } catch {
+      #expect(error.description == "/nonexistent/sluice.json: cannot read it: No such file or directory")
+    }
+  }
+
+  @Test func `a configuration that breaks off anywhere is refused and never crashes`() {
+    let text = "{\"plugins\": {\"a\": {\"library\": \"x\"}}, \"request\": [\"a\"], \"deadline\": \"5s\"}"
+    for length in 0..<text.utf8.count { #expect(Self.error(String(text.prefix(length))) != "no error") }
+  }
+
+  @Test func `a stage in a list that its plugin has no part in is refused`() throws {
+    var configuration = Configuration()
+    configuration.append(StageCode(request: { _, _ in }), named: "only-requests")
+    configuration.response = [StageReference("only-requests")]
+    do {
+      _ = try Engine(configuration)
+      Issue.record("expected an error")
+    } catch {
+      #expect(error.description.contains("plugin \"only-requests\" stands in \"response\" and has no on_response"))
+    }
+  }
+}

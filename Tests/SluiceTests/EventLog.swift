@@ -1,0 +1,11 @@
+import SluiceLocks
+import SluicePipeline
+
+/// Collects the kinds of events that a tracer is told.
+final class EventLog: Sendable {
+  private let log = Locked<[TraceEvent.Kind]>([])
+
+  var kinds: [TraceEvent.Kind] { log.withLock { $0 } }
+
+  func append(_ kind: TraceEvent.Kind) { log.withLock { $0.append(kind) } }
+}

@@ -1,0 +1,62 @@
+import Sluice
+import Testing
+
+/// What the built-in `headers` refuses, and how it says so.
+@Suite struct HeadersConfigurationTests {
+  private static func error(_ config: String, baseURL: String = "http://a.example") -> String {
+    let text = """
+      {"transport": {"baseURL": "\(baseURL)"},
+       "plugins": {
+         "trace": {"builtin": "headers", "config": \(config)}},
+       "issue": ["trace"]}
+      """
+    do {
+      _ = try Engine(Configuration(text: Array(text.utf8), file: "sluice.json"))
+      return "no error"
+    } catch { return "\(error)" }
+  }
+
+  @Test(arguments: [
+    ("{\"host\": []}", "sluice.json:3: plugins.trace.config.host: unknown key \"host\"; did you mean \"hosts\"?"),
+    ("[]", "plugins.trace.config: expected an object, found a list"),
+    ("{\"hosts\": \"a\"}", "plugins.trace.config.hosts: expected a list"),
+    ("{\"hosts\": [\"a/b\"]}", "plugins.trace.config.hosts[0]: expected an exact host, *.suffix or *"),
+    ("{\"hosts\": [\"a*\"]}", "plugins.trace.config.hosts[0]: expected an exact host"),
+    (
+      "{\"propagators\": [\"b4\"]}",
+      "plugins.trace.config.propagators[0]: no propagator is named \"b4\"; there are tracecontext, baggage"
+    ),
+    ("{\"propagators\": [\"baggage\", \"baggage\"]}", "config.propagators[1]: \"baggage\" stands twice"),
+    ("{\"requestId\": {\"header\": \"a b\"}}", "config.requestId.header: expected the name of a header"),
+    ("{\"requestId\": {\"name\": \"a\"}}", "config.requestId.name: unknown key"),
+    (
+      "{\"sessionId\": {\"header\": \"Transfer-Encoding\"}}",
+      "config.sessionId.header: \"Transfer-Encoding\" belongs to"
+    ),
+    ("{\"sessionId\": {\"value\": \"a\\nb\"}}", "config.sessionId.value: expected the value of a header"),
+    ("{\"static\": {\"a b\": \"1\"}}", "expected the name of a header, found \"a b\""),
+    ("{\"static\": {\"X-A\": \"1\\r\\n\"}}", "config.static.X-A: expected the value of a header"),
+    ("{\"static\": {\"X-A\": 1}}", "config.static.X-A: expected a string, found an integer"),
+    ("{\"static\": {\"Content-Length\": \"1\"}}", "config.static.Content-Length: \"Content-Length\" belongs to"),
+    ("{\"static\": {\"X-A\": \"1\", \"x-a\": \"2\"}}", "config.static.x-a: this stage sets \"x-a\" already"),
+    ("{\"static\": {\"Traceparent\": \"1\"}}", "config.static.Traceparent: this stage sets \"Traceparent\" already"),
+    ("{\"static\": {\"x-request-id\": \"1\"}}", "this stage sets \"x-request-id\" already"),
+    (
+      "{\"existing\": \"merge\"}",
+      "config.existing: expected one of \"keep\", \"replace\", \"refuse\", found \"merge\""
+    ),
+  ])
+  func `a wrong setting is refused with line, key and what was expected`(config: String, words: String) {
+    let error = Self.error(config)
+    #expect(error.contains(words), "\(error)")
+  }
+
+  @Test func `the stage stands in issue and nowhere else`() throws {
+    for list in ["request", "response", "tracers"] {
+      let text = "{\"plugins\": {\"trace\": {\"builtin\": \"headers\"}}, \"\(list)\": [\"trace\"]}"
+      let configuration = try Configuration(text: Array(text.utf8))
+      let error = #expect(throws: EngineError.self) { try Engine(configuration) }
+      #expect(error?.description.contains("\(list)[0]: plugin \"trace\" stands in \"\(list)\" and") == true)
+    }
+  }
+}

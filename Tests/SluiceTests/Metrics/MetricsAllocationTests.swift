@@ -1,0 +1,65 @@
+import Glibc
+import SluiceMessages
+import SluiceTestKit
+import Testing
+
+@testable import Sluice
+@testable import SluicePipeline
+
+/// In a process that has no memory left, whatever allocates dies. Not under a sanitizer, which ends the process first.
+@Suite(.enabled(if: getenv("SLUICE_SANITIZER") == nil))
+struct MetricsAllocationTests {
+  @Test func `counting a transaction allocates nothing`() async {
+    await #expect(processExitsWith: .success) {
+      let stage = MetricsStage(loops: 1)
+      let events = try ledger()
+      // What allocates at its first call only has had it.
+      count(events, stage, rounds: 1)
+      ProcessMemory.exhaust()
+      count(events, stage, rounds: 1000)
+      _exit(0)
+    }
+  }
+}
+
+/// The events of a transaction with one retry.
+private func ledger() throws -> [TraceEvent] {
+  let loop = IdleLoop()
+  let exchange = Exchange(
+    loop: loop, id: TransactionID(using: &loop.random), request: Request(url: try HTTPURL("http://a.example/")),
+    started: loop.now, deadline: .distantFuture, parent: ParentContext(), requestIDHeader: "X-Request-ID")
+  let kinds: [TraceEvent.Kind] = [
+    .willExecute, .didConfigure, .didIssue, .didReceive, .willRetry, .didIssue, .didReceive, .didValidateResponse,
+    .didExtract, .didValidatePayload, .didComplete,
+  ]
+  return kinds.map {
+    TraceEvent(
+      kind: $0, time: Instant(nanoseconds: 5000), exchange: exchange, status: 200, outcome: .succeeded, error: nil,
+      duration: .zero, timings: TransferTimings())
+  }
+}
+
+private func count(_ events: [TraceEvent], _ stage: MetricsStage, rounds: Int) {
+  // Unoptimized, a for loop allocates.
+  var round = 0
+  while round < rounds {
+    var index = 0
+    while index < events.count {
+      stage.record(events[index])
+      index += 1
+    }
+    round += 1
+  }
+}
+
+/// A loop on which nothing runs. Used by one thread; unchecked for that reason.
+private final class IdleLoop: EventLoop, @unchecked Sendable {
+  let index = 0
+  let isCurrent = true
+  let now = Instant(nanoseconds: 1000)
+  var random = RandomBits()
+
+  func post(_ job: @escaping @Sendable () -> Void) {}
+  func arm(_ timer: LoopTimer, at deadline: Instant, for target: any LoopTimerTarget) {}
+  func disarm(_ timer: LoopTimer) {}
+}

@@ -1,0 +1,119 @@
+import Sluice
+import SluiceMessages
+import SluiceMetrics
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// The built-in `metrics` in an engine, against real sockets.
+@Suite struct MetricsStageTests {
+  private static func configuration(_ config: String = "{}", list: String = "tracers") throws -> Configuration {
+    let text = """
+      {"transport": {"loops": 2},
+       "plugins": {
+         "count": {"builtin": "metrics", "config": \(config)}},
+       "\(list)": ["count"]}
+      """
+    return try Configuration(text: Array(text.utf8), file: "sluice.json")
+  }
+
+  @Test func `F3: under load on two loops every transaction is counted exactly once`() async throws {
+    let server = try LoopbackServer(recording: .countOnly) { request in
+      ServerResponse(status: request.target.contains("missing") ? 404 : 200)
+    }
+    defer { server.stop() }
+    let engine = try Engine(Self.configuration())
+    let urls = [try HTTPURL(server.baseURL + "/found"), try HTTPURL(server.baseURL + "/missing")]
+    let nowhere = try HTTPURL("http://127.0.0.1:1/")
+    await withTaskGroup { group in
+      for index in 0..<600 {
+        group.addTask {
+          let url = index % 6 == 5 ? nowhere : urls[index % 2]
+          _ = await engine.transaction(Request(method: index % 3 == 0 ? "POST" : "GET", url: url))
+        }
+      }
+    }
+    let report = try #require(engine.metricsReports["count"])
+    await engine.shutdown()
+    #expect(report.begun == 600)
+    #expect(report.inFlight == 0)
+    // Of 6: 0 POST found, 1 GET missing, 2 GET found, 3 POST missing, 4 GET found, 5 GET nowhere.
+    #expect(report[.post, .success].count == 100)
+    #expect(report[.get, .success].count == 200)
+    #expect(report[.get, .clientError].count == 100)
+    #expect(report[.post, .clientError].count == 100)
+    #expect(report[.get, .none].count == 100)
+    #expect(report.series.count == 5)
+    #expect(report[.succeeded] == 300)
+    #expect(report[.failed] == 300)
+    #expect(report.hops == 500)
+    #expect(report.duration.count == 600)
+    #expect(report.timeToHead.count == 500)
+    #expect(report.timeToHeadCounts.count == 500)
+    #expect(report.timeToHead.maximum <= report.duration.maximum)
+    #expect(report.bytesSent > 0)
+  }
+
+  @Test func `a transaction under way is in flight, and one that is cancelled counts as that`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let engine = try Engine(Self.configuration())
+    let url = try HTTPURL(server.baseURL + "/a")
+    let task = Task { await engine.transaction(Request(url: url)) }
+    try await server.waitForHeld(1)
+    #expect(engine.metricsReports["count"]?.inFlight == 1)
+    task.cancel()
+    _ = await task.value
+    let report = try #require(engine.metricsReports["count"])
+    #expect(report.inFlight == 0)
+    #expect(report[.cancelled] == 1)
+    #expect(report.timeToHead.isEmpty)
+    server.release()
+    await engine.shutdown()
+  }
+
+  @Test func `retries are counted, and each response has its time to head`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    var configuration = try Self.configuration()
+    configuration.append(
+      StageCode(response: { _, context in if context.attemptNumber < 2 { throw RetryRequestError() } }), named: "again")
+    let engine = try Engine(configuration)
+    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    let report = try #require(engine.metricsReports["count"])
+    await engine.shutdown()
+    #expect(report.hops == 3)
+    #expect(report.retries == 2)
+    #expect(report.timeToHead.count == 3)
+    #expect(report.series.map(\.durations.count) == [1])
+  }
+
+  @Test func `two instances count apart, and an engine without one reports nothing`() async throws {
+    let text = """
+      {"plugins": {"a": {"builtin": "metrics"}, "b": {"builtin": "metrics"}}, "tracers": ["a"]}
+      """
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let engine = try Engine(Configuration(text: Array(text.utf8)))
+    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    #expect(engine.metricsReports.mapValues(\.begun) == ["a": 1, "b": 0])
+    await engine.shutdown()
+    let bare = try Engine(Configuration())
+    #expect(bare.metricsReports.isEmpty)
+    await bare.shutdown()
+  }
+
+  @Test func `settings are refused, and so is any list but tracers`() throws {
+    let words = "sluice.json:3: plugins.count.config.buckets: unknown key \"buckets\"; \"metrics\" has no settings"
+    let setting = try Self.configuration("{\"buckets\": []}")
+    #expect(throws: EngineError.self) { try Engine(setting) }
+    do { _ = try Engine(setting) } catch { #expect(error.description.contains(words), "\(error)") }
+    for list in ["request", "issue", "response"] {
+      let configuration = try Self.configuration(list: list)
+      let error = #expect(throws: EngineError.self) { try Engine(configuration) }
+      #expect(error?.description.contains("plugin \"count\" stands in \"\(list)\" and") == true)
+    }
+  }
+}

@@ -1,0 +1,11 @@
+import SluiceLocks
+import SluicePipeline
+
+/// Collects the error codes of transactions in the order in which they completed; nil for a success.
+final class ResultLog: Sendable {
+  private let log = Locked<[String?]>([])
+
+  var codes: [String?] { log.withLock { $0 } }
+
+  func append(_ result: TransactionResult) { log.withLock { $0.append(result.error?.code) } }
+}

@@ -1,0 +1,114 @@
+import Sluice
+import SluiceJSON
+import SluiceMessages
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// The shipped plugins as built, loaded by path, in a real engine against a real server.
+@Suite struct ShippedPluginsTests {
+  private static func engine(_ text: String) throws -> Engine {
+    try Engine(Configuration(text: Array(text.utf8)))
+  }
+
+  private static func library(_ name: String) -> String { BuiltProducts.library(name) }
+
+  @Test func `F1: bearer-auth in C sends its token to the listed host and to no other`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let engine = try Self.engine(
+      """
+      {"plugins": {"auth": {"library": "\(Self.library("bearer-auth"))",
+                            "config": {"token": "s3cret", "hosts": ["127.0.0.1"]}}}, "issue": ["auth"]}
+      """)
+    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    _ = try await engine.execute(Request(url: HTTPURL("http://localhost:\(server.port)/b")))
+    let sent = server.requests.map { $0.value(of: "authorization") }
+    #expect(sent == ["Bearer s3cret", nil])
+    await engine.shutdown()
+  }
+
+  @Test func `F2: json-edit in C changes request and response through the live document`() async throws {
+    let server = try LoopbackServer { request in
+      ServerResponse(
+        headers: [HeaderLine("content-type", "application/json")],
+        body: .bytes(Array("{\"secret\": 1, \"got\": \(String(decoding: request.body, as: UTF8.self))}".utf8)))
+    }
+    defer { server.stop() }
+    let engine = try Self.engine(
+      """
+      {"plugins": {"edit": {"library": "\(Self.library("json-edit"))", "config": {
+        "request": [{"op": "set", "path": "/tenant", "value": "a"}],
+        "response": [{"op": "remove", "path": "/secret"}, {"op": "rename", "path": "/got", "to": "echo"}]}}},
+       "request": ["edit"], "response": ["edit"]}
+      """)
+    let response = try await engine.execute(
+      Request(
+        method: "POST", url: HTTPURL(server.baseURL + "/"), headers: ["content-type": "application/json"],
+        body: .text("{\"name\": \"x\"}")))
+    let document = try JSONValue(parsing: response.body.bytes ?? [])
+    #expect(document == ["echo": ["name": "x", "tenant": "a"]])
+    await engine.shutdown()
+  }
+
+  @Test func `static-headers in C adds, replaces and removes on both sides`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let engine = try Self.engine(
+      """
+      {"plugins": {"fixed": {"library": "\(Self.library("static-headers"))", "config": {
+        "request": {"x-team": "core", "x-drop": null}, "response": {"x-via": "sluice"}}}},
+       "request": ["fixed"], "response": ["fixed"]}
+      """)
+    let response = try await engine.execute(
+      Request(url: HTTPURL(server.baseURL + "/"), headers: ["x-drop": "1"]))
+    #expect(server.requests.first?.value(of: "x-team") == "core")
+    #expect(server.requests.first?.value(of: "x-drop") == nil)
+    #expect(response.headers["x-via"] == "sluice")
+    await engine.shutdown()
+  }
+
+  @Test func `access-log in Swift writes one JSON line for each transaction and hides secrets`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let log = folder.path("access.log")
+    let engine = try Self.engine(
+      """
+      {"plugins": {"log": {"library": "\(Self.library("access-log"))", "config": {"output": "\(log)"}}},
+       "tracers": ["log"]}
+      """)
+    for index in 0..<20 {
+      _ = try await engine.execute(Request(url: HTTPURL("\(server.baseURL)/\(index)?X-Amz-Signature=abc")))
+    }
+    await engine.shutdown()
+    let lines = try FileTree.readText(log).split(separator: "\n")
+    #expect(lines.count == 20)
+    let first = try JSONValue(parsing: String(try #require(lines.first)))
+    #expect(first["status"]?.integer == 200)
+    #expect(first["url"]?.string == "\(server.baseURL)/0?X-Amz-Signature=REDACTED")
+  }
+
+  @Test func `error-enrichment in Swift adds the facts of the transaction to a JSON error`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(
+        status: 500, headers: [HeaderLine("content-type", "application/json")], body: .bytes(Array("{}".utf8)))
+    }
+    defer { server.stop() }
+    let engine = try Self.engine(
+      """
+      {"plugins": {"errors": {"library": "\(Self.library("error-enrichment"))"}}, "response": ["errors"]}
+      """)
+    let result = try await engine.transaction(Request(url: HTTPURL(server.baseURL + "/")))
+    let body = String(decoding: result.response?.body.bytes ?? [], as: UTF8.self)
+    #expect(body.contains(result.requestID))
+    await engine.shutdown()
+  }
+}
+
+extension ServerRequest {
+  /// The first value of a header, by its lower-case name.
+  func value(of name: String) -> String? {
+    headers.first { $0.name.lowercased() == name }?.value
+  }
+}

@@ -1,0 +1,146 @@
+import Glibc
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import SluiceTransport
+import Testing
+
+/// What goes wrong on the way, and what is said about it.
+@Suite struct FailureTests {
+  @Test func `a refused connection names the address and sent nothing`() async throws {
+    let port = try Loopback.freePort()
+    let record = try await Wire().get("http://127.0.0.1:\(port)/")
+    #expect(record.code == .connect)
+    #expect(record.error?.message.contains("127.0.0.1:\(port)") == true)
+    #expect(record.error?.isBeforeSending == true)
+    #expect(record.issued.isEmpty)
+  }
+
+  @Test(arguments: [
+    "this is no HTTP at all\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nNo colon here\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "HTTP/1.1 200 OK\r\nB ad: x\r\n\r\n",
+  ])
+  func `what is not HTTP is refused as such`(_ answer: String) async throws {
+    let server = try ScriptedServer(.receiveHead, .send(answer), .receiveToEnd)
+    let record = try await Wire().get(server.baseURL)
+    #expect(record.code == .invalidResponse, "\(record.error.map(String.init(describing:)) ?? "no error")")
+    #expect(record.ends.count == 1)
+    #expect(record.error?.isBeforeSending == false)
+  }
+
+  @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Len", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"])
+  func `a connection that ends too early is lost`(_ answer: String) async throws {
+    let server = try ScriptedServer(.receiveHead, .send(answer))
+    let record = try await Wire().get(server.baseURL)
+    #expect(record.code == .connectionLost, "\(record.error.map(String.init(describing:)) ?? "no error")")
+    #expect(record.error?.isBeforeSending == false)
+  }
+
+  @Test func `a reset in the body is a lost connection`() async throws {
+    let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .reset)
+    #expect(try await Wire().get(server.baseURL).code == .connectionLost)
+  }
+
+  @Test func `a POST on a connection that died is never sent twice`() async throws {
+    // The second request is read and answered by closing: libcurl would repeat it on a new connection.
+    let server = try ScriptedServer([
+      ScriptStep.respond(body: "1") + [.receiveRequest], ScriptStep.respond(body: "2"),
+    ])
+    let wire = try Wire()
+    #expect(try await wire.get(server.baseURL).bodyText == "1")
+    let request = Request(method: "POST", url: try HTTPURL(server.baseURL), body: .text("pay"))
+    let record = try await wire.send(request)
+    #expect(record.code == .resent, "\(record.error.map(String.init(describing:)) ?? "no error")")
+    #expect(record.issued.count == 1)
+    #expect(record.ends.count == 1)
+    #expect(record.error?.isBeforeSending == false)
+    #expect(server.receivedText.joined().components(of: "POST ") == 1)
+  }
+
+  @Test func `an untrusted certificate says what to do`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(certificates: certificates)
+    let record = try await Wire().get(nginx.secureBaseURL)
+    #expect(record.code == .tls)
+    #expect(record.error?.message.contains("transport.tls.ca") == true)
+    #expect(record.error?.isBeforeSending == true)
+  }
+
+  @Test func `a TLS file that cannot be read is refused at once`() throws {
+    var settings = TransportSettings.patient
+    settings.tls.ca = "/nonexistent/ca.pem"
+    let error = #expect(throws: TransportError.self) { try Wire(settings) }
+    #expect(error?.message.contains("transport.tls.ca: cannot read /nonexistent/ca.pem") == true)
+  }
+
+  @Test func `a connection that nobody accepts times out`() async throws {
+    // A listener whose queue is full answers nothing.
+    let listener = try FullListener()
+    var settings = TransportSettings.patient
+    settings.connectTimeout = .milliseconds(200)
+    let record = try await Wire(settings).get("http://127.0.0.1:\(listener.port)/")
+    #expect(record.code == .connectTimeout, "\(record.error.map(String.init(describing:)) ?? "no error")")
+    #expect(record.error?.isBeforeSending == true)
+  }
+
+  @Test func `a proxy that refuses is named with its status`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"))
+    var settings = TransportSettings.patient
+    settings.proxy = server.baseURL
+    let record = try await Wire(settings).get("https://example.invalid/")
+    #expect(record.code == .proxy, "\(record.error.map(String.init(describing:)) ?? "no error")")
+    #expect(record.error?.message.contains("407") == true)
+    #expect(record.head == nil)
+  }
+
+  @Test func `clear text goes through a proxy with the whole URL, unresolved here`() async throws {
+    let server = try ScriptedServer(ScriptStep.respond(body: "via"))
+    var settings = TransportSettings.patient
+    settings.proxy = server.baseURL
+    let record = try await Wire(settings).get("http://example.invalid/a")
+    #expect(record.bodyText == "via")
+    #expect(server.receivedText[0].hasPrefix("GET http://example.invalid/a HTTP/1.1\r\n"))
+  }
+}
+
+extension String {
+  func components(of text: String) -> Int { ranges(of: text).count }
+}
+
+/// A listening socket whose backlog is taken, so that further connections hang.
+private final class FullListener {
+  let port: UInt16
+  private let listener: Int32
+  private var fillers: [Int32] = []
+
+  init() throws {
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let number = listener
+    let bound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(number, address, length) == 0 && listen(number, 0) == 0 && getsockname(number, address, &length) == 0
+      }
+    }
+    guard bound else { throw TestKitError("no listener") }
+    port = UInt16(bigEndian: address.sin_port)
+    for _ in 0..<4 {
+      let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+      withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = connect(filler, $0, length) }
+      }
+      fillers.append(filler)
+    }
+  }
+
+  deinit {
+    for filler in fillers { close(filler) }
+    close(listener)
+  }
+}

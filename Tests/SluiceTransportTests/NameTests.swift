@@ -1,0 +1,96 @@
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import SluiceTransport
+import Synchronization
+import Testing
+
+/// Names are resolved once for all who wait.
+@Suite struct NameTests {
+  @Test func `500 transfers to one unresolvable name ask once and all say so`() async throws {
+    let asked = Watched<[String]>([])
+    let mayAnswer = Signal()
+    let resolver = NameResolver { name in
+      asked.update { $0.append(name) }
+      mayAnswer.waitBlocking()
+      return .failure(NameError("Name or service not known"))
+    }
+    let wire = try Wire(resolver: resolver)
+    let probes = (0..<500).map { _ in Probe() }
+    for probe in probes { wire.start(Request(url: try HTTPURL("http://nowhere.test/")), probe) }
+    try await asked.wait(for: "the look-up") { $0.count == 1 }
+    await wire.onLoop {}
+    #expect(ProcessFacts.threads(named: "sluice-dns") < 50)
+    mayAnswer.set()
+    var ends: [String: Int] = [:]
+    for probe in probes {
+      let record = try await probe.waitForEnd()
+      let isEarly = record.error?.isBeforeSending ?? false
+      ends["\(record.code?.text ?? "success"), before sending: \(isEarly)", default: 0] += 1
+    }
+    #expect(ends == ["dns, before sending: true": 500])
+    #expect(asked.value == ["nowhere.test"])
+    #expect(probes[0].record.value.error?.message.contains("\"nowhere.test\": Name or service not known") == true)
+    // A failure is not remembered.
+    _ = try await wire.get("http://nowhere.test/")
+    #expect(asked.value.count == 2)
+  }
+
+  @Test func `a resolved name is used by all transfers without asking again`() async throws {
+    let asked = Atomic<Int>(0)
+    let resolver = NameResolver { _ in
+      asked.add(1, ordering: .relaxed)
+      return .success(["127.0.0.1"])
+    }
+    let server = try LoopbackServer()
+    server.hold()
+    let wire = try Wire(resolver: resolver)
+    let probes = (0..<50).map { _ in Probe() }
+    let url = try HTTPURL("http://service.test:\(server.port)/")
+    for probe in probes { wire.start(Request(url: url), probe) }
+    try await server.waitForHeld(50)
+    server.release()
+    for probe in probes { #expect(try await probe.waitForEnd().error == nil) }
+    #expect(try await wire.get("http://service.test:\(server.port)/again").error == nil)
+    #expect(asked.load(ordering: .relaxed) == 1)
+    #expect(server.requests[0].headers.first("Host") == "service.test:\(server.port)")
+  }
+
+  @Test func `many names at once take at most four threads`() async throws {
+    let running = Watched((now: 0, most: 0))
+    let resolver = NameResolver { _ in
+      running.update { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+      defer { running.update { $0.now -= 1 } }
+      return .failure(NameError("no"))
+    }
+    let wire = try Wire(resolver: resolver)
+    let probes = (0..<300).map { _ in Probe() }
+    for (number, probe) in probes.enumerated() {
+      wire.start(Request(url: try HTTPURL("http://n\(number).test/")), probe)
+    }
+    for probe in probes { #expect(try await probe.waitForEnd().code == .nameLookup) }
+    #expect(running.value.most <= 4)
+  }
+
+  @Test func `a name that does not come in time is a connect timeout`() async throws {
+    let mayAnswer = Signal()
+    defer { mayAnswer.set() }
+    let resolver = NameResolver { _ in
+      mayAnswer.waitBlocking()
+      return .failure(NameError("late"))
+    }
+    var settings = TransportSettings()
+    settings.connectTimeout = .milliseconds(50)
+    let record = try await Wire(settings, resolver: resolver).get("http://slow.test/")
+    #expect(record.code == .connectTimeout)
+    #expect(record.error?.message.contains("not resolved within") == true)
+  }
+
+  @Test func `localhost is found by the system, addresses need no look-up`() async throws {
+    let server = try LoopbackServer()
+    #expect(try await Wire().get("http://localhost:\(server.port)/").bodyText == "ok\n")
+    let resolver = NameResolver { _ in .failure(NameError("asked for an address")) }
+    #expect(try await Wire(resolver: resolver).get(server.baseURL).bodyText == "ok\n")
+  }
+}

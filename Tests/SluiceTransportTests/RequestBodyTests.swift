@@ -1,0 +1,104 @@
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import SluiceTransport
+import Testing
+
+/// What goes out after the head.
+@Suite struct RequestBodyTests {
+  @Test func `bytes go out with their length and without headers nobody asked for`() async throws {
+    let server = try LoopbackServer()
+    let body = [UInt8](repeating: 7, count: 3_000_000)
+    let record = try await Wire().send(Request(method: "POST", url: HTTPURL(server.baseURL), body: .bytes(body)))
+    #expect(record.error == nil)
+    #expect(server.requests[0].body == body)
+    let headers = server.requests[0].headers
+    #expect(headers.first("Content-Length") == "3000000")
+    #expect(headers.first("Expect") == nil)
+    #expect(headers.first("Content-Type") == nil)
+  }
+
+  @Test func `the caller's content type is sent`() async throws {
+    let server = try LoopbackServer()
+    let request = Request(
+      method: "POST", url: try HTTPURL(server.baseURL), headers: ["content-type": "application/json"],
+      body: .text("{}"))
+    _ = try await Wire().send(request)
+    #expect(server.requests[0].headers.first("Content-Type") == "application/json")
+  }
+
+  @Test func `a POST without a body says that it has none`() async throws {
+    let server = try LoopbackServer()
+    _ = try await Wire().send(Request(method: "POST", url: HTTPURL(server.baseURL)))
+    #expect(server.requests[0].headers.first("Content-Length") == "0")
+    #expect(server.requests[0].headers.first("Content-Type") == nil)
+  }
+
+  @Test func `a GET can have a body`() async throws {
+    let server = try LoopbackServer()
+    _ = try await Wire().send(Request(method: "GET", url: HTTPURL(server.baseURL), body: .text("query")))
+    #expect(server.requests[0].method == "GET")
+    #expect(server.requests[0].body == Array("query".utf8))
+  }
+
+  @Test func `a file is read while it is sent, and closed`() async throws {
+    let server = try LoopbackServer()
+    let folder = try TemporaryDirectory()
+    let text = String(repeating: "0123456789", count: 50_000)
+    let path = try folder.write(text, to: "body")
+    let wire = try Wire()
+    let file = Body.file(FileBody(path: path, byteCount: text.utf8.count))
+    let record = try await wire.send(Request(method: "PUT", url: HTTPURL(server.baseURL), body: file))
+    #expect(record.error == nil)
+    #expect(server.requests[0].body == Array(text.utf8))
+    #expect(record.timings.bytesSent > 500_000)
+    #expect(!ProcessFacts.openFiles.contains(path))
+  }
+
+  @Test func `a file that is missing is named`() async throws {
+    let file = Body.file(FileBody(path: "/nonexistent/body", byteCount: 3))
+    let record = try await Wire().send(Request(method: "PUT", url: HTTPURL("http://127.0.0.1:1/"), body: file))
+    #expect(record.code == .bodyFile)
+    #expect(record.error?.message.contains("/nonexistent/body") == true)
+    #expect(record.error?.isBeforeSending == true)
+  }
+
+  @Test func `a file shorter than announced fails the transfer`() async throws {
+    let server = try LoopbackServer()
+    let folder = try TemporaryDirectory()
+    let path = try folder.write("short", to: "body")
+    let file = Body.file(FileBody(path: path, byteCount: 1000))
+    let record = try await Wire().send(Request(method: "PUT", url: HTTPURL(server.baseURL), body: file))
+    #expect(record.code == .bodyFile)
+    #expect(record.error?.message.contains("5 of 1000") == true)
+  }
+
+  @Test(arguments: [nil, 30_000])
+  func `a stream is sent in chunks, or with its length where it is known`(_ length: Int?) async throws {
+    let server = try LoopbackServer()
+    let pieces = Locked(0)
+    let stream = BodyStream(byteCount: length) { maximum in
+      pieces.withLock { count in
+        count += 1
+        // Every other time there is nothing yet.
+        if count % 2 == 0 { return [] }
+        return count > 60 ? nil : [UInt8](repeating: 65, count: min(1000, maximum))
+      }
+    }
+    let record = try await Wire().send(Request(method: "POST", url: HTTPURL(server.baseURL), body: .stream(stream)))
+    #expect(record.error == nil)
+    #expect(server.requests[0].body.count == 30_000)
+    #expect(server.requests[0].headers.first("Content-Length") == length.map(String.init))
+  }
+
+  @Test func `a stream that throws ends the transfer with its reason`() async throws {
+    struct Broken: Error, CustomStringConvertible { let description = "the disk is on fire" }
+    let server = try LoopbackServer()
+    let stream = BodyStream { _ in throw Broken() }
+    let record = try await Wire().send(Request(method: "POST", url: HTTPURL(server.baseURL), body: .stream(stream)))
+    #expect(record.code == .bodyFile)
+    #expect(record.error?.message.contains("the disk is on fire") == true)
+  }
+}

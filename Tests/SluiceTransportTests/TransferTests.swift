@@ -1,0 +1,141 @@
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import SluiceTransport
+import Testing
+
+/// One request and its response over real sockets.
+@Suite struct TransferTests {
+  @Test func `a response comes whole, with its head, version and timings`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead,
+      .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: 1\r\nX-A:  two \r\nX-Empty:\r\n\r\nhello"))
+    let record = try await Wire().get(server.baseURL + "/a?b=c")
+    #expect(record.error == nil)
+    #expect(record.bodyText == "hello")
+    #expect(record.head?.status == 200)
+    #expect(record.head?.version == .http11)
+    #expect(record.head?.headers[values: "x-a"] == ["1", "two"])
+    #expect(record.head?.headers["x-empty"] == "")
+    #expect(record.timings.peerAddress == "127.0.0.1")
+    #expect(record.timings.bytesReceived == 5)
+    #expect(!record.timings.isConnectionReused)
+    #expect(record.ends.count == 1)
+  }
+
+  @Test func `headers changed in the last moment are sent, empty ones too, framing ones are not`() async throws {
+    let server = try ScriptedServer(ScriptStep.respond())
+    let probe = Probe()
+    probe.onIssue = { headers in
+      headers["X-Late"] = "yes"
+      headers["X-Empty"] = ""
+      headers["X-Empty-Too"] = ""
+      headers["Transfer-Encoding"] = "chunked"
+      headers["Connection"] = "close"
+      headers["Content-Length"] = "7"
+      headers["X-Early"] = nil
+      return true
+    }
+    let request = Request(url: try HTTPURL(server.baseURL), headers: ["X-Early": "gone", "Host": "other.example"])
+    let record = try await Wire().send(request, probe)
+    #expect(record.error == nil)
+    let sent = server.receivedText[0]
+    #expect(sent.contains("\r\nX-Late: yes\r\n"))
+    #expect(sent.contains("\r\nX-Empty:\r\n"))
+    #expect(sent.contains("\r\nX-Empty-Too:\r\n"))
+    #expect(sent.contains("\r\nHost: other.example\r\n"))
+    for absent in ["X-Early", "Transfer-Encoding", "Connection", "Content-Length"] { #expect(!sent.contains(absent)) }
+  }
+
+  @Test func `user and password of the URL become a header unless the request has its own`() async throws {
+    let server = try ScriptedServer(ScriptStep.respond())
+    let wire = try Wire()
+    let url = try HTTPURL("http://us%40er:p%3Ass@127.0.0.1:\(server.port)/")
+    let first = try await wire.send(Request(url: url))
+    #expect(server.receivedText[0].contains("\r\nAuthorization: Basic dXNAZXI6cDpzcw==\r\n"))
+    #expect(first.issued[0].marks(at: 0) == .sensitive)
+    _ = try await wire.send(Request(url: url, headers: ["authorization": "Bearer x"]))
+    #expect(server.receivedText[1].contains("\r\nauthorization: Bearer x\r\n"))
+    #expect(!server.receivedText[1].contains("Basic"))
+  }
+
+  @Test func `an observer that refuses to issue ends the transfer before a byte is sent`() async throws {
+    let server = try ScriptedServer(.receiveToEnd)
+    let probe = Probe()
+    probe.onIssue = { _ in false }
+    let wire = try Wire()
+    let record = try await wire.send(Request(url: HTTPURL(server.baseURL)), probe)
+    #expect(record.code == .cancelled)
+    #expect(record.issued.count == 1)
+    try await server.waitForScripts()
+    #expect(server.received[0].isEmpty)
+  }
+
+  @Test(arguments: ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND"])
+  func `each method is sent as it is, also after another one on the same handle`(_ method: String) async throws {
+    let server = try LoopbackServer()
+    let wire = try Wire()
+    for (name, body) in [("POST", Body.text("abc")), (method, .empty), ("HEAD", .empty), (method, .empty)] {
+      let record = try await wire.send(Request(method: name, url: HTTPURL(server.baseURL + "/x"), body: body))
+      #expect(record.error == nil)
+      #expect(record.head?.status == 200)
+    }
+    #expect(server.requests.map(\.method) == ["POST", method, "HEAD", method])
+    #expect(server.requests[1].body.isEmpty)
+  }
+
+  @Test func `informational responses are told, trailers come with the end`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead,
+      .send(
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+          + "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
+          + "3\r\nabc\r\n0\r\nX-Sum: 42\r\n\r\n"))
+    let record = try await Wire().get(server.baseURL)
+    #expect(record.error == nil)
+    #expect(record.informational == [103])
+    #expect(record.head?.headers["Link"] == nil)
+    #expect(record.bodyText == "abc")
+    #expect(record.ends[0].trailers["X-Sum"] == "42")
+    #expect(record.head?.headers["X-Sum"] == nil)
+  }
+
+  @Test func `a folded header line is unfolded`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nX-A: one\r\n  two\r\nContent-Length: 0\r\n\r\n"))
+    let record = try await Wire().get(server.baseURL)
+    #expect(record.error == nil)
+    #expect(record.head?.headers["X-A"] == "one two")
+  }
+
+  @Test func `a connection is used again`() async throws {
+    let server = try ScriptedServer([ScriptStep.respond(body: "1") + ScriptStep.respond(body: "2") + [.receiveToEnd]])
+    let wire = try Wire()
+    #expect(try await wire.get(server.baseURL).bodyText == "1")
+    let second = try await wire.get(server.baseURL)
+    #expect(second.bodyText == "2")
+    #expect(second.timings.isConnectionReused)
+    #expect(second.timings.connect == .zero)
+    #expect(server.connectionCount == 1)
+  }
+
+  @Test func `a transfer that is started from inside another's callbacks runs`() async throws {
+    let server = try LoopbackServer()
+    let wire = try Wire()
+    let outer = Probe()
+    let inner = Probe()
+    let url = try HTTPURL(server.baseURL)
+    outer.onIssue = { [transport = wire.transport] _ in
+      _ = transport.start(Request(url: url), TransferOptions(), observer: inner)
+      return true
+    }
+    #expect(try await wire.send(Request(url: url), outer).bodyText == "ok\n")
+    #expect(try await inner.waitForEnd().bodyText == "ok\n")
+  }
+}
+
+extension ScriptedServer {
+  /// The same answer on every connection, which is closed afterwards.
+  convenience init(_ script: [ScriptStep]) throws { try self.init([script]) }
+}

@@ -1,0 +1,36 @@
+/// The version of the ABI, and what every header needs.
+///
+/// Reading the comments: each function ends with the thread it is called on.
+///   [control]  one call at a time for an instance; may block
+///   [loop]     an event loop's thread; calls for one instance come from several loops at once unless it is SERIAL;
+///              must not block
+///   [any]      every thread, at any time between create and the end of destroy
+/// What is passed in is borrowed until the call returns. What is handed out is copied before the call returns.
+#ifndef SLUICE_ABI_H
+#define SLUICE_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// The revision of the tables in these headers. Tables only grow at their end; this number changes when that is not
+/// enough.
+#define SLUICE_ABI_VERSION 1u
+
+/// Marks the one symbol that a plugin exports.
+#if defined(__cplusplus)
+#define SLUICE_EXPORT extern "C" __attribute__((visibility("default")))
+#define SLUICE_BEGIN_DECLS extern "C" {
+#define SLUICE_END_DECLS }
+#else
+#define SLUICE_EXPORT __attribute__((visibility("default")))
+#define SLUICE_BEGIN_DECLS
+#define SLUICE_END_DECLS
+#endif
+
+/// Whether a table that says its own size reaches as far as a member and has it.
+#define SLUICE_HAS(table, member)                                                                    \
+  ((table) != NULL &&                                                                                \
+   (table)->size >= (uint32_t)(offsetof(__typeof__(*(table)), member) + sizeof((table)->member)) && \
+   (table)->member)
+
+#endif

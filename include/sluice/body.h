@@ -1,0 +1,52 @@
+/// Bodies as they flow, piece by piece: the table `sluice.body/1` of an interceptor.
+///
+/// A body that is sent again, in another attempt or hop, passes again from its first piece: `context` says which
+/// sending it is. One that breaks off has no on_end; what was kept for it goes with `data_set`.
+#ifndef SLUICE_BODY_H
+#define SLUICE_BODY_H
+
+#include <stdint.h>
+
+#include <sluice/exchange.h>
+#include <sluice/text.h>
+
+#define SLUICE_BODY_ID "sluice.body/1"
+
+/// What is done with a piece.
+typedef int32_t sluice_body_verdict;
+enum {
+  /// Sent on as it is.
+  SLUICE_BODY_PASS = 0,
+  /// Taken: what goes on instead, if anything, was given to `body_write`.
+  SLUICE_BODY_TAKEN = 1,
+  /// Taken, and nothing more may come until the token that `suspend` gave is resumed with SLUICE_CONTINUE or
+  /// SLUICE_FAIL: back-pressure to the socket. `body_write` works inside `enter`.
+  SLUICE_BODY_SUSPENDED = 2,
+  /// End the transaction with the error set by `fail`.
+  SLUICE_BODY_FAIL = 3
+};
+
+enum {
+  /// Request bodies come through `on_chunk`.
+  SLUICE_BODY_REQUEST = 1,
+  /// Response bodies come through `on_chunk`.
+  SLUICE_BODY_RESPONSE = 2
+};
+
+typedef struct sluice_body {
+  uint32_t size;
+  /// SLUICE_BODY_REQUEST, SLUICE_BODY_RESPONSE.
+  uint32_t sides;
+  /// Called after on_response (or on_request) for each piece, content decoded. A length that was announced no longer
+  /// holds once a stage takes pieces; the engine drops it. [loop]
+  sluice_body_verdict (*on_chunk)(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece);
+  /// After the last piece; the last chance for `body_write` and `trailer_add`. PASS and TAKEN mean the same here. May
+  /// be NULL. [loop]
+  sluice_body_verdict (*on_end)(void *instance, sluice_exchange *exchange, sluice_side side);
+  /// A trailer field that came after the body, before on_end; SLUICE_BODY_TAKEN drops it, SLUICE_BODY_SUSPENDED is a
+  /// violation. May be NULL. [loop]
+  sluice_body_verdict (*on_trailer)(
+      void *instance, sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
+} sluice_body;
+
+#endif

@@ -1,0 +1,82 @@
+/// The functions of an exchange for C strings. All inline: a plugin needs no library of ours.
+#ifndef SLUICE_CONVENIENCE_H
+#define SLUICE_CONVENIENCE_H
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <sluice/error.h>
+#include <sluice/exchange.h>
+#include <sluice/host.h>
+#include <sluice/text.h>
+
+/// A C string as a text; NULL as the empty one. [any]
+static inline sluice_text sluice_text_make(const char *string) {
+  sluice_text text = {string, string ? strlen(string) : 0};
+  return text;
+}
+
+/// Whether a text is that C string, byte by byte. [any]
+static inline int sluice_text_equals(sluice_text text, const char *string) {
+  size_t size = strlen(string);
+  return text.size == size && (size == 0 || memcmp(text.data, string, size) == 0);
+}
+
+/// Writes a message like printf and returns SLUICE_FAILED, so that it can stand behind `return`. [any]
+__attribute__((format(printf, 2, 3))) static inline sluice_status sluice_error_set(
+    sluice_error *error, const char *format, ...) {
+  if (error && error->message && error->capacity) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, error->capacity, format, arguments);
+    va_end(arguments);
+  }
+  return SLUICE_FAILED;
+}
+
+/// The first value of a header of either side; `data` is NULL only where there is none. [loop]
+static inline sluice_text sluice_header(
+    const sluice_host *host, sluice_exchange *exchange, sluice_side side, const char *name) {
+  sluice_text value = {NULL, 0};
+  sluice_status status = host->exchange->header_get(exchange, side, sluice_text_make(name), &value);
+  if (status == SLUICE_OK && !value.data) value.data = "";
+  return value;
+}
+
+/// The first value of a request header; `data` is NULL where there is none. [loop]
+static inline sluice_text sluice_request_header(
+    const sluice_host *host, sluice_exchange *exchange, const char *name) {
+  return sluice_header(host, exchange, SLUICE_REQUEST, name);
+}
+
+/// The first value of a response header; `data` is NULL where there is none. [loop]
+static inline sluice_text sluice_response_header(
+    const sluice_host *host, sluice_exchange *exchange, const char *name) {
+  return sluice_header(host, exchange, SLUICE_RESPONSE, name);
+}
+
+/// Sets a request header. [loop]
+static inline sluice_status sluice_set_request_header(
+    const sluice_host *host, sluice_exchange *exchange, const char *name, const char *value) {
+  return host->exchange->header_set(exchange, SLUICE_REQUEST, sluice_text_make(name), sluice_text_make(value));
+}
+
+/// Sets a response header. [loop]
+static inline sluice_status sluice_set_response_header(
+    const sluice_host *host, sluice_exchange *exchange, const char *name, const char *value) {
+  return host->exchange->header_set(exchange, SLUICE_RESPONSE, sluice_text_make(name), sluice_text_make(value));
+}
+
+/// Ends the transaction with an error; to be returned by the stage. [loop]
+static inline sluice_verdict sluice_fail(
+    const sluice_host *host, sluice_exchange *exchange, const char *code, const char *message) {
+  return host->exchange->fail(exchange, sluice_text_make(code), sluice_text_make(message));
+}
+
+/// Writes a log line. [any]
+static inline void sluice_log(const sluice_host *host, sluice_log_level level, const char *message) {
+  host->log(host, level, sluice_text_make(message));
+}
+
+#endif

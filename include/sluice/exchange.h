@@ -1,0 +1,133 @@
+/// One attempt as a stage sees it: request, response when there is one, context.
+///
+/// A `sluice_exchange *` is a name and no address: it holds for the call that it was passed to, or until the posted
+/// function that entered it returns, on that thread only. Used later or elsewhere it is answered with
+/// SLUICE_WRONG_THREAD or SLUICE_STALE, counted as a violation, and nothing is touched.
+#ifndef SLUICE_EXCHANGE_H
+#define SLUICE_EXCHANGE_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+#include <sluice/context.h>
+#include <sluice/status.h>
+#include <sluice/text.h>
+#include <sluice/token.h>
+#include <sluice/verdict.h>
+
+typedef struct sluice_exchange sluice_exchange;
+
+/// Which message of the exchange.
+typedef uint32_t sluice_side;
+enum { SLUICE_REQUEST = 0, SLUICE_RESPONSE = 1 };
+
+/// What `json` is asked for.
+enum {
+  /// A view; changes to it are lost or, worse, seen by others: don't make any.
+  SLUICE_JSON_READ = 1,
+  /// The document becomes the truth: what is changed in place during this call goes to the wire.
+  SLUICE_JSON_WRITE = 2,
+  /// The body member is there too, parsed to `json` where the media type is JSON.
+  SLUICE_JSON_BODY = 4
+};
+
+/// What a header can be marked as.
+enum {
+  /// A secret: dropped when a redirect leaves the origin, redacted in logs, events, explain, status and crash reports.
+  SLUICE_HEADER_SENSITIVE = 1
+};
+
+/// The functions of an exchange, each on the thread of the call that the exchange was passed to: a loop, or for a
+/// BLOCKING stage its pool thread. All fail with SLUICE_STALE for an exchange that is over.
+///
+///                 request headers   method, URL, request body   response
+///   on_request    write             write                       after `respond`
+///   on_issue      write, this hop   read                        none
+///   on_redirect   read              read                        read
+///   on_challenge  write, next hop   read                        read
+///   on_response   read              read                        write
+///   on_failure    read              read                        after `respond`
+///   on_chunk …    read              read                        read
+///   on_event      read              read                        read
+///
+/// Writing where only reading is allowed is answered with SLUICE_REFUSED.
+typedef struct sluice_exchange_api {
+  uint32_t size;
+  uint32_t reserved;
+
+  /// Fills `context` as far as `context->size` reaches. [loop]
+  sluice_status (*context)(sluice_exchange *exchange, sluice_context *context);
+
+  /// The first value of a header; SLUICE_ABSENT when there is none. Names are compared without case. The value is
+  /// borrowed until the call returns or that side's headers change. [loop]
+  sluice_status (*header_get)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text *value);
+  /// Replaces all fields of the name by one, unmarked. SLUICE_INVALID for a bad name or value, SLUICE_REFUSED for
+  /// hop-by-hop fields. [loop]
+  sluice_status (*header_set)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
+  /// Adds one more field at the end; refusals as in `header_set`. [loop]
+  sluice_status (*header_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
+  /// Removes every field of the name; SLUICE_ABSENT when there was none. [loop]
+  sluice_status (*header_remove)(sluice_exchange *exchange, sluice_side side, sluice_text name);
+  /// The field at a position in wire order, repeated names counted line by line; SLUICE_ABSENT past the end. Either of
+  /// `name` and `value` may be NULL. Borrowed like `header_get`. [loop]
+  sluice_status (*header_at)(
+      sluice_exchange *exchange, sluice_side side, size_t index, sluice_text *name, sluice_text *value);
+  /// Marks all fields that the name has now, so set first and mark then; SLUICE_ABSENT when there is none. [loop]
+  sluice_status (*header_mark)(sluice_exchange *exchange, sluice_side side, sluice_text name, uint32_t marks);
+
+  /// Borrowed until the call returns or it is set. [loop]
+  sluice_status (*method_get)(sluice_exchange *exchange, sluice_text *method);
+  /// SLUICE_INVALID when it is no token; only in on_request. [loop]
+  sluice_status (*method_set)(sluice_exchange *exchange, sluice_text method);
+  /// The absolute URL; from on_issue on that of the hop. Borrowed until the call returns or it is set. [loop]
+  sluice_status (*url_get)(sluice_exchange *exchange, sluice_text *url);
+  /// SLUICE_INVALID unless it is an absolute http or https URL; only in on_request. [loop]
+  sluice_status (*url_set)(sluice_exchange *exchange, sluice_text url);
+  /// The status of the response, 0 while there is none. [loop]
+  uint32_t (*status_get)(sluice_exchange *exchange);
+  /// 200–999; only in on_response and after `respond`. [loop]
+  sluice_status (*status_set)(sluice_exchange *exchange, uint32_t status);
+
+  /// The body where it lies in memory; SLUICE_ABSENT when there is none, SLUICE_UNSUPPORTED when it is in a file or
+  /// streamed. A response body is there only for stages that want it. [loop]
+  sluice_status (*body_get)(sluice_exchange *exchange, sluice_side side, sluice_text *bytes);
+  /// Replaces the body by a copy of the bytes; the content length follows by itself. [loop]
+  sluice_status (*body_set)(sluice_exchange *exchange, sluice_side side, sluice_text bytes);
+  /// The file that a large body lies in, to be read only; SLUICE_ABSENT when it lies in memory or there is none. [loop]
+  sluice_status (*body_file)(sluice_exchange *exchange, sluice_side side, sluice_text *path, uint64_t *bytes);
+  /// From on_chunk and on_end, and inside `enter` while one of them is suspended: sends a copy of the bytes on to the
+  /// next stage in place of what came in. No further piece comes before they have left; SLUICE_LIMIT when a single call
+  /// writes more than the host holds. [loop]
+  sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_text bytes);
+
+  /// The live document of a message (docs/schema); NULL when there is no such message, in on_issue, for WRITE where
+  /// that side is read only, for flags without READ and WRITE, or out of memory. Borrowed until the call returns; don't
+  /// free it, and take no reference beyond the call. What is no longer a valid document then fails the transaction,
+  /// naming the stage. [loop]
+  json_t *(*json)(sluice_exchange *exchange, sluice_side side, uint32_t flags);
+
+  /// Keeps a pointer for this instance and transaction over all attempts. `release` is called once, on the
+  /// transaction's loop, at its end or when another pointer is set, and always before the instance's `destroy`; it may
+  /// be NULL. [loop]
+  sluice_status (*data_set)(sluice_exchange *exchange, void *data, void (*release)(void *data));
+  /// What `data_set` keeps; NULL when there is nothing. [loop]
+  void *(*data_get)(sluice_exchange *exchange);
+
+  /// Makes an empty response with that status in place of any there is, to be filled with the functions above. Returns
+  /// what the stage should return: SLUICE_RESPOND, or SLUICE_FAIL when the status is not 200–999. [loop]
+  sluice_verdict (*respond)(sluice_exchange *exchange, uint32_t status);
+  /// Sets the error that the transaction ends with. `code` is a short word for programs (`[a-z0-9_]`), `message` is for
+  /// people. Returns SLUICE_FAIL. [loop]
+  sluice_verdict (*fail)(sluice_exchange *exchange, sluice_text code, sluice_text message);
+  /// Asks for another attempt after `delay` nanoseconds. Returns SLUICE_RETRY. [loop]
+  sluice_verdict (*retry)(sluice_exchange *exchange, uint64_t delay);
+  /// Takes the token with which this call will be resumed, once; the stage must then return SLUICE_SUSPENDED.
+  /// SLUICE_ALREADY when the call has a token, SLUICE_REFUSED in on_issue, in a BLOCKING call and for a tracer. [loop]
+  sluice_status (*suspend)(sluice_exchange *exchange, sluice_token *token);
+
+  /// From on_chunk, on_trailer and on_end: adds a field after the body; refusals as in `header_set`, and
+  /// SLUICE_UNSUPPORTED where the protocol of that side cannot carry one. [loop]
+  sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
+} sluice_exchange_api;
+
+#endif

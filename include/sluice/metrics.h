@@ -1,0 +1,49 @@
+/// Metrics of an instance: the host's table `sluice.metrics/1`.
+///
+/// They are defined in `create` and frozen after it; recording takes no lock.
+#ifndef SLUICE_METRICS_H
+#define SLUICE_METRICS_H
+
+#include <stdint.h>
+
+#include <sluice/host.h>
+#include <sluice/status.h>
+#include <sluice/text.h>
+
+#define SLUICE_METRICS_ID "sluice.metrics/1"
+
+typedef uint32_t sluice_metric;
+typedef uint32_t sluice_metric_kind;
+enum { SLUICE_COUNTER = 1, SLUICE_GAUGE = 2, SLUICE_HISTOGRAM = 3 };
+
+typedef struct sluice_metric_definition {
+  uint32_t size;
+  sluice_metric_kind kind;
+  /// Letters, digits, `_` and `.`; the instance's name is put before it.
+  const char *name;
+  const char *description;
+  /// UCUM, for instance `s`, `By`, `{request}`.
+  const char *unit;
+  /// Names of the labels.
+  const char *const *labels;
+  uint32_t label_count;
+  /// At most so many label combinations are kept; further ones are counted together in a series named overflow. 0 takes
+  /// 100.
+  uint32_t series_limit;
+  /// Upper bounds of a histogram, ascending; NULL takes the host's.
+  const double *bounds;
+  uint32_t bound_count;
+  uint32_t reserved;
+} sluice_metric_definition;
+
+typedef struct sluice_metrics {
+  uint32_t size;
+  uint32_t reserved;
+  /// Only inside `create`; SLUICE_REFUSED later. [control]
+  sluice_status (*define)(const sluice_host *host, const sluice_metric_definition *definition, sluice_metric *metric);
+  /// Adds to a counter, sets a gauge, records into a histogram. `labels` has as many values as the definition has
+  /// names. [any]
+  sluice_status (*record)(const sluice_host *host, sluice_metric metric, const sluice_text *labels, double value);
+} sluice_metrics;
+
+#endif

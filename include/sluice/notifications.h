@@ -1,0 +1,44 @@
+/// Messages from outside and scheduled work: the table `sluice.notifications/1`.
+#ifndef SLUICE_NOTIFICATIONS_H
+#define SLUICE_NOTIFICATIONS_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+#include <sluice/host.h>
+#include <sluice/status.h>
+#include <sluice/text.h>
+
+#define SLUICE_NOTIFICATIONS_ID "sluice.notifications/1"
+/// The host's side: the table `sluice.completions/1`.
+#define SLUICE_COMPLETIONS_ID "sluice.completions/1"
+
+/// The right to report an outcome, once; a value like a token.
+typedef struct sluice_completion {
+  uint32_t slot;
+  uint32_t generation;
+  uint64_t nonce;
+} sluice_completion;
+
+typedef uint32_t sluice_work_outcome;
+enum { SLUICE_NEW_DATA = 1, SLUICE_NO_DATA = 2, SLUICE_WORK_FAILED = 3 };
+
+typedef struct sluice_notifications {
+  uint32_t size;
+  uint32_t reserved;
+  /// SLUICE_OK takes the notification, and the completion must follow; SLUICE_ABSENT passes it to the next plugin.
+  /// `payload` is borrowed. [control]
+  sluice_status (*on_notification)(
+      void *instance, sluice_text topic, json_t *payload, sluice_completion completion);
+  /// The work of that name is due (see sluice.timers/1); the completion must follow before its deadline. [control]
+  void (*on_schedule)(void *instance, sluice_text name, sluice_completion completion);
+} sluice_notifications;
+
+typedef struct sluice_completions {
+  uint32_t size;
+  uint32_t reserved;
+  /// Reports how it went. SLUICE_ALREADY for a second report, SLUICE_STALE for one that is late or forged. [any]
+  sluice_status (*complete)(const sluice_host *host, sluice_completion completion, sluice_work_outcome outcome);
+} sluice_completions;
+
+#endif

@@ -1,0 +1,31 @@
+/// What one generation hands over to the next in a hot swap: the table `sluice.state/1`.
+#ifndef SLUICE_STATE_H
+#define SLUICE_STATE_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+#include <sluice/error.h>
+#include <sluice/status.h>
+
+#define SLUICE_STATE_ID "sluice.state/1"
+
+enum {
+  /// The swap goes on without the state when `load` refuses it.
+  SLUICE_STATE_OPTIONAL = 1
+};
+
+typedef struct sluice_state {
+  uint32_t size;
+  uint32_t flags;
+  /// The form that `save` writes; `load` is given it back.
+  uint32_t version;
+  uint32_t reserved;
+  /// A new reference to the state as a document, which the host releases; NULL with a message when it cannot be had.
+  /// The instance goes on working while and after it is asked. [control]
+  json_t *(*save)(void *instance, sluice_error *error);
+  /// Takes over a borrowed state, after `create` and before `activate`. [control]
+  sluice_status (*load)(void *instance, json_t *state, uint32_t from_version, sluice_error *error);
+} sluice_state;
+
+#endif

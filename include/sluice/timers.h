@@ -1,0 +1,32 @@
+/// Timers of an instance: the host's table `sluice.timers/1`.
+#ifndef SLUICE_TIMERS_H
+#define SLUICE_TIMERS_H
+
+#include <stdint.h>
+
+#include <sluice/host.h>
+#include <sluice/status.h>
+#include <sluice/text.h>
+
+#define SLUICE_TIMERS_ID "sluice.timers/1"
+
+/// Names a timer; 0 is none. Never used again for another.
+typedef uint64_t sluice_timer;
+
+typedef struct sluice_timers {
+  uint32_t size;
+  uint32_t reserved;
+  /// Calls `function` once on a loop after `delay` nanoseconds unless it is cancelled. SLUICE_LIMIT when the instance
+  /// has too many, SLUICE_CLOSING when the host takes nothing new. `timer` may be NULL. [any]
+  sluice_status (*start)(
+      const sluice_host *host, uint64_t delay, void (*function)(void *context), void *context, sluice_timer *timer);
+  /// Calls on_schedule with that name every `period` nanoseconds until it is cancelled; the outcome is due within
+  /// `deadline`, and a period in which the last call is still open is left out. [any]
+  sluice_status (*schedule)(
+      const sluice_host *host, sluice_text name, uint64_t period, uint64_t deadline, sluice_timer *timer);
+  /// SLUICE_OK means that it will not be called; SLUICE_STALE that it was called or is being called. All timers of an
+  /// instance are cancelled, and have returned, before its `deactivate`. [any]
+  sluice_status (*cancel)(const sluice_host *host, sluice_timer timer);
+} sluice_timers;
+
+#endif

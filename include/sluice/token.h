@@ -1,0 +1,18 @@
+/// The right to resume a suspended call, once.
+#ifndef SLUICE_TOKEN_H
+#define SLUICE_TOKEN_H
+
+#include <stdint.h>
+
+/// A value: copy it freely, keep it as long as you like. It is never dereferenced, so a stale or forged one harms
+/// nothing.
+typedef struct sluice_token {
+  uint32_t slot;
+  uint32_t generation;
+  uint64_t nonce;
+} sluice_token;
+
+/// Names an event loop of the host, for `post`.
+typedef uint32_t sluice_loop;
+
+#endif

@@ -1,0 +1,35 @@
+import SluicePlugin
+
+/// The `config` of the plugin.
+struct AccessLogConfiguration: Decodable, Sendable {
+  struct Redact: Decodable, Sendable {
+    var headers: [String]?
+    var query: [String]?
+  }
+
+  /// A file, to which lines are added, or "-" for standard error.
+  var output: String
+  /// Fields to log, by name.
+  var requestHeaders: [String]
+  var responseHeaders: [String]
+  /// Further secrets.
+  var redact: Redact
+  /// Lines that wait to be written; what comes on top of them is dropped, counted and reported.
+  var queueLines: Int
+
+  static let defaults: JSONValue = [
+    "output": "-", "requestHeaders": [], "responseHeaders": [], "redact": [:], "queueLines": 16384,
+  ]
+
+  var redaction: Redaction { Redaction(headers: redact.headers ?? [], query: redact.query ?? []) }
+
+  func check() throws(PluginFailure) {
+    guard !output.isEmpty else {
+      throw PluginFailure(message: "config key \"output\": expected the path of a file, or \"-\" for standard error")
+    }
+    guard (1...1_048_576).contains(queueLines) else {
+      throw PluginFailure(
+        message: "config key \"queueLines\": expected a number from 1 to 1048576, found \(queueLines)")
+    }
+  }
+}

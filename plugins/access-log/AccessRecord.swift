@@ -1,0 +1,54 @@
+import Glibc
+import SluicePlugin
+
+/// What a line will say, copied out of the event.
+struct AccessRecord: Sendable {
+  typealias Field = (name: String, value: String)
+
+  let time: timespec
+  let transactionID: TransactionID
+  let requestId: String
+  let method: String
+  let url: String
+  let status: Int?
+  let outcome: TransactionEvent.Outcome?
+  let reason: TransactionEvent.Reason?
+  let attempts: Int
+  let duration: Duration
+  let timings: TransferTimings?
+  let requestHeaders: [Field]
+  let responseHeaders: [Field]
+
+  init(_ event: borrowing TransactionEvent, _ configuration: AccessLogConfiguration) {
+    time = .now
+    transactionID = event.transactionID
+    requestId = event.requestId
+    method = event.method
+    url = event.url
+    status = event.status
+    outcome = event.outcome
+    reason = event.reason
+    attempts = event.attemptNumber + 1
+    duration = event.duration
+    timings = event.timings
+    requestHeaders = pick(configuration.requestHeaders, from: event.request?.headers)
+    responseHeaders = pick(configuration.responseHeaders, from: event.response?.headers)
+  }
+}
+
+extension timespec {
+  static var now: timespec {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return time
+  }
+}
+
+/// Repeated fields as one list, as they could have been sent (RFC 9110 §5.3).
+private func pick(_ names: [String], from headers: Headers?) -> [AccessRecord.Field] {
+  guard let headers, !names.isEmpty else { return [] }
+  return names.compactMap { name in
+    let values = headers.values(name)
+    return values.isEmpty ? nil : (name.lowercased(), values.joined(separator: ", "))
+  }
+}

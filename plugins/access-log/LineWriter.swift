@@ -1,0 +1,134 @@
+import Glibc
+
+/// A bounded queue of records, and the thread that spells and writes them.
+///
+/// `@unchecked Sendable`: `mutex` guards the variables; `output` belongs to the thread once it runs.
+final class LineWriter: @unchecked Sendable {
+  private let capacity: Int
+  private let spell: @Sendable (AccessRecord) -> [UInt8]
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  private var output: LogOutput
+  private var complain: @Sendable (String) -> Void = { _ in }
+  private var waiting: [AccessRecord] = []
+  private var droppedCount = 0
+  private var writingCount = 0
+  private var isStopping = false
+  private var thread: pthread_t?
+  private var hasEnded = false
+
+  init(capacity: Int, output: LogOutput, spell: @escaping @Sendable (AccessRecord) -> [UInt8]) {
+    self.capacity = capacity
+    self.output = output
+    self.spell = spell
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    changed.initialize(to: pthread_cond_t())
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(changed, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    output.close()
+    pthread_cond_destroy(changed)
+    pthread_mutex_destroy(mutex)
+    changed.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Opens the output and starts the thread. `complain` is called on it, at the first of a row of failures.
+  func start(complain: @escaping @Sendable (String) -> Void) throws {
+    self.complain = complain
+    try output.open()
+    thread = try startThread { self.run() }
+  }
+
+  /// Queues a record; one that finds the queue full is dropped and counted.
+  func submit(_ record: AccessRecord) {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard waiting.count + writingCount < capacity else {
+      droppedCount += 1
+      return
+    }
+    waiting.append(record)
+    if waiting.count == 1 { pthread_cond_signal(changed) }
+  }
+
+  /// Writes what is queued and ends the thread; how many lines it did not come to.
+  func stop(within deadline: Duration) -> Int {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    guard let thread else { return waiting.count }
+    self.thread = nil
+    isStopping = true
+    pthread_cond_broadcast(changed)
+    var end = timespec(after: deadline)
+    while !hasEnded, pthread_cond_timedwait(changed, mutex, &end) != ETIMEDOUT {}
+    // One that hangs in a write keeps this object and ends by itself; the library stays mapped.
+    if hasEnded { pthread_join(thread, nil) } else { pthread_detach(thread) }
+    return waiting.count + writingCount
+  }
+}
+
+extension LineWriter {
+  private func run() {
+    var isFailing = false
+    while let (records, dropped) = take() {
+      do {
+        try output.write(lines(records, dropped))
+        isFailing = false
+      } catch {
+        if !isFailing { complain("\(error); \(records.count) lines are lost") }
+        isFailing = true
+      }
+    }
+    pthread_mutex_lock(mutex)
+    hasEnded = true
+    pthread_cond_broadcast(changed)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// Waits for records; nil when there are none and none will come.
+  private func take() -> ([AccessRecord], dropped: Int)? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    writingCount = 0
+    while waiting.isEmpty && droppedCount == 0 {
+      if isStopping { return nil }
+      pthread_cond_wait(changed, mutex)
+    }
+    defer {
+      writingCount = waiting.count
+      waiting.removeAll()
+      droppedCount = 0
+    }
+    return (waiting, droppedCount)
+  }
+
+  private func lines(_ records: [AccessRecord], _ dropped: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for record in records { bytes.append(contentsOf: spell(record)) }
+    guard dropped > 0 else { return bytes }
+    var line = JSONLine()
+    line.add("time", rfc3339(.now))
+    line.add("dropped", dropped)
+    return bytes + line.finished()
+  }
+}
+
+extension timespec {
+  /// A time on the monotonic clock.
+  fileprivate init(after duration: Duration) {
+    self.init()
+    clock_gettime(CLOCK_MONOTONIC, &self)
+    let (seconds, attoseconds) = duration.components
+    let nanoseconds = tv_nsec + Int(attoseconds / 1_000_000_000)
+    tv_sec += Int(min(max(seconds, 0), 1_000_000_000)) + nanoseconds / 1_000_000_000
+    tv_nsec = nanoseconds % 1_000_000_000
+  }
+}

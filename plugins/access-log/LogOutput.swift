@@ -1,0 +1,73 @@
+import Glibc
+
+/// Where lines go: standard error, or a file that is opened again when it was rotated. For one thread.
+struct LogOutput: Sendable {
+  /// nil for standard error.
+  private let path: String?
+  private var descriptor: CInt = -1
+  private var device: dev_t = 0
+  private var inode: ino_t = 0
+
+  /// "-" is standard error.
+  init(path: String) {
+    self.path = path == "-" ? nil : path
+  }
+
+  /// What happened to the file, for the log of the host.
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ verb: String, _ path: String?, _ number: CInt) {
+      description = "cannot \(verb) \(path ?? "standard error"): \(String(cString: strerror(number)))"
+    }
+  }
+
+  /// Opens the file to add to it, readable by its owner alone when it is new.
+  mutating func open() throws(Failure) {
+    guard let path else {
+      descriptor = STDERR_FILENO
+      return
+    }
+    close()
+    let opened = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
+    guard opened >= 0 else { throw Failure("open", path, errno) }
+    descriptor = opened
+    var facts = stat()
+    guard fstat(opened, &facts) == 0 else { return }
+    device = facts.st_dev
+    inode = facts.st_ino
+  }
+
+  /// Writes whole lines; opens the file first where another one, or none, has taken its name.
+  mutating func write(_ bytes: [UInt8]) throws(Failure) {
+    if descriptor < 0 || wasRotated { try open() }
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if written > 0 {
+        rest = rest.dropFirst(written)
+      } else if errno == EAGAIN {
+        waitUntilWritable()
+      } else if errno != EINTR {
+        throw Failure("write to", path, errno)
+      }
+    }
+  }
+
+  mutating func close() {
+    if path != nil, descriptor >= 0 { _ = Glibc.close(descriptor) }
+    descriptor = -1
+  }
+
+  private var wasRotated: Bool {
+    guard let path else { return false }
+    var facts = stat()
+    return stat(path, &facts) != 0 || facts.st_ino != inode || facts.st_dev != device
+  }
+
+  /// Standard error can be a pipe that someone else has made non-blocking.
+  private func waitUntilWritable() {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    poll(&waiting, 1, 1000)
+  }
+}

@@ -1,0 +1,50 @@
+public import SluicePlugin
+
+/// Writes one JSON line for every transaction that ends.
+///
+/// On the loop an event costs a copy of what the line will say; a thread of the plugin's own spells and writes it.
+struct AccessLog: Plugin, TransactionTracer {
+  static let information = PluginInformation(
+    id: "access-log", version: "1.0.0", summary: "Logs transactions as JSON lines, without secrets.")
+  static let configurationDefaults: JSONValue? = AccessLogConfiguration.defaults
+
+  private let configuration: AccessLogConfiguration
+  private let host: PluginHost
+  private let writer: LineWriter
+
+  init(configuration: AccessLogConfiguration, host: PluginHost) throws {
+    try configuration.check()
+    self.configuration = configuration
+    self.host = host
+    let spelling = AccessLine(redaction: configuration.redaction)
+    writer = LineWriter(capacity: configuration.queueLines, output: LogOutput(path: configuration.output)) {
+      spelling.bytes(of: $0)
+    }
+  }
+
+  /// A trial run opens nothing.
+  func activate() throws {
+    if !host.isProbe { try writer.start(complain: { [host] in host.log(.error, $0) }) }
+  }
+
+  func deactivate(deadline: Duration) {
+    let unwritten = writer.stop(within: deadline)
+    if unwritten > 0 { host.log(.warning, "\(unwritten) lines could not be written before the deadline") }
+  }
+
+  func record(_ event: borrowing TransactionEvent) {
+    guard event.kind == .didComplete else { return }
+    writer.submit(AccessRecord(event, configuration))
+  }
+}
+
+/// For the host, before any of the code runs: ABI 1, no feature needed, version 1.0.0.
+@section(".note.sluice") @used
+public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 0, 1, 0, 0)
+
+@c(sluice_plugin_entry)
+public func sluicePluginEntry(
+  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
+) -> PluginEntryTable {
+  export(AccessLog.self, host, abi, error)
+}

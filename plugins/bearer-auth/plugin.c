@@ -1,0 +1,188 @@
+/// Adds a bearer token to requests for the listed hosts, and to no other.
+#define _DEFAULT_SOURCE
+#include <stdlib.h>
+
+#include <sluice/sluice.h>
+
+#include "host_list.h"
+
+typedef struct bearer_auth {
+  const sluice_host *host;
+  char *header;
+  /// The scheme, a space and the token; wiped when it is freed.
+  char *value;
+  bool overwrite;
+  host_list hosts;
+} bearer_auth;
+
+static const char schema[] =
+    "{\"$schema\": \"http://json-schema.org/draft-07/schema#\","
+    " \"type\": \"object\", \"additionalProperties\": false, \"required\": [\"hosts\"],"
+    " \"oneOf\": [{\"required\": [\"token\"]}, {\"required\": [\"environment\"]}],"
+    " \"properties\": {"
+    "  \"token\": {\"type\": \"string\", \"minLength\": 1},"
+    "  \"environment\": {\"type\": \"string\", \"minLength\": 1},"
+    "  \"hosts\": {\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\", \"minLength\": 1}},"
+    "  \"header\": {\"type\": \"string\", \"minLength\": 1},"
+    "  \"scheme\": {\"type\": \"string\"},"
+    "  \"overwrite\": {\"type\": \"boolean\"}}}";
+
+static sluice_status no_memory(sluice_error *error) {
+  sluice_error_set(error, "out of memory");
+  return SLUICE_NO_MEMORY;
+}
+
+/// A string member or, where it is left out, the default.
+static sluice_status read_string(
+    const json_t *config, const char *key, const char *fallback, sluice_text *text, sluice_error *error) {
+  const json_t *value = json_object_get(config, key);
+  *text = sluice_text_make(fallback);
+  if (!value) return SLUICE_OK;
+  if (!json_is_string(value)) return sluice_error_set(error, "\"%s\": expected a string", key);
+  text->data = json_string_value(value);
+  text->size = json_string_length(value);
+  return SLUICE_OK;
+}
+
+/// The token from the configuration or the environment. A message never shows it.
+static sluice_status read_token(const json_t *config, sluice_text *token, sluice_error *error) {
+  const char *source = "token";
+  sluice_text variable;
+  if (read_string(config, "environment", NULL, &variable, error) != SLUICE_OK) return SLUICE_FAILED;
+  if (read_string(config, "token", NULL, token, error) != SLUICE_OK) return SLUICE_FAILED;
+  if (!variable.data == !token->data) {
+    return sluice_error_set(
+        error, "expected either \"token\" or \"environment\", the name of a variable that holds it");
+  }
+  if (variable.data) {
+    source = variable.data;
+    *token = sluice_text_make(getenv(variable.data));
+    if (!token->data) return sluice_error_set(error, "\"environment\": the variable %s is not set", source);
+  }
+  if (token->size == 0) return sluice_error_set(error, "\"%s\": the token is empty", source);
+  for (size_t i = 0; i < token->size; i++) {
+    if (token->data[i] > 0x20 && token->data[i] < 0x7f) continue;
+    return sluice_error_set(
+        error, "\"%s\": character %zu of the token is a space, a line break or not ASCII; expected visible ASCII only",
+        source, i + 1);
+  }
+  return SLUICE_OK;
+}
+
+static sluice_status read_header(bearer_auth *auth, const json_t *config, sluice_error *error) {
+  sluice_text name;
+  if (read_string(config, "header", "Authorization", &name, error) != SLUICE_OK) return SLUICE_FAILED;
+  if (!sluice_is_token(name)) return sluice_error_set(error, "\"header\": expected the name of a header");
+  if (sluice_is_hop_by_hop(name)) {
+    return sluice_error_set(error, "\"header\": %s belongs to the connection; no stage can set it", name.data);
+  }
+  auth->header = malloc(name.size + 1);
+  if (!auth->header) return no_memory(error);
+  memcpy(auth->header, name.data, name.size + 1);
+  return SLUICE_OK;
+}
+
+static sluice_status read_value(bearer_auth *auth, const json_t *config, sluice_error *error) {
+  sluice_text token, scheme;
+  sluice_status status = read_token(config, &token, error);
+  if (status != SLUICE_OK) return status;
+  if (read_string(config, "scheme", "Bearer", &scheme, error) != SLUICE_OK) return SLUICE_FAILED;
+  if (scheme.size > 0 && !sluice_is_token(scheme)) {
+    return sluice_error_set(error, "\"scheme\": expected a word like \"Bearer\", or \"\" for the token alone");
+  }
+  size_t capacity = scheme.size + token.size + 2;
+  auth->value = malloc(capacity);
+  if (!auth->value) return no_memory(error);
+  snprintf(auth->value, capacity, "%s%s%s", scheme.data, scheme.size ? " " : "", token.data);
+  return SLUICE_OK;
+}
+
+static sluice_status read_overwrite(bearer_auth *auth, const json_t *config, sluice_error *error) {
+  const json_t *overwrite = json_object_get(config, "overwrite");
+  if (overwrite && !json_is_boolean(overwrite)) {
+    return sluice_error_set(error, "\"overwrite\": expected true or false");
+  }
+  auth->overwrite = json_is_true(overwrite);
+  return SLUICE_OK;
+}
+
+static void destroy(void *instance) {
+  bearer_auth *auth = instance;
+  if (auth->value) explicit_bzero(auth->value, strlen(auth->value));
+  free(auth->value);
+  free(auth->header);
+  host_list_destroy(&auth->hosts);
+  free(auth);
+}
+
+static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+  bearer_auth *auth = calloc(1, sizeof *auth);
+  if (!auth) return no_memory(error);
+  auth->host = host;
+  sluice_status status = read_header(auth, config, error);
+  if (status == SLUICE_OK) status = read_value(auth, config, error);
+  if (status == SLUICE_OK) status = read_overwrite(auth, config, error);
+  if (status == SLUICE_OK) status = host_list_create(&auth->hosts, json_object_get(config, "hosts"), error);
+  if (status != SLUICE_OK) {
+    destroy(auth);
+    return status;
+  }
+  *instance = auth;
+  return SLUICE_OK;
+}
+
+/// Sets and marks; a token that cannot be marked as a secret does not stay.
+static sluice_verdict set_token(const bearer_auth *auth, sluice_exchange *exchange) {
+  const sluice_exchange_api *api = auth->host->exchange;
+  sluice_text name = sluice_text_make(auth->header);
+  sluice_status status = api->header_set(exchange, SLUICE_REQUEST, name, sluice_text_make(auth->value));
+  if (status != SLUICE_OK) {
+    return sluice_fail(auth->host, exchange, "auth_header", "bearer-auth: the host refused the header with the token");
+  }
+  if (api->header_mark(exchange, SLUICE_REQUEST, name, SLUICE_HEADER_SENSITIVE) != SLUICE_OK) {
+    api->header_remove(exchange, SLUICE_REQUEST, name);
+    return sluice_fail(auth->host, exchange, "auth_header", "bearer-auth: the token could not be marked as a secret");
+  }
+  return SLUICE_CONTINUE;
+}
+
+/// The same before the request and before each hop: the URL is then that of the hop, so a redirect is checked again.
+static sluice_verdict authorize(void *instance, sluice_exchange *exchange) {
+  const bearer_auth *auth = instance;
+  sluice_text url;
+  if (auth->host->exchange->url_get(exchange, &url) != SLUICE_OK) {
+    return sluice_fail(auth->host, exchange, "auth_url", "bearer-auth: the host gave no URL to check");
+  }
+  if (!host_list_allows(&auth->hosts, url)) return SLUICE_CONTINUE;
+  if (!auth->overwrite && sluice_request_header(auth->host, exchange, auth->header).data) return SLUICE_CONTINUE;
+  return set_token(auth, exchange);
+}
+
+static const void *extension(const char *id) {
+  static const sluice_interceptor interceptor = {
+      .size = sizeof interceptor,
+      .on_request = authorize,
+      .on_issue = authorize,
+  };
+  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
+}
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0)
+
+SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
+  static const sluice_plugin plugin = {
+      .size = sizeof plugin,
+      .abi = SLUICE_ABI_VERSION,
+      .id = "bearer-auth",
+      .version = "1.0.0",
+      .summary = "Adds a bearer token to requests for the listed hosts",
+      .config_schema = schema,
+      .create = create,
+      .destroy = destroy,
+      .extension = extension,
+  };
+  (void)host;
+  if (abi >= SLUICE_ABI_VERSION) return &plugin;
+  sluice_error_set(error, "built for ABI %u, this host speaks %u", SLUICE_ABI_VERSION, abi);
+  return NULL;
+}

@@ -1,0 +1,72 @@
+public import SluicePlugin
+
+/// Ties an error response to the transaction that got it: a header, and a member in a JSON body.
+struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureInterceptor {
+  static let information = PluginInformation(
+    id: "error-enrichment", version: "1.0.0", summary: "Adds the facts of the transaction to error responses.")
+  static let options: PluginOptions = .wantsResponseBody
+  static let configurationDefaults: JSONValue? = EnrichmentConfiguration.defaults
+
+  private let configuration: EnrichmentConfiguration
+  private let statuses: StatusSet
+  private let redaction: Redaction
+  private let host: PluginHost
+
+  init(configuration: EnrichmentConfiguration, host: PluginHost) throws {
+    self.configuration = configuration
+    self.host = host
+    statuses = try configuration.checkedStatuses()
+    redaction = Redaction(query: configuration.redactQuery)
+  }
+
+  func intercept(_ response: Response, context: ResponseContext) throws {
+    guard statuses.contains(response.status) else { return }
+    if let name = configuration.header { try response.headers.set(name, to: context.transactionID.description) }
+    extendBody(of: response, context)
+  }
+
+  /// The failure stays as it is; the log says which transaction it was.
+  func interceptFailure(_ failure: Failure, of request: Request, context: ResponseContext) async throws {
+    host.log(
+      .warning,
+      "transaction \(context.transactionID) (\(context.method) \(redaction.url(request.url)), attempt "
+        + "\(context.attemptNumber)) got no response: \(failure.code): \(failure.message)")
+  }
+
+  /// Only a JSON object is extended, and no member of it replaced: the server knows better what went wrong.
+  private func extendBody(of response: Response, _ context: ResponseContext) {
+    guard let key = configuration.key, holdsJSON(response.headers["content-type"]),
+      let seen = response.document(for: .reading, body: true)?["body"]?["json"], seen.isObject, seen[key] == nil
+    else { return }
+    response.document(for: .writing, body: true)?["body"]?["json"]?[key] = facts(of: response, context)
+  }
+
+  private func facts(of response: Response, _ context: ResponseContext) -> JSONValue {
+    [
+      "transaction": JSONValue(context.transactionID.description),
+      "requestId": JSONValue(context.requestId),
+      "attempt": JSONValue(Int64(context.attemptNumber)),
+      "method": JSONValue(context.method),
+      "url": JSONValue(redaction.url(response.request.url)),
+    ]
+  }
+}
+
+/// `application/json`, or a type with the suffix `+json` (RFC 6839 §3.1).
+private func holdsJSON(_ contentType: String?) -> Bool {
+  guard let type = contentType?.prefix(while: { $0 != ";" }).lowercased() else { return false }
+  let name = type.filter { $0 != " " && $0 != "\t" }
+  return name.hasSuffix("/json") || name.hasSuffix("+json")
+}
+
+/// For the host, before any of the code runs: ABI 1; response bodies (16), response stages (4096) and documents (8192)
+/// are needed; version 1.0.0.
+@section(".note.sluice") @used
+public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 12304, 1, 0, 0)
+
+@c(sluice_plugin_entry)
+public func sluicePluginEntry(
+  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
+) -> PluginEntryTable {
+  export(ErrorEnrichment.self, host, abi, error)
+}

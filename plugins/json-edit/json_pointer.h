@@ -1,0 +1,32 @@
+/// Places in a JSON value, written as in RFC 6901.
+#ifndef JSON_EDIT_JSON_POINTER_H
+#define JSON_EDIT_JSON_POINTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <jansson.h>
+
+#pragma GCC visibility push(hidden)
+
+typedef struct json_pointer {
+  /// The reference tokens, unescaped; none of them for the whole value.
+  const char **tokens;
+  size_t count;
+  char *storage;
+} json_pointer;
+
+typedef enum json_pointer_result { POINTER_OK, POINTER_MALFORMED, POINTER_NO_MEMORY } json_pointer_result;
+
+/// Parses once, so that following it later costs no allocation. Nothing is left to release unless POINTER_OK.
+json_pointer_result json_pointer_parse(json_pointer *pointer, const char *text);
+void json_pointer_destroy(json_pointer *pointer);
+
+/// What a token names in a value, borrowed; NULL where there is none. `-` names nothing.
+json_t *json_pointer_member(json_t *value, const char *token);
+/// The position that a token names in an array; false unless it is digits without a leading zero and below `size`.
+bool json_pointer_index(const char *token, size_t size, size_t *index);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,173 @@
+/// Sets, removes and renames members of JSON bodies, in place on the live document.
+#include <stdlib.h>
+
+#include <sluice/sluice.h>
+
+#include "edit.h"
+
+typedef struct edit_list {
+  body_edit *edits;
+  size_t count;
+} edit_list;
+
+typedef struct json_edit {
+  const sluice_host *host;
+  edit_list request;
+  edit_list response;
+  /// A body that is no JSON fails the transaction.
+  bool needs_json;
+} json_edit;
+
+#define OPERATIONS                                                                               \
+  "{\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": false,"       \
+  " \"required\": [\"op\", \"path\"], \"properties\": {"                                         \
+  "  \"op\": {\"enum\": [\"set\", \"remove\", \"rename\"]}, \"path\": {\"type\": \"string\"},"   \
+  "  \"value\": true, \"to\": {\"type\": \"string\"},"                                           \
+  "  \"create\": {\"type\": \"boolean\"}, \"required\": {\"type\": \"boolean\"}}}}"
+
+static const char schema[] =
+    "{\"$schema\": \"http://json-schema.org/draft-07/schema#\", \"type\": \"object\", \"additionalProperties\": false,"
+    " \"properties\": {\"request\": " OPERATIONS ", \"response\": " OPERATIONS ","
+    " \"onNonJSON\": {\"enum\": [\"pass\", \"fail\"]}}}";
+
+static sluice_status no_memory(sluice_error *error) {
+  sluice_error_set(error, "out of memory");
+  return SLUICE_NO_MEMORY;
+}
+
+static sluice_status read_side(edit_list *list, const json_t *config, const char *side, sluice_error *error) {
+  const json_t *operations = json_object_get(config, side);
+  size_t count = json_array_size(operations);
+  if (operations && !json_is_array(operations)) {
+    return sluice_error_set(error, "\"%s\": expected an array of operations", side);
+  }
+  if (count == 0) return SLUICE_OK;
+  list->edits = calloc(count, sizeof *list->edits);
+  if (!list->edits) return no_memory(error);
+  for (size_t i = 0; i < count; i++) {
+    sluice_status status = edit_create(&list->edits[list->count++], json_array_get(operations, i), side, i, error);
+    if (status != SLUICE_OK) return status;
+  }
+  return SLUICE_OK;
+}
+
+static sluice_status read_policy(json_edit *editor, const json_t *config, sluice_error *error) {
+  const json_t *policy = json_object_get(config, "onNonJSON");
+  const char *name = policy ? json_string_value(policy) : "pass";
+  if (!name || (strcmp(name, "pass") != 0 && strcmp(name, "fail") != 0)) {
+    return sluice_error_set(error, "\"onNonJSON\": expected \"pass\" or \"fail\"");
+  }
+  editor->needs_json = strcmp(name, "fail") == 0;
+  return SLUICE_OK;
+}
+
+static void release_list(edit_list *list) {
+  for (size_t i = 0; i < list->count; i++) edit_destroy(&list->edits[i]);
+  free(list->edits);
+}
+
+static void destroy(void *instance) {
+  json_edit *editor = instance;
+  release_list(&editor->request);
+  release_list(&editor->response);
+  free(editor);
+}
+
+static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+  json_edit *editor = calloc(1, sizeof *editor);
+  if (!editor) return no_memory(error);
+  editor->host = host;
+  sluice_status status = read_policy(editor, config, error);
+  if (status == SLUICE_OK) status = read_side(&editor->request, config, "request", error);
+  if (status == SLUICE_OK) status = read_side(&editor->response, config, "response", error);
+  if (status != SLUICE_OK) {
+    destroy(editor);
+    return status;
+  }
+  *instance = editor;
+  return SLUICE_OK;
+}
+
+static sluice_verdict fail_edit(
+    const json_edit *editor, sluice_exchange *exchange, sluice_side side, size_t index, const body_edit *edit,
+    edit_result result) {
+  char message[256];
+  snprintf(
+      message, sizeof message, "json-edit: operation %zu of \"%s\", %s %.96s: %s", index,
+      side == SLUICE_REQUEST ? "request" : "response", edit_name(edit->operation), edit->text,
+      result == EDIT_MISSING ? "the body has no such place" : "out of memory");
+  return sluice_fail(editor->host, exchange, "json_edit", message);
+}
+
+static sluice_verdict apply_edits(
+    const json_edit *editor, sluice_exchange *exchange, sluice_side side, const edit_list *list, json_t *body) {
+  for (size_t i = 0; i < list->count; i++) {
+    edit_result result = edit_apply(&list->edits[i], body);
+    if (result == EDIT_DONE || (result == EDIT_MISSING && !list->edits[i].is_required)) continue;
+    return fail_edit(editor, exchange, side, i, &list->edits[i], result);
+  }
+  return SLUICE_CONTINUE;
+}
+
+static sluice_verdict pass_non_json(const json_edit *editor, sluice_exchange *exchange) {
+  if (!editor->needs_json) return SLUICE_CONTINUE;
+  return sluice_fail(editor->host, exchange, "not_json", "json-edit: the body is not JSON, or too large to be parsed");
+}
+
+static sluice_verdict rewrite(
+    const json_edit *editor, sluice_exchange *exchange, sluice_side side, const edit_list *list) {
+  const sluice_exchange_api *api = editor->host->exchange;
+  if (list->count == 0) return SLUICE_CONTINUE;
+  // Looked at first: a message that is not changed keeps its bytes as they are.
+  json_t *view = api->json(exchange, side, SLUICE_JSON_READ | SLUICE_JSON_BODY);
+  if (!view) return sluice_fail(editor->host, exchange, "json_edit", "json-edit: the host gave no document");
+  json_t *body = json_object_get(view, "body");
+  if (!body) return SLUICE_CONTINUE;
+  if (!json_object_get(body, "json")) return pass_non_json(editor, exchange);
+  json_t *document = api->json(exchange, side, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
+  body = json_object_get(document, "body");
+  if (!body) return sluice_fail(editor->host, exchange, "json_edit", "json-edit: the document cannot be changed here");
+  return apply_edits(editor, exchange, side, list, body);
+}
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  const json_edit *editor = instance;
+  return rewrite(editor, exchange, SLUICE_REQUEST, &editor->request);
+}
+
+static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
+  const json_edit *editor = instance;
+  return rewrite(editor, exchange, SLUICE_RESPONSE, &editor->response);
+}
+
+/// The table is one for all configurations, so both bodies are wanted even where only one side is edited.
+static const void *extension(const char *id) {
+  static const sluice_interceptor interceptor = {
+      .size = sizeof interceptor,
+      .wants = SLUICE_WANTS_REQUEST_BODY | SLUICE_WANTS_RESPONSE_BODY,
+      .on_request = on_request,
+      .on_response = on_response,
+  };
+  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
+}
+
+SLUICE_PLUGIN_NOTE(
+    SLUICE_FEATURE_DOCUMENT | SLUICE_FEATURE_REQUEST_BODY | SLUICE_FEATURE_RESPONSE_BODY, 1, 0, 0)
+
+SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
+  static const sluice_plugin plugin = {
+      .size = sizeof plugin,
+      .abi = SLUICE_ABI_VERSION,
+      .id = "json-edit",
+      .version = "1.0.0",
+      .summary = "Sets, removes and renames members of JSON bodies",
+      .config_schema = schema,
+      .create = create,
+      .destroy = destroy,
+      .extension = extension,
+  };
+  (void)host;
+  if (abi >= SLUICE_ABI_VERSION) return &plugin;
+  sluice_error_set(error, "built for ABI %u, this host speaks %u", SLUICE_ABI_VERSION, abi);
+  return NULL;
+}

@@ -1,0 +1,230 @@
+/// Sets, adds or removes fixed headers on requests and responses.
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <sluice/sluice.h>
+
+/// What happens to a header that is there already.
+typedef enum mode { MODE_SET, MODE_ADD, MODE_DEFAULT } mode;
+
+/// One header; without values it is removed. The texts point into the instance's copy of the configuration.
+typedef struct header_edit {
+  sluice_text name;
+  sluice_text *values;
+  size_t count;
+} header_edit;
+
+typedef struct edit_list {
+  header_edit *edits;
+  size_t count;
+} edit_list;
+
+typedef struct static_headers {
+  const sluice_host *host;
+  json_t *config;
+  mode mode;
+  edit_list request;
+  edit_list response;
+} static_headers;
+
+#define HEADER_MAP                                                                                   \
+  "{\"type\": \"object\", \"additionalProperties\": {\"oneOf\": [{\"type\": [\"string\", \"null\"]}," \
+  " {\"type\": \"array\", \"minItems\": 1, \"items\": {\"type\": \"string\"}}]}}"
+
+static const char schema[] =
+    "{\"$schema\": \"http://json-schema.org/draft-07/schema#\", \"type\": \"object\", \"additionalProperties\": false,"
+    " \"properties\": {\"request\": " HEADER_MAP ", \"response\": " HEADER_MAP ","
+    " \"mode\": {\"enum\": [\"set\", \"add\", \"default\"]}}}";
+
+static sluice_status no_memory(sluice_error *error) {
+  sluice_error_set(error, "out of memory");
+  return SLUICE_NO_MEMORY;
+}
+
+static sluice_text text_of(const json_t *string) {
+  sluice_text text = {json_string_value(string), json_string_length(string)};
+  return text;
+}
+
+static sluice_status check_name(const edit_list *list, const char *side, sluice_text name, sluice_error *error) {
+  if (!sluice_is_token(name)) {
+    return sluice_error_set(error, "\"%s\".\"%.64s\": not the name of a header (RFC 9110 5.1)", side, name.data);
+  }
+  if (sluice_is_hop_by_hop(name) || sluice_text_equals_ignoring_case(name, sluice_text_make("content-length"))) {
+    return sluice_error_set(
+        error, "\"%s\".\"%s\": belongs to the connection or frames the body; no stage can set it", side, name.data);
+  }
+  for (size_t i = 0; i < list->count; i++) {
+    if (!sluice_text_equals_ignoring_case(list->edits[i].name, name)) continue;
+    return sluice_error_set(
+        error, "\"%s\".\"%s\": the header is listed twice; give its values as one array", side, name.data);
+  }
+  return SLUICE_OK;
+}
+
+static sluice_status read_value(header_edit *edit, const char *side, const json_t *value, sluice_error *error) {
+  if (!json_is_string(value)) {
+    return sluice_error_set(
+        error, "\"%s\".\"%s\": expected a string, an array of strings, or null to remove it", side, edit->name.data);
+  }
+  if (!sluice_is_field_value(text_of(value))) {
+    return sluice_error_set(
+        error, "\"%s\".\"%s\": the value holds a control character, or begins or ends with a space", side,
+        edit->name.data);
+  }
+  edit->values[edit->count++] = text_of(value);
+  return SLUICE_OK;
+}
+
+static sluice_status read_values(header_edit *edit, const char *side, const json_t *value, sluice_error *error) {
+  if (json_is_null(value)) return SLUICE_OK;
+  size_t count = json_is_array(value) ? json_array_size(value) : 1;
+  if (count == 0) {
+    return sluice_error_set(
+        error, "\"%s\".\"%s\": the array is empty; use null to remove the header", side, edit->name.data);
+  }
+  edit->values = calloc(count, sizeof *edit->values);
+  if (!edit->values) return no_memory(error);
+  for (size_t i = 0; i < count; i++) {
+    const json_t *item = json_is_array(value) ? json_array_get(value, i) : value;
+    sluice_status status = read_value(edit, side, item, error);
+    if (status != SLUICE_OK) return status;
+  }
+  return SLUICE_OK;
+}
+
+static sluice_status read_side(edit_list *list, json_t *config, const char *side, sluice_error *error) {
+  json_t *headers = json_object_get(config, side);
+  if (!headers) return SLUICE_OK;
+  if (!json_is_object(headers)) {
+    return sluice_error_set(error, "\"%s\": expected an object of header names and values", side);
+  }
+  if (json_object_size(headers) == 0) return SLUICE_OK;
+  list->edits = calloc(json_object_size(headers), sizeof *list->edits);
+  if (!list->edits) return no_memory(error);
+  const char *key;
+  json_t *value;
+  json_object_foreach(headers, key, value) {
+    sluice_text name = sluice_text_make(key);
+    sluice_status status = check_name(list, side, name, error);
+    if (status != SLUICE_OK) return status;
+    header_edit *edit = &list->edits[list->count++];
+    edit->name = name;
+    status = read_values(edit, side, value, error);
+    if (status != SLUICE_OK) return status;
+  }
+  return SLUICE_OK;
+}
+
+static sluice_status read_mode(static_headers *headers, sluice_error *error) {
+  static const char *const names[] = {"set", "add", "default"};
+  const json_t *value = json_object_get(headers->config, "mode");
+  if (!value) return SLUICE_OK;
+  for (int i = 0; i < 3; i++) {
+    if (!json_is_string(value) || !sluice_text_equals(text_of(value), names[i])) continue;
+    headers->mode = (mode)i;
+    return SLUICE_OK;
+  }
+  return sluice_error_set(error, "\"mode\": expected \"set\", \"add\" or \"default\"");
+}
+
+static void release_list(edit_list *list) {
+  for (size_t i = 0; i < list->count; i++) free(list->edits[i].values);
+  free(list->edits);
+}
+
+static void destroy(void *instance) {
+  static_headers *headers = instance;
+  release_list(&headers->request);
+  release_list(&headers->response);
+  json_decref(headers->config);
+  free(headers);
+}
+
+static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+  static_headers *headers = calloc(1, sizeof *headers);
+  if (!headers) return no_memory(error);
+  headers->host = host;
+  headers->config = json_deep_copy(config);
+  sluice_status status = headers->config ? read_mode(headers, error) : no_memory(error);
+  if (status == SLUICE_OK) status = read_side(&headers->request, headers->config, "request", error);
+  if (status == SLUICE_OK) status = read_side(&headers->response, headers->config, "response", error);
+  if (status != SLUICE_OK) {
+    destroy(headers);
+    return status;
+  }
+  *instance = headers;
+  return SLUICE_OK;
+}
+
+static bool is_present(const sluice_exchange_api *api, sluice_exchange *exchange, sluice_side side, sluice_text name) {
+  sluice_text value;
+  return api->header_get(exchange, side, name, &value) == SLUICE_OK;
+}
+
+static sluice_status apply_edit(
+    const static_headers *headers, sluice_exchange *exchange, sluice_side side, const header_edit *edit) {
+  const sluice_exchange_api *api = headers->host->exchange;
+  if (edit->count == 0) {
+    sluice_status status = api->header_remove(exchange, side, edit->name);
+    return status == SLUICE_ABSENT ? SLUICE_OK : status;
+  }
+  if (headers->mode == MODE_DEFAULT && is_present(api, exchange, side, edit->name)) return SLUICE_OK;
+  for (size_t i = 0; i < edit->count; i++) {
+    bool replaces = headers->mode == MODE_SET && i == 0;
+    sluice_status status = (replaces ? api->header_set : api->header_add)(exchange, side, edit->name, edit->values[i]);
+    if (status != SLUICE_OK) return status;
+  }
+  return SLUICE_OK;
+}
+
+static sluice_verdict apply(
+    const static_headers *headers, sluice_exchange *exchange, sluice_side side, const edit_list *list) {
+  for (size_t i = 0; i < list->count; i++) {
+    if (apply_edit(headers, exchange, side, &list->edits[i]) == SLUICE_OK) continue;
+    char message[256];
+    snprintf(message, sizeof message, "static-headers: the host refused the header \"%s\"", list->edits[i].name.data);
+    return sluice_fail(headers->host, exchange, "static_headers", message);
+  }
+  return SLUICE_CONTINUE;
+}
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  const static_headers *headers = instance;
+  return apply(headers, exchange, SLUICE_REQUEST, &headers->request);
+}
+
+static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
+  const static_headers *headers = instance;
+  return apply(headers, exchange, SLUICE_RESPONSE, &headers->response);
+}
+
+static const void *extension(const char *id) {
+  static const sluice_interceptor interceptor = {
+      .size = sizeof interceptor,
+      .on_request = on_request,
+      .on_issue = on_request,
+      .on_response = on_response,
+  };
+  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
+}
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0)
+
+SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
+  static const sluice_plugin plugin = {
+      .size = sizeof plugin,
+      .abi = SLUICE_ABI_VERSION,
+      .id = "static-headers",
+      .version = "1.0.0",
+      .summary = "Sets, adds or removes fixed headers",
+      .config_schema = schema,
+      .create = create,
+      .destroy = destroy,
+      .extension = extension,
+  };
+  (void)host;
+  if (abi >= SLUICE_ABI_VERSION) return &plugin;
+  sluice_error_set(error, "built for ABI %u, this host speaks %u", SLUICE_ABI_VERSION, abi);
+  return NULL;
+}

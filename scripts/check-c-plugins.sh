@@ -1,0 +1,37 @@
+#!/bin/sh
+# Builds each C plugin into a test program with a host in memory, under the sanitizers where the compiler has them, and
+# runs it.
+# usage: scripts/check-c-plugins.sh
+set -u
+cd "$(dirname "$0")/.."
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+: "${CC:=cc}"
+passed=0 failed=0
+
+flags="-std=c11 -g -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -ITests/CPlugins"
+flags="$flags -Wl,--wrap=malloc -Wl,--wrap=calloc $(pkg-config --cflags jansson)"
+sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+echo 'int main(void) { return 0; }' >"$work/probe.c"
+if ! $CC $sanitizers "$work/probe.c" -o "$work/probe" 2>/dev/null || ! "$work/probe"; then
+  sanitizers=
+  echo "check-c-plugins: $CC has no sanitizers here; leaks and overruns go unseen" >&2
+fi
+
+for plugin in bearer-auth json-edit static-headers; do
+  name=$(echo $plugin | tr - _)
+  # shellcheck disable=SC2086 # the flags are words
+  $CC $flags $sanitizers plugins/$plugin/*.c "Tests/CPlugins/${name}_test.c" \
+    Tests/CPlugins/testing.c Tests/CPlugins/stub_host.c Tests/CPlugins/stub_exchange.c \
+    -o "$work/$name" $(pkg-config --libs jansson) || { failed=$((failed + 1)); continue; }
+  "$work/$name" >"$work/out"
+  status=$?
+  cat "$work/out"
+  counts=$(sed -n 's/.*: \([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$work/out")
+  : "${counts:=0 0}"
+  passed=$((passed + ${counts% *})) failed=$((failed + ${counts#* }))
+  # A sanitizer's finding ends the program before its own count, or after it.
+  [ $status -ne 0 ] && [ "${counts#* }" -eq 0 ] && failed=$((failed + 1))
+done
+
+echo "check-c-plugins: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

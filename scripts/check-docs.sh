@@ -1,0 +1,76 @@
+#!/bin/sh
+# Checks the examples in the documentation. A block that is marked ```c is compiled alone, against include/. One that is
+# marked ```swift FILE has to stand in that file of Examples/ or plugins/, line for line but for its indentation and
+# comments; scripts/check-examples.sh builds those. A link to a file of the repository has to lead to one.
+# usage: scripts/check-docs.sh [FILE…]
+set -u
+cd "$(dirname "$0")/.."
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+: "${CC:=cc}"
+passed=0 failed=0
+
+[ $# -gt 0 ] || set -- ./*.md docs/*.md docs/*/*.md plugins/*/README.md Examples/README.md Examples/*/README.md Benchmarks/README.md
+flags="-std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -Wno-unused-function -fsyntax-only -Iinclude $(pkg-config --cflags jansson)"
+
+fail() {
+  failed=$((failed + 1))
+  echo "check-docs: $*" >&2
+}
+
+# Writes the blocks of a file to $work/LINE.c and $work/LINE.swift, LINE being where the block begins. The first line of a
+# .swift says which file it is from.
+extract() {
+  awk -v dir="$work" '
+    /^```c$/ { inside = 1; out = dir "/" (NR + 1) ".c"; next }
+    /^```swift/ { inside = 1; out = dir "/" (NR + 1) ".swift"; print $2 > out; next }
+    /^```$/ && inside { inside = 0; close(out); next }
+    inside { print > out }
+  ' "$1"
+}
+
+check_c() { # document, block
+  # The compiler then names the line of the document.
+  { echo "#line $(basename "$2" .c) \"$1\""; cat "$2"; } >"$work/block"
+  # shellcheck disable=SC2086 # the flags are words
+  if $CC $flags -x c "$work/block"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
+check_swift() { # document, block
+  place=$1:$(basename "$2" .swift)
+  source=$(head -n 1 "$2")
+  # scripts/check-outside-package.sh compiles the guide.
+  [ "$1$source" != docs/swift-plugins.md ] || return
+  case $source in
+    Examples/*.swift | plugins/*.swift) ;;
+    *) fail "$place: a Swift block says which file of Examples/ or plugins/ it is from, as in \`\`\`swift Examples/…"; return ;;
+  esac
+  [ -f "$source" ] || { fail "$place: there is no $source"; return; }
+  if awk '
+    { gsub(/^[ \t]+|[ \t]+$/, "") }
+    FNR == NR && FNR == 1 { next }
+    /^\/\// || !length { next }
+    FNR == NR { block = block $0 "\n"; next }
+    { file = file $0 "\n" }
+    END { exit index("\n" file, "\n" block) == 0 }
+  ' "$2" "$source"; then passed=$((passed + 1)); else fail "$place: these lines do not stand in $source"; fi
+}
+
+# Links without a scheme, relative to the folder of the document.
+check_links() {
+  awk '/^```/ { inside = !inside } !inside' "$1" | grep -o ']([^)# ]*' | sed 's/^](//' | grep -v : | grep . | sort -u >"$work/links"
+  while read -r link; do
+    if [ -e "$(dirname "$1")/$link" ]; then passed=$((passed + 1)); else fail "$1: there is no $link"; fi
+  done <"$work/links"
+}
+
+for document; do
+  [ -f "$document" ] || continue
+  rm -f "$work"/*.c "$work"/*.swift
+  extract "$document"
+  for block in "$work"/*.c; do [ ! -f "$block" ] || check_c "$document" "$block"; done
+  for block in "$work"/*.swift; do [ ! -f "$block" ] || check_swift "$document" "$block"; done
+  check_links "$document"
+done
+
+echo "check-docs: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Builds everything in Examples/, and runs the client and the plugins against the echo server of the command.
+# usage: scripts/check-examples.sh        SLUICE=.build/debug/sluice, or another build of the command
+set -eu
+cd "$(dirname "$0")/.."
+: "${SLUICE:=.build/debug/sluice}"
+work=$(mktemp -d)
+server=
+cleanup() {
+  [ -z "$server" ] || kill "$server" 2>/dev/null || true
+  rm -rf "$work"
+}
+trap cleanup EXIT
+
+for package in Client Tenant; do
+  swift build --package-path "Examples/$package" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+done
+scripts/check-outside-package.sh
+
+"$SLUICE" echo >"$work/url" &
+server=$!
+until [ -s "$work/url" ]; do
+  kill -0 "$server" 2>/dev/null || { echo "check-examples: $SLUICE echo ended before it listened" >&2; exit 1; }
+  sleep 0.05
+done
+Examples/Client/.build/debug/Client "$(cat "$work/url")/" >"$work/out"
+for line in 'fetch: 200' 'observe: 1 attempt' 'collect: [200: 100]' 'giveUp: cancelled' 'stayOnLoop: 200' sluice_hops_total; do
+  grep -qF "$line" "$work/out" || { cat "$work/out" >&2; echo "check-examples: the client does not say \"$line\"" >&2; exit 1; }
+done
+
+# F1, F2: plugins from outside, loaded by path, change request and response natively and in the JSON document. The one in
+# Swift waits both times, and changes both on its way back.
+make -s -C Examples/c-plugin OUTPUT="$work"
+chmod go-w "$work/libstamp.so" "$work" .build/outside-package/debug/*.so .build/outside-package/debug/
+cat >"$work/pipeline.json" <<JSON
+{"plugins": {
+  "stamp": {"library": "libstamp.so"},
+  "team": {"library": "$PWD/.build/outside-package/debug/libadd-header.so", "config": {"name": "x-color", "value": "red"}},
+  "directory": {"library": "$PWD/.build/outside-package/debug/libask-directory.so", "config": {"teams": {"/v1": "core"}}}},
+ "request": ["stamp", "team", "directory"], "response": ["directory"], "transport": {"loops": 2}}
+JSON
+rest='"headers": {"content-type": "application/json"}, "body": {"json": {"a": 1}}'
+for number in $(seq 200); do
+  echo '{"id": '"$number"', "method": "POST", "url": "'"$(cat "$work/url")"'/v1/items", '"$rest}"
+done | "$SLUICE" run -q -c "$work/pipeline.json" >"$work/results" ||
+  { cat "$work/results" >&2; echo "check-examples: a run through the plugins failed" >&2; exit 1; }
+# The body is text in a result, with quotes that are escaped.
+tr -d '\\' <"$work/results" >"$work/out"
+[ "$(wc -l <"$work/out")" -eq 200 ] || { echo "check-examples: 200 lines have $(wc -l <"$work/out") results" >&2; exit 1; }
+for part in '"x-stamp":"c-plugin"' '"stampedBy":"c-plugin"' '"x-color":"red"' '"x-team":"core"' '"team":"core"' \
+  '"x-answered-for":"core"' '"answeredFor":"core"'; do
+  count=$(grep -cF "$part" "$work/out" || true)
+  [ "$count" -eq 200 ] || { head -1 "$work/out" >&2; echo "check-examples: $count of 200 results say $part" >&2; exit 1; }
+done
+echo "check-examples: passed"

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Compiles every header of include/sluice alone, as C11, C17, C23 and C++17, with each compiler that is there.
+# usage: scripts/check-headers.sh
+set -u
+cd "$(dirname "$0")/.."
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+checked=0 failed=0
+
+flags="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -fsyntax-only -Iinclude $(pkg-config --cflags jansson)"
+
+# An older compiler knows C23 by the name of its draft.
+c23() {
+  if echo | "$1" -std=c23 -fsyntax-only -x c - 2>/dev/null; then echo c23; else echo c2x; fi
+}
+
+# The header is included rather than compiled itself: clang would call its inline functions unused.
+check() { # compiler, language, standard, header
+  printf '#include <%s>\n#include <%s>\n' "$4" "$4" >"$work/alone.$2"
+  checked=$((checked + 1))
+  # shellcheck disable=SC2086 # the flags are words
+  "$1" -std="$3" $flags "$work/alone.$2" || {
+    failed=$((failed + 1))
+    echo "check-headers: $4 does not compile alone as $3 with $1" >&2
+  }
+}
+
+for header in include/sluice/*.h; do
+  name=sluice/$(basename "$header")
+  for compiler in cc clang; do
+    command -v $compiler >/dev/null || continue
+    for standard in c11 c17 "$(c23 $compiler)"; do check $compiler c $standard "$name"; done
+  done
+  for compiler in c++ clang++; do
+    command -v $compiler >/dev/null || continue
+    check $compiler cpp c++17 "$name"
+  done
+done
+
+# A header that `sluice.h` forgets is one that plugins do not get.
+for header in include/sluice/*.h; do
+  name=sluice/$(basename "$header")
+  [ "$name" = sluice/sluice.h ] && continue
+  checked=$((checked + 1))
+  grep -q "#include <$name>" include/sluice/sluice.h || {
+    failed=$((failed + 1))
+    echo "check-headers: include/sluice/sluice.h does not include $name" >&2
+  }
+done
+
+echo "check-headers: $((checked - failed)) passed, $failed failed"
+[ "$failed" -eq 0 ]

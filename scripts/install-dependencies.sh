@@ -1,0 +1,54 @@
+#!/bin/sh
+# Installs the Debian packages that building and testing need, as far as they are missing.
+# usage: scripts/install-dependencies.sh [--build]     --build leaves out what only the tests need
+set -eu
+
+packages="pkg-config libjansson-dev libcurl4-openssl-dev libmicrohttpd-dev libelf-dev libssl-dev libvalijson-dev"
+for_tests="nginx-light json-schema-test-suite openssl binutils"
+[ "${1:-}" = --build ] || packages="$packages $for_tests"
+
+# Any C compiler will do for the plugins in C; the C++ headers are for the JSON Schema checker.
+command -v cc >/dev/null || packages="$packages gcc libc6-dev"
+[ -d /usr/include/c++ ] || packages="$packages g++"
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "install-dependencies: no apt-get here; these Debian packages, or what your system calls them, are needed:" >&2
+  echo "  $packages" >&2
+  pkg-config --exists jansson libcurl libmicrohttpd libelf libcrypto && exit 0
+  exit 1
+fi
+
+is_installed() { dpkg-query -W -f '${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed; }
+
+# Another package may do the same job.
+is_provided() {
+  case $1 in
+    pkg-config) command -v pkg-config ;;
+    nginx-light) command -v nginx || [ -x /usr/sbin/nginx ] ;;
+    *) false ;;
+  esac >/dev/null
+}
+
+missing=
+for package in $packages; do
+  is_installed "$package" || is_provided "$package" || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || {
+    echo "install-dependencies: missing:$missing. Install them as root, or install sudo." >&2
+    exit 1
+  }
+  as_root="sudo"
+fi
+
+install() {
+  # shellcheck disable=SC2086 # the packages are words
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+}
+
+echo "install-dependencies: installing$missing" >&2
+# The lists may be absent or old: then fetch them and try again.
+install || { $as_root apt-get update -q && install; }

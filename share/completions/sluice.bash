@@ -1,0 +1,41 @@
+# Completion of sluice for bash.
+
+_sluice() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
+  COMPREPLY=()
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    mapfile -t COMPREPLY < <(compgen -W "send run check echo plugin version help --help --version" -- "$current")
+    return
+  fi
+  [ "$command" = plugin ] && command="plugin ${COMP_WORDS[2]-}"
+  case $previous in
+    --config | -c | --input | --output | -o | --cacert | --plugin)
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
+  esac
+  local options
+  case $command in
+    "send") options="--request --header --data --data-binary --head --output --include --json --silent --show-error --verbose --trace --config --plugin --timeout --insecure --cacert --http1.1 --http2 --proxy --help" ;;
+    "run") options="--config --input --output --concurrency --rate --drain --plugin --no-progress --quiet --help" ;;
+    "check") options="--config --json --help" ;;
+    "echo") options="--port --host --help" ;;
+    "plugin inspect") options="--json --help" ;;
+    "version") options="--help" ;;
+    "help") options="--help" ;;
+    "plugin "*) options="inspect" ;;
+    *) options="" ;;
+  esac
+  if [ "$command" = help ] && [ "${current#-}" = "$current" ]; then options="send run check echo plugin version help"; fi
+  case $current in
+    -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
+    *)
+      case $command in
+        "plugin inspect") mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+        "plugin "* | help) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
+      esac
+      ;;
+  esac
+}
+
+complete -o filenames -F _sluice sluice

@@ -1,0 +1,68 @@
+# Completion of sluice for fish.
+
+complete -c sluice -f
+set -l commands send run check echo plugin version help
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one request through the pipeline and print the response\'s body'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run request documents, one a line, and print a result document for each'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'Say what is wrong with a configuration and its plugins'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a echo -d 'Run a server that answers each request with the request, as a document'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a plugin -d 'Look at plugins'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a version -d 'Show the version, the plugin ABI and the libraries in use'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a help -d 'Show what there is, or what a command takes'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect" -a inspect -d 'Read the facts of plugins without running their code'
+
+# sluice send
+complete -c sluice -n "__fish_seen_subcommand_from send" -s X -l request -x -d 'The method'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s H -l header -x -d 'Add a header; "NAME:" takes a default one away; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s d -l data -x -d 'Send this as a form; @FILE and @- read it, without line ends; repeated, joined by &'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l data-binary -x -d 'Send this as it is; @FILE and @- read it'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s I -l head -d 'Send HEAD and print the response\'s head'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s o -l output -rF -d 'Write the body to this file while it arrives'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s i -l include -d 'Print the response\'s head before the body'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l json -d 'Print a result document, as "sluice run" does'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s s -l silent -d 'Say nothing on standard error'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s S -l show-error -d 'With -s, still say why the request failed'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s v -l verbose -d 'Show the heads that are sent and received; secrets are hidden'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l trace -d 'Show where the time went: phases of the exchange and stages'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s c -l config -rF -d 'The configuration of the pipeline'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l plugin -rF -d 'Add a plugin to each list that it has a part in; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s m -l timeout -x -d 'Limit the whole request (500ms, 30s, 2m)'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s k -l insecure -d 'Accept any certificate'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l cacert -rF -d 'Trust these authorities (PEM) instead of the system\'s'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l http1.1 -d 'Speak HTTP/1.1'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l http2 -d 'Offer HTTP/2 over TLS'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s x -l proxy -x -d 'Go through this proxy; "" goes direct'
+complete -c sluice -n "__fish_seen_subcommand_from send" -s h -l help -d 'Show this help'
+
+# sluice run
+complete -c sluice -n "__fish_seen_subcommand_from run" -s c -l config -rF -d 'The configuration of the pipeline'
+complete -c sluice -n "__fish_seen_subcommand_from run" -s i -l input -rF -d 'Read requests from here (default: standard input)'
+complete -c sluice -n "__fish_seen_subcommand_from run" -s o -l output -rF -d 'Write results to here (default: standard output)'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l concurrency -x -d 'Have so many requests in flight (default 64)'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l rate -x -d 'Start at most so many requests a second'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l drain -x -d 'When interrupted, wait so long for what is in flight (default 30s)'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l plugin -rF -d 'Add a plugin to each list that it has a part in; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l no-progress -d 'Show no progress bar on a terminal'
+complete -c sluice -n "__fish_seen_subcommand_from run" -s q -l quiet -d 'Show neither progress nor summary'
+complete -c sluice -n "__fish_seen_subcommand_from run" -s h -l help -d 'Show this help'
+
+# sluice check
+complete -c sluice -n "__fish_seen_subcommand_from check" -s c -l config -rF -d 'The configuration'
+complete -c sluice -n "__fish_seen_subcommand_from check" -l json -d 'Print the verdict as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from check" -s h -l help -d 'Show this help'
+
+# sluice echo
+complete -c sluice -n "__fish_seen_subcommand_from echo" -s p -l port -x -d 'Listen on this port; 0, the default, takes any free one'
+complete -c sluice -n "__fish_seen_subcommand_from echo" -l host -x -d 'Listen on this address (default 127.0.0.1)'
+complete -c sluice -n "__fish_seen_subcommand_from echo" -s h -l help -d 'Show this help'
+
+# sluice plugin inspect
+complete -c sluice -n "__fish_seen_subcommand_from inspect" -l json -d 'Print a JSON document for each, one a line'
+complete -c sluice -n "__fish_seen_subcommand_from inspect" -s h -l help -d 'Show this help'
+complete -c sluice -n "__fish_seen_subcommand_from inspect" -F
+
+# sluice version
+complete -c sluice -n "__fish_seen_subcommand_from version" -s h -l help -d 'Show this help'
+
+# sluice help
+complete -c sluice -n "__fish_seen_subcommand_from help" -s h -l help -d 'Show this help'

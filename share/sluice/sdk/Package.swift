@@ -1,0 +1,32 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What the sources are written for; warnings of a later compiler are no errors here.
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// Sluice for authors of plugins: the ABI's headers and the Swift module over them.
+let package = Package(
+  name: "sluice-sdk",
+  products: [
+    .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
+    .library(name: "CSluice", targets: ["CSluice"]),
+  ],
+  targets: [
+    .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .target(
+      name: "CSluice", dependencies: ["CJansson"], path: ".", sources: ["Sources/CSluice/abi_layout.c"],
+      publicHeadersPath: "include"),
+    .target(name: "SluiceMessages", swiftSettings: settings),
+    .target(name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: settings),
+    .target(name: "SluiceLocks", swiftSettings: settings),
+    .target(
+      name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON"],
+      swiftSettings: settings),
+  ],
+  swiftLanguageModes: [.v6],
+  cLanguageStandard: .c11
+)
