@@ -37,7 +37,7 @@ demo: deps build ## a pipeline at work, in half a minute
 
 test: deps lint ## everything that has to hold before a change lands
 	$(SWIFT) build --build-tests $(SWIFTFLAGS)
-	$(SWIFT) test --skip-build $(SWIFTFLAGS)
+	scripts/run-tests.sh $(SWIFT) test --skip-build $(SWIFTFLAGS)
 	$(MAKE) check
 
 # The checks of what was built for the tests.

@@ -2,6 +2,8 @@
 # Builds everything in Examples/, and runs the client and the plugins against the echo server of the command.
 # usage: scripts/check-examples.sh        SLUICE=.build/debug/sluice, or another build of the command
 set -eu
+# The servers are on this machine: no proxy leads to them.
+export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1
 cd "$(dirname "$0")/.."
 : "${SLUICE:=.build/debug/sluice}"
 work=$(mktemp -d)

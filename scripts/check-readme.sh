@@ -3,6 +3,8 @@
 # the first request prints with the block that shows it. Ids, which are new each time, are not compared.
 # usage: scripts/check-readme.sh
 set -eu
+# The servers are on this machine: no proxy leads to them.
+export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1
 repository=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 server=

@@ -3,6 +3,8 @@
 # Needs what `make build` makes, and nothing else: no network, no root.
 # usage: scripts/demo.sh [REQUESTS]     5000 unless said
 set -eu
+# The servers are on this machine: no proxy leads to them.
+export no_proxy=127.0.0.1 NO_PROXY=127.0.0.1
 cd "$(dirname "$0")/.."
 built=$PWD/.build/release
 requests=${1:-5000}

@@ -27,7 +27,7 @@ import Testing
     let server = try await NginxServer.start(certificates: certificates)
     let result = try await Command.run(
       "openssl",
-      ["s_client", "-connect", "localhost:\(server.ports.tls)", "-alpn", "h2", "-verify_return_error"]
+      ["s_client", "-connect", "127.0.0.1:\(server.ports.tls)", "-alpn", "h2", "-verify_return_error"]
         + ["-verify_hostname", "localhost", "-CAfile", certificates.authority])
     #expect(result.outputText.contains("ALPN protocol: h2"))
     #expect(result.outputText.contains("Verify return code: 0 (ok)"))

@@ -31,7 +31,7 @@ import Testing
     }
     #expect(ends == ["dns, before sending: true": 500])
     #expect(asked.value == ["nowhere.test"])
-    #expect(probes[0].record.value.error?.message.contains("\"nowhere.test\": Name or service not known") == true)
+    #expect(probes.first?.record.value.error?.message.contains("\"nowhere.test\": Name or service not known") == true)
     // A failure is not remembered.
     _ = try await wire.get("http://nowhere.test/")
     #expect(asked.value.count == 2)
@@ -54,7 +54,7 @@ import Testing
     for probe in probes { #expect(try await probe.waitForEnd().error == nil) }
     #expect(try await wire.get("http://service.test:\(server.port)/again").error == nil)
     #expect(asked.load(ordering: .relaxed) == 1)
-    #expect(server.requests[0].headers.first("Host") == "service.test:\(server.port)")
+    #expect(server.requests.first?.headers.first("Host") == "service.test:\(server.port)")
   }
 
   @Test func `many names at once take at most four threads`() async throws {

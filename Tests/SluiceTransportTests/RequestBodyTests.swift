@@ -13,8 +13,8 @@ import Testing
     let body = [UInt8](repeating: 7, count: 3_000_000)
     let record = try await Wire().send(Request(method: "POST", url: HTTPURL(server.baseURL), body: .bytes(body)))
     #expect(record.error == nil)
-    #expect(server.requests[0].body == body)
-    let headers = server.requests[0].headers
+    #expect(server.requests.first?.body == body)
+    let headers = try #require(server.requests.first).headers
     #expect(headers.first("Content-Length") == "3000000")
     #expect(headers.first("Expect") == nil)
     #expect(headers.first("Content-Type") == nil)
@@ -26,21 +26,21 @@ import Testing
       method: "POST", url: try HTTPURL(server.baseURL), headers: ["content-type": "application/json"],
       body: .text("{}"))
     _ = try await Wire().send(request)
-    #expect(server.requests[0].headers.first("Content-Type") == "application/json")
+    #expect(server.requests.first?.headers.first("Content-Type") == "application/json")
   }
 
   @Test func `a POST without a body says that it has none`() async throws {
     let server = try LoopbackServer()
     _ = try await Wire().send(Request(method: "POST", url: HTTPURL(server.baseURL)))
-    #expect(server.requests[0].headers.first("Content-Length") == "0")
-    #expect(server.requests[0].headers.first("Content-Type") == nil)
+    #expect(server.requests.first?.headers.first("Content-Length") == "0")
+    #expect(server.requests.first?.headers.first("Content-Type") == nil)
   }
 
   @Test func `a GET can have a body`() async throws {
     let server = try LoopbackServer()
     _ = try await Wire().send(Request(method: "GET", url: HTTPURL(server.baseURL), body: .text("query")))
-    #expect(server.requests[0].method == "GET")
-    #expect(server.requests[0].body == Array("query".utf8))
+    #expect(server.requests.first?.method == "GET")
+    #expect(server.requests.first?.body == Array("query".utf8))
   }
 
   @Test func `a file is read while it is sent, and closed`() async throws {
@@ -52,7 +52,7 @@ import Testing
     let file = Body.file(FileBody(path: path, byteCount: text.utf8.count))
     let record = try await wire.send(Request(method: "PUT", url: HTTPURL(server.baseURL), body: file))
     #expect(record.error == nil)
-    #expect(server.requests[0].body == Array(text.utf8))
+    #expect(server.requests.first?.body == Array(text.utf8))
     #expect(record.timings.bytesSent > 500_000)
     #expect(!ProcessFacts.openFiles.contains(path))
   }
@@ -89,8 +89,8 @@ import Testing
     }
     let record = try await Wire().send(Request(method: "POST", url: HTTPURL(server.baseURL), body: .stream(stream)))
     #expect(record.error == nil)
-    #expect(server.requests[0].body.count == 30_000)
-    #expect(server.requests[0].headers.first("Content-Length") == length.map(String.init))
+    #expect(server.requests.first?.body.count == 30_000)
+    #expect(server.requests.first?.headers.first("Content-Length") == length.map(String.init))
   }
 
   @Test func `a stream that throws ends the transfer with its reason`() async throws {

@@ -40,7 +40,7 @@ import Testing
     let request = Request(url: try HTTPURL(server.baseURL), headers: ["X-Early": "gone", "Host": "other.example"])
     let record = try await Wire().send(request, probe)
     #expect(record.error == nil)
-    let sent = server.receivedText[0]
+    let sent = try #require(server.receivedText.first)
     #expect(sent.contains("\r\nX-Late: yes\r\n"))
     #expect(sent.contains("\r\nX-Empty:\r\n"))
     #expect(sent.contains("\r\nX-Empty-Too:\r\n"))
@@ -53,11 +53,12 @@ import Testing
     let wire = try Wire()
     let url = try HTTPURL("http://us%40er:p%3Ass@127.0.0.1:\(server.port)/")
     let first = try await wire.send(Request(url: url))
-    #expect(server.receivedText[0].contains("\r\nAuthorization: Basic dXNAZXI6cDpzcw==\r\n"))
-    #expect(first.issued[0].marks(at: 0) == .sensitive)
+    #expect(server.receivedText.first?.contains("\r\nAuthorization: Basic dXNAZXI6cDpzcw==\r\n") == true)
+    #expect(first.issued.first?.marks(at: 0) == .sensitive)
     _ = try await wire.send(Request(url: url, headers: ["authorization": "Bearer x"]))
-    #expect(server.receivedText[1].contains("\r\nauthorization: Bearer x\r\n"))
-    #expect(!server.receivedText[1].contains("Basic"))
+    let second = try #require(server.receivedText.dropFirst().first)
+    #expect(second.contains("\r\nauthorization: Bearer x\r\n"))
+    #expect(!second.contains("Basic"))
   }
 
   @Test func `an observer that refuses to issue ends the transfer before a byte is sent`() async throws {
@@ -69,7 +70,7 @@ import Testing
     #expect(record.code == .cancelled)
     #expect(record.issued.count == 1)
     try await server.waitForScripts()
-    #expect(server.received[0].isEmpty)
+    #expect(server.received == [[]])
   }
 
   @Test(arguments: ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND"])
@@ -82,7 +83,7 @@ import Testing
       #expect(record.head?.status == 200)
     }
     #expect(server.requests.map(\.method) == ["POST", method, "HEAD", method])
-    #expect(server.requests[1].body.isEmpty)
+    #expect(server.requests.dropFirst().first?.body.isEmpty == true)
   }
 
   @Test func `informational responses are told, trailers come with the end`() async throws {
@@ -97,7 +98,7 @@ import Testing
     #expect(record.informational == [103])
     #expect(record.head?.headers["Link"] == nil)
     #expect(record.bodyText == "abc")
-    #expect(record.ends[0].trailers["X-Sum"] == "42")
+    #expect(record.ends.first?.trailers["X-Sum"] == "42")
     #expect(record.head?.headers["X-Sum"] == nil)
   }
 

@@ -36,22 +36,18 @@ final class BlockingPool: Sendable {
 
   /// Runs the job on a thread; false when the pool is closed or has no thread at all and gets none.
   func submit(_ job: @escaping Job) -> Bool {
-    enum Step { case refused, queued, startThread }
-    let step: Step = state.update { state in
-      if state.isClosed { return .refused }
+    state.update { state in
+      if state.isClosed { return false }
       state.jobs.append(job)
-      guard state.idle < state.jobs.count - state.next, state.threads < maximumThreads else { return .queued }
-      state.threads += 1
-      return .startThread
-    }
-    guard step == .startThread else { return step == .queued }
-    if startThread() { return true }
-    return state.update { state in
-      state.threads -= 1
-      // Others will take it, where there are others.
-      if state.threads > 0 { return true }
-      state.jobs.removeLast()
-      return false
+      guard state.idle < state.jobs.count - state.next, state.threads < maximumThreads else { return true }
+      // Started with the lock held, so that nobody counts on a thread that does not come into being.
+      if startThread() {
+        state.threads += 1
+      } else if state.threads == 0 {
+        state.jobs.removeLast()
+        return false
+      }
+      return true
     }
   }
 

@@ -4,10 +4,18 @@ import Glibc
 public enum Loopback {
   static let socketType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
 
-  /// A port that was free a moment ago, for programs that cannot report the one they chose. Somebody else may take
-  /// it before they do, so the caller tries again when that happens.
+  /// A port that nobody listened on a moment ago, for programs that cannot report the one they chose.
+  ///
+  /// It lies below those that the kernel hands out by itself, so nothing but another caller of this takes it before they
+  /// do, on `::1` neither; the caller tries again when that happens.
   public static func freePort() throws -> UInt16 {
-    try ListeningSocket(port: 0).port
+    let range = try FileTree.readText("/proc/sys/net/ipv4/ip_local_port_range")
+    let first = range.split(whereSeparator: \.isWhitespace).first.flatMap { UInt16($0) } ?? 32768
+    for _ in 0..<100 {
+      let port = UInt16.random(in: first / 3..<max(first, 2))
+      if (try? ListeningSocket(port: port)) != nil { return port }
+    }
+    throw TestKitError("no free port from \(first / 3) to \(first)")
   }
 
   static func withAddress<Result>(

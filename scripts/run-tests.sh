@@ -1,0 +1,18 @@
+#!/bin/sh
+# Runs a test command, and repeats at the end what failed, which is far up in the output of many tests.
+# usage: scripts/run-tests.sh swift test [OPTION...]
+set -eu
+cd "$(dirname "$0")/.."
+mkdir -p .build
+log=.build/tests.log
+{
+  status=0
+  "$@" 2>&1 || status=$?
+  echo "$status" >"$log.status"
+} | tee "$log"
+status=$(cat "$log.status")
+[ "$status" -eq 0 ] && exit 0
+printf '\nrun-tests: "%s" ended with %s; %s has all of it. What failed:\n' "$*" "$status" "$log" >&2
+# A crash shows its message and the frames below; each issue what was expected and the lines after it.
+grep -aE -A 4 'recorded an issue|Fatal error|Crash|crashed:| in .* at /.*\.swift' "$log" | cut -c 1-400 | tail -n 120 >&2 || true
+exit "$status"
