@@ -4,6 +4,12 @@
 set -eu
 cd "$(dirname "$0")/.."
 mkdir -p .build
+# Side by side the tests need more descriptors than this; the test process raises its limit as far as it may.
+limit=$(ulimit -Hn)
+if [ "$limit" != unlimited ] && [ "$limit" -lt 4096 ]; then
+  echo "run-tests: at most $limit descriptors (ulimit -Hn): one test at a time" >&2
+  set -- "$@" --no-parallel
+fi
 log=.build/tests.log
 {
   status=0

@@ -51,7 +51,7 @@ import Testing
     running.send(signal: 2)
     // Two of one kind that are pending at the same time would be one.
     running.send(signal: 15)
-    #expect([130, 143].contains(try await running.wait(upTo: .seconds(20)).status))
+    #expect([130, 143].contains(try await running.wait(upTo: Patience.limit).status))
   }
 
   @Test func `a reader that goes away ends it quietly with 141, with the input still open`() async throws {
@@ -64,7 +64,7 @@ import Testing
     try await server.waitForHeld(1)
     try await running.waitForError(containing: "closed")
     server.release()
-    let result = try await running.wait(upTo: .seconds(30))
+    let result = try await running.wait(upTo: Patience.limit)
     #expect(result.errorText == "closed\n141\n")
   }
 

@@ -52,7 +52,7 @@ public final class StubLoop: EventLoop, @unchecked Sendable {
 
   /// Runs what was posted, waiting for other threads where need be; false when the condition does not come to hold.
   @discardableResult
-  public func run(upTo limit: Duration = .seconds(30), until isDone: () -> Bool) -> Bool {
+  public func run(upTo limit: Duration = Patience.limit, until isDone: () -> Bool) -> Bool {
     drive {
       drain()
       while !isDone() {

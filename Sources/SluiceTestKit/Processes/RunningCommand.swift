@@ -62,14 +62,14 @@ public final class RunningCommand: Sendable {
   public var errorSoFar: String { String(decoding: errors.value, as: UTF8.self) }
 
   /// Suspends until the child has written this text to its standard output.
-  public func waitForOutput(containing text: String, upTo limit: Duration = .seconds(30)) async throws {
+  public func waitForOutput(containing text: String, upTo limit: Duration = Patience.limit) async throws {
     try await output.wait(upTo: limit, for: "\"\(text)\" on standard output") { bytes in
       String(decoding: bytes, as: UTF8.self).contains(text)
     }
   }
 
   /// The same for standard error.
-  public func waitForError(containing text: String, upTo limit: Duration = .seconds(30)) async throws {
+  public func waitForError(containing text: String, upTo limit: Duration = Patience.limit) async throws {
     try await errors.wait(upTo: limit, for: "\"\(text)\" on standard error") { bytes in
       String(decoding: bytes, as: UTF8.self).contains(text)
     }

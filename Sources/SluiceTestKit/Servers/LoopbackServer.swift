@@ -49,7 +49,7 @@ public final class LoopbackServer: Sendable {
   public var requestCount: Int { state.value.requestCount }
   public var heldCount: Int { state.value.held.count }
 
-  public func waitForRequests(_ count: Int, upTo limit: Duration = .seconds(30)) async throws {
+  public func waitForRequests(_ count: Int, upTo limit: Duration = Patience.limit) async throws {
     try await state.wait(upTo: limit, for: "\(count) requests") { $0.requestCount >= count }
   }
 
@@ -58,7 +58,7 @@ public final class LoopbackServer: Sendable {
     state.update { $0.isHolding = true }
   }
 
-  public func waitForHeld(_ count: Int, upTo limit: Duration = .seconds(30)) async throws {
+  public func waitForHeld(_ count: Int, upTo limit: Duration = Patience.limit) async throws {
     try await state.wait(upTo: limit, for: "\(count) held requests") { $0.held.count >= count }
   }
 

@@ -57,13 +57,13 @@ public final class NginxServer: Sendable {
   /// Lets nginx finish what it serves.
   public func stop() async throws {
     process.send(signal: SIGQUIT)
-    _ = try await process.wait(upTo: .seconds(30))
+    _ = try await process.wait(upTo: Patience.limit)
   }
 
   /// The death of a server: connections end in the middle of whatever they carry. Returns when it is gone.
   public func kill() async throws {
     process.send(signal: SIGKILL)
-    _ = try await process.wait(upTo: .seconds(30))
+    _ = try await process.wait(upTo: Patience.limit)
   }
 
   /// Lines of the access log so far; empty unless a format was configured.

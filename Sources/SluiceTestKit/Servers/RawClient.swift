@@ -16,7 +16,7 @@ public final class RawClient {
   public let socket: StreamSocket
   private var pending: [UInt8] = []
 
-  public init(host: String = "127.0.0.1", port: UInt16, limit: Duration = .seconds(30)) throws {
+  public init(host: String = "127.0.0.1", port: UInt16, limit: Duration = Patience.limit) throws {
     socket = try .connect(host: host, port: port, limit: limit)
   }
 

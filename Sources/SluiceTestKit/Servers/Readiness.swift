@@ -4,7 +4,7 @@ import Glibc
 public enum Readiness {
   /// Connects again and again until somebody answers; false when the process ends or the limit passes first.
   public static func isListening(
-    on port: UInt16, while process: RunningCommand, upTo limit: Duration = .seconds(30)
+    on port: UInt16, while process: RunningCommand, upTo limit: Duration = Patience.limit
   ) async -> Bool {
     await withCheckedContinuation { continuation in
       Threads.start { continuation.resume(returning: tryConnecting(to: port, while: process, upTo: limit)) }

@@ -19,7 +19,7 @@ public final class ScriptedServer: Sendable {
   private let limit: Duration
 
   /// `limit` ends reads and writes on which nothing moves.
-  public init(_ scripts: [[ScriptStep]], limit: Duration = .seconds(30)) throws {
+  public init(_ scripts: [[ScriptStep]], limit: Duration = Patience.limit) throws {
     listener = try ListeningSocket()
     port = listener.port
     self.scripts = scripts

@@ -14,7 +14,7 @@ public final class StreamSocket: Sendable {
   }
 
   /// Connects to a literal address; refused at once where nobody listens.
-  public static func connect(host: String = "127.0.0.1", port: UInt16, limit: Duration = .seconds(30)) throws
+  public static func connect(host: String = "127.0.0.1", port: UInt16, limit: Duration = Patience.limit) throws
     -> StreamSocket
   {
     let descriptor = try Loopback.withAddress(host, port) { address, length in

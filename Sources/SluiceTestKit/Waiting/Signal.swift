@@ -14,13 +14,13 @@ public final class Signal: Sendable {
   }
 
   /// Suspends until the signal is set; throws when the limit passes first.
-  public func wait(upTo limit: Duration = .seconds(30), for what: String = "a signal") async throws {
+  public func wait(upTo limit: Duration = Patience.limit, for what: String = "a signal") async throws {
     try await isOpen.wait(upTo: limit, for: what) { $0 }
   }
 
   /// Blocks the calling thread; false when the limit passes first.
   @discardableResult
-  public func waitBlocking(upTo limit: Duration = .seconds(30)) -> Bool {
+  public func waitBlocking(upTo limit: Duration = Patience.limit) -> Bool {
     isOpen.waitBlocking(upTo: limit) { $0 } != nil
   }
 

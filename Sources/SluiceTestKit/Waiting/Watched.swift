@@ -41,7 +41,7 @@ public final class Watched<Value: Sendable>: Sendable {
   /// Suspends until the condition holds. Throws when the limit passes first, or when the task is cancelled.
   @discardableResult
   public func wait(
-    upTo limit: Duration = .seconds(30), for what: String = "a condition", until isMet: @escaping Condition
+    upTo limit: Duration = Patience.limit, for what: String = "a condition", until isMet: @escaping Condition
   ) async throws -> Value {
     let deadline = Deadline()
     let value: Value? = await withTaskCancellationHandler {
@@ -59,7 +59,7 @@ public final class Watched<Value: Sendable>: Sendable {
 
   /// Blocks the calling thread until the condition holds; nil when the limit passes first.
   @discardableResult
-  public func waitBlocking(upTo limit: Duration = .seconds(30), until isMet: @escaping Condition) -> Value? {
+  public func waitBlocking(upTo limit: Duration = Patience.limit, until isMet: @escaping Condition) -> Value? {
     let semaphore = DispatchSemaphore(value: 0)
     let waiter = watch(isMet) { _ in semaphore.signal() }
     _ = semaphore.wait(timeout: .now() + limit.dispatchInterval)

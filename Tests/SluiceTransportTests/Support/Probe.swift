@@ -53,7 +53,7 @@ final class Probe: TransferObserver, @unchecked Sendable {
 
   /// What was recorded when the transfer ended.
   @discardableResult
-  func waitForEnd(upTo limit: Duration = .seconds(30)) async throws -> Record {
+  func waitForEnd(upTo limit: Duration = Patience.limit) async throws -> Record {
     try await record.wait(upTo: limit, for: "the end of a transfer") { !$0.ends.isEmpty }
   }
 }

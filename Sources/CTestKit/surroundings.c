@@ -1,0 +1,29 @@
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/resource.h>
+
+// What the tests need of their surroundings, whatever the caller's shell is like. Constructors, because libcurl and the
+// children that tests start read the environment too, and no test runs before them.
+
+// The servers are on this machine and the contexts are made up: nothing of the caller's may reach them.
+__attribute__((constructor)) static void forget_environment(void) {
+  static const char *const names[] = {
+      "http_proxy",       "https_proxy",       "HTTP_PROXY",        "HTTPS_PROXY",          "all_proxy",
+      "ALL_PROXY",        "no_proxy",          "NO_PROXY",          "TRACEPARENT",          "TRACESTATE",
+      "BAGGAGE",          "SSLKEYLOGFILE",     "OTEL_PROPAGATORS",  "OTEL_SDK_DISABLED",    "OTEL_SERVICE_NAME",
+      "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG", "NO_COLOR",
+  };
+  for (size_t index = 0; index < sizeof names / sizeof *names; index++) unsetenv(names[index]);
+}
+
+// Tests run side by side, each with servers and clients of its own, so the usual 1,024 descriptors are soon taken.
+__attribute__((constructor)) static void raise_descriptor_limit(void) {
+  const rlim_t wanted = 16384;
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  struct rlimit raised = {wanted, limit.rlim_max > wanted ? limit.rlim_max : wanted};
+  // Past the hard limit only for those who may.
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
