@@ -106,7 +106,7 @@ public final class Engine: Sendable {
     var random = SystemRandomNumberGenerator()
     completion(
       TransactionResult(
-        refused: TransactionID(using: &random),
+        refused: TransactionID(using: &random), request,
         TransactionError(
           code: TransactionError.Code.shutdown, message: "the engine was shut down before the request was submitted",
           isBeforeSending: true)))

@@ -49,7 +49,7 @@ final class LoopMetrics: @unchecked Sendable {
     guard let issued = issueTimes.remove(event.exchange.id) else { return }
     var nanoseconds = event.time.nanoseconds &- issued.nanoseconds
     // Where the body was awaited, the event comes after it.
-    if let receive = event.timings?.receive { nanoseconds -= min(nanoseconds, receive.nanoseconds) }
+    if let receive = event.finalTimings?.receive { nanoseconds -= min(nanoseconds, receive.nanoseconds) }
     timeToHead.record(nanoseconds: nanoseconds)
     headHistogram.record(nanoseconds: nanoseconds)
   }
@@ -61,8 +61,8 @@ final class LoopMetrics: @unchecked Sendable {
     series[Self.place(method, StatusClass(status: event.status))].record(nanoseconds: nanoseconds)
     duration.record(nanoseconds: nanoseconds)
     outcomes[Self.outcomeClass(event.outcome).rawValue].add()
-    bytesSent.add(UInt64(clamping: event.timings?.bytesSent ?? 0))
-    bytesReceived.add(UInt64(clamping: event.timings?.bytesReceived ?? 0))
+    bytesSent.add(UInt64(clamping: event.finalTimings?.bytesSent ?? 0))
+    bytesReceived.add(UInt64(clamping: event.finalTimings?.bytesReceived ?? 0))
   }
 
   private static func outcomeClass(_ outcome: TransactionOutcome?) -> OutcomeClass {

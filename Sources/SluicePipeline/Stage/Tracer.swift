@@ -53,8 +53,14 @@ public struct TraceEvent {
   public let error: TransactionError?
   /// The delay of a `willRetry`, the whole duration of a `didComplete`.
   public let duration: Duration
-  /// In `didReceive` (where the body was awaited) and `didComplete`, when there was a hop.
-  public let timings: TransferTimings?
+  /// Of the hop that it is about, once that has ended: in a `didReceive` whose body was awaited, and in `didComplete`.
+  public let finalTimings: TransferTimings?
+
+  /// In `didReceive` and `didComplete`, when there was a hop. Where the body is still to come, what is known so far: the
+  /// phases before it. Measured when it is asked for, so that a tracer pays for what it looks at. [loop]
+  public var timings: TransferTimings? {
+    finalTimings ?? (kind == .didReceive ? exchange.transaction?.transfer?.timings : nil)
+  }
 }
 
 /// How a transaction ended.

@@ -71,6 +71,7 @@ extension Transaction {
       try exchange.settleRequest()
       try routeRequestBody()
     } catch { return .abort(error) }
+    timings = nil
     transfer = environment.transport.start(exchange.nativeRequest, pipeline.settings.transfer, observer: self)
     return nil
   }

@@ -19,7 +19,7 @@ extension Transaction {
       TraceEvent(
         kind: kind, time: now(), exchange: exchange,
         status: status ?? exchange.responseStatus,
-        outcome: nil, error: nil, duration: .zero, timings: kind == .didReceive ? timings : nil))
+        outcome: nil, error: nil, duration: .zero, finalTimings: kind == .didReceive ? timings : nil))
   }
 
   func emitRetry(after delay: Duration) {
@@ -27,7 +27,7 @@ extension Transaction {
     record(
       TraceEvent(
         kind: .willRetry, time: now(), exchange: exchange, status: exchange.responseStatus,
-        outcome: nil, error: machine.failure, duration: delay, timings: nil))
+        outcome: nil, error: machine.failure, duration: delay, finalTimings: nil))
   }
 
   func emitCompletion(_ result: TransactionResult, at now: Instant) {
@@ -36,7 +36,7 @@ extension Transaction {
       TraceEvent(
         kind: .didComplete, time: now, exchange: exchange, status: result.response?.status ?? 0,
         outcome: result.outcome,
-        error: result.error, duration: result.duration, timings: result.timings))
+        error: result.error, duration: result.duration, finalTimings: result.timings))
   }
 
   private func record(_ event: TraceEvent) {

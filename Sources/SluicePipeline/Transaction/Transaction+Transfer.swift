@@ -16,6 +16,9 @@ extension Transaction: TransferObserver {
       return false
     }
     metrics.countHop()
+    issued = Request(
+      method: exchange.nativeRequest.method, url: exchange.nativeRequest.url, headers: headers,
+      body: exchange.nativeRequest.body, timeout: original.timeout)
     clock = nil
     emit(.didIssue)
     return true
@@ -45,6 +48,7 @@ extension Transaction: TransferObserver {
 
   public func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {
     guard machine.phase != .done else { return }
+    clock = nil
     emit(.didReceiveInformational, status: status)
   }
 

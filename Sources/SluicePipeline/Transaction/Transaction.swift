@@ -23,7 +23,10 @@ public final class Transaction: @unchecked Sendable {
   var disposition = BodyDisposition.hold
   /// Why a stage or a sink ended the hop.
   var hopFailure: TransactionError?
+  /// Of the last hop, once it has ended.
   var timings: TransferTimings?
+  /// The last hop's request as it went out.
+  var issued: Request?
   var gatherer: (any BodyGatherer)?
 
   // The stage that is being called, or was suspended.
@@ -103,13 +106,17 @@ public final class Transaction: @unchecked Sendable {
   func finish(_ failure: TransactionError?) {
     environment.loop.disarm(timer)
     withdrawToken()
-    if machine.isOnWire { transfer?.cancel() }
+    if machine.isOnWire {
+      timings = transfer?.timings
+      transfer?.cancel()
+    }
     transfer = nil
     let error = failure ?? settleLastForms()
     let now = now()
     let result = TransactionResult(
       id: exchange.id, requestID: exchange.requestID, response: exchange.nativeResponse, error: error,
-      attempts: exchange.attempt + 1, duration: now.duration(since: exchange.started), timings: timings)
+      attempts: exchange.attempt + 1, duration: now.duration(since: exchange.started), timings: timings,
+      originalRequest: original, issuedRequest: issued)
     metrics.transactionDidComplete(
       result.outcomeClass, status: result.response?.status ?? 0, nanoseconds: result.duration.nanoseconds)
     emitCompletion(result, at: now)

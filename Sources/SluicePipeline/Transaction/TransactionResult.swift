@@ -13,12 +13,16 @@ public struct TransactionResult: Sendable {
   public let attempts: Int
   /// From submission to the end.
   public let duration: Duration
-  /// Of the last hop; nil where none was made.
+  /// Of the last hop, as far as it got; nil where none was made.
   public let timings: TransferTimings?
+  /// The request as the caller gave it.
+  public let originalRequest: Request
+  /// The request as the last hop sent it, with what stages and redirects made of it; nil where nothing was sent.
+  public let issuedRequest: Request?
 
   init(
     id: TransactionID, requestID: String, response: Response?, error: TransactionError?, attempts: Int,
-    duration: Duration, timings: TransferTimings?
+    duration: Duration, timings: TransferTimings?, originalRequest: Request, issuedRequest: Request?
   ) {
     self.id = id
     self.requestID = requestID
@@ -27,12 +31,15 @@ public struct TransactionResult: Sendable {
     self.attempts = attempts
     self.duration = duration
     self.timings = timings
+    self.originalRequest = originalRequest
+    self.issuedRequest = issuedRequest
   }
 
   /// The result of a transaction that was turned away before it began.
-  public init(refused id: TransactionID, _ error: TransactionError) {
+  public init(refused id: TransactionID, _ request: Request, _ error: TransactionError) {
     self.init(
-      id: id, requestID: id.description, response: nil, error: error, attempts: 0, duration: .zero, timings: nil)
+      id: id, requestID: id.description, response: nil, error: error, attempts: 0, duration: .zero, timings: nil,
+      originalRequest: request, issuedRequest: nil)
   }
 
   public var outcome: TransactionOutcome {

@@ -51,6 +51,13 @@ public protocol Transfer: AnyObject {
 
   /// Goes on after the observer answered a piece with ``BodyProgress/pause``.
   func resumeReceiving()
+
+  /// What is known before the end of where the time went; nil where the transport does not measure it.
+  var timings: TransferTimings? { get }
+}
+
+extension Transfer {
+  public var timings: TransferTimings? { nil }
 }
 
 /// Who is told what happens to a hop. Called on the loop, partly from inside the wire library: no call may block.

@@ -109,9 +109,16 @@ final class CurlTransfer: Transfer {
     }
   }
 
-  /// Libcurl is done with the transfer, or we are. [loop, outside libcurl]
-  func finish(_ code: CURLcode) {
-    guard let handle else { return }
+  var timings: TransferTimings? {
+    if case .held(let timings) = phase { return timings }
+    if let handle { return measured(handle) }
+    guard let startedAt else { return nil }
+    var timings = TransferTimings()
+    timings.queue = transport.loop.now.duration(since: startedAt)
+    return timings
+  }
+
+  private func measured(_ handle: CurlHandle) -> TransferTimings {
     var timings = handle.timings()
     timings.queue = queueTime
     timings.version = reader.version
@@ -119,6 +126,13 @@ final class CurlTransfer: Transfer {
       timings.send = sentAt.duration(since: issuedAt)
       timings.wait = max(.zero, timings.wait - timings.send)
     }
+    return timings
+  }
+
+  /// Libcurl is done with the transfer, or we are. [loop, outside libcurl]
+  func finish(_ code: CURLcode) {
+    guard let handle else { return }
+    let timings = measured(handle)
     let error = error(for: code, handle)
     noteSizes(handle)
     self.handle = nil

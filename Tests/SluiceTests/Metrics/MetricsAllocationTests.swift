@@ -35,7 +35,7 @@ private func ledger() throws -> [TraceEvent] {
   return kinds.map {
     TraceEvent(
       kind: $0, time: Instant(nanoseconds: 5000), exchange: exchange, status: 200, outcome: .succeeded, error: nil,
-      duration: .zero, timings: TransferTimings())
+      duration: .zero, finalTimings: TransferTimings())
   }
 }
 

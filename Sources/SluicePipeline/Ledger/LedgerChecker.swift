@@ -1,0 +1,83 @@
+import SluiceMessages
+
+/// Holds the events of any number of transactions, mixed as they happen, against the rules of the ledger.
+///
+///     will_execute
+///       attempt 0, 1, 2 …:  did_configure
+///                             hop 0, 1 …:  did_issue ─ did_receive_informational* ─ did_receive ─ will_redirect?
+///                           will_retry, if another attempt follows
+///       did_validate_response ─ did_extract ─ did_validate_payload
+///     did_complete
+///
+/// Everything between the first and the last may be missing from some point on, except where one event needs another before
+/// it. Memory grows with the transactions that are open, and with nothing else.
+public struct LedgerChecker: Sendable {
+  /// Of the transactions that have ended so many are remembered, to tell their late events from those of unknown ones.
+  static let remembered = 65_536
+
+  private var open: [TransactionID: OpenTransaction] = [:]
+  private var ended: [TransactionID: Int] = [:]
+  private var endedInOrder: [TransactionID] = []
+  private var oldest = 0
+  /// Events that were held against the rules.
+  public private(set) var events = 0
+  /// Transactions that began.
+  public private(set) var transactions = 0
+
+  public init() {}
+
+  /// Takes the next event.
+  /// - Parameter line: its position in the log, for the violation; nil counts the events.
+  /// - Throws: the rule that it breaks. What follows a violation is not worth checking.
+  public mutating func check(_ entry: LedgerEntry, line: Int? = nil) throws(LedgerViolation) {
+    events += 1
+    let line = line ?? events
+    guard var transaction = open[entry.transaction] else { return try begin(entry, line) }
+    do { try transaction.take(entry) } catch {
+      throw LedgerViolation(rule: error.rule, line: line, transaction: entry.transaction, message: error.message)
+    }
+    if entry.kind == .didComplete {
+      open[entry.transaction] = nil
+      remember(entry.transaction, line)
+    } else {
+      open[entry.transaction] = transaction
+    }
+  }
+
+  /// The log is over.
+  /// - Throws: that a transaction has no end; of several, the one that began first.
+  public func finish() throws(LedgerViolation) {
+    guard let (id, first) = open.min(by: { $0.value.line < $1.value.line }) else { return }
+    let others = open.count == 1 ? "" : ", nor have \(open.count - 1) other transactions"
+    throw LedgerViolation(
+      rule: .balance, line: first.line, transaction: id,
+      message: "this will_execute has no did_complete before the end of the log\(others)")
+  }
+
+  private mutating func begin(_ entry: LedgerEntry, _ line: Int) throws(LedgerViolation) {
+    func violation(_ rule: LedgerViolation.Rule, _ message: String) -> LedgerViolation {
+      LedgerViolation(rule: rule, line: line, transaction: entry.transaction, message: message)
+    }
+    if let end = ended[entry.transaction] {
+      throw violation(
+        .balance, "\(entry.kind.name) after the did_complete of line \(end); expected nothing more of this transaction")
+    }
+    guard entry.kind == .willExecute else {
+      throw violation(.balance, "\(entry.kind.name) without a will_execute before it; expected will_execute first")
+    }
+    guard entry.attempt == 0, entry.hop == 0 else {
+      throw violation(
+        .numbering, "will_execute has attempt \(entry.attempt) and hop \(entry.hop); expected attempt 0 and hop 0")
+    }
+    transactions += 1
+    open[entry.transaction] = OpenTransaction(entry, line)
+  }
+
+  private mutating func remember(_ id: TransactionID, _ line: Int) {
+    ended[id] = line
+    guard endedInOrder.count == Self.remembered else { return endedInOrder.append(id) }
+    ended[endedInOrder[oldest]] = nil
+    endedInOrder[oldest] = id
+    oldest = (oldest + 1) % Self.remembered
+  }
+}

@@ -1,0 +1,29 @@
+public import SluiceMessages
+
+/// The first thing in a log that the rules of the ledger do not allow.
+public struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Which rule; the text is what a program sees.
+  public enum Rule: String, Sendable, Hashable {
+    /// Every `will_execute` has one `did_complete`, and nothing stands outside of the two.
+    case balance
+    /// What has to come before or after what.
+    case order
+    /// Attempts and hops are numbered from 0, without a gap.
+    case numbering
+    /// Times do not go back, delays are kept, phases fit in between.
+    case timing
+    /// How a transaction ended fits what was said of it.
+    case outcome
+    /// Ids are those of one transaction.
+    case identity
+  }
+
+  public let rule: Rule
+  /// The position of the event in the log, from 1; of the `will_execute` where an end is missing.
+  public let line: Int
+  public let transaction: TransactionID
+  /// What was found, and what was expected.
+  public let message: String
+
+  public var description: String { "line \(line): transaction \(transaction): \(message)" }
+}

@@ -1,0 +1,50 @@
+extension TraceEvent.Kind: CaseIterable {
+  public static let allCases: [TraceEvent.Kind] = [
+    .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,
+    .didComplete, .didReceiveInformational, .willRetry, .willRedirect,
+  ]
+
+  /// As a log shows it.
+  public var name: String {
+    switch self {
+    case .willExecute: "will_execute"
+    case .didConfigure: "did_configure"
+    case .didIssue: "did_issue"
+    case .didReceive: "did_receive"
+    case .didValidateResponse: "did_validate_response"
+    case .didExtract: "did_extract"
+    case .didValidatePayload: "did_validate_payload"
+    case .didComplete: "did_complete"
+    case .didReceiveInformational: "did_receive_informational"
+    case .willRetry: "will_retry"
+    case .willRedirect: "will_redirect"
+    }
+  }
+
+  /// The kind that is shown so.
+  public init?(name: String) {
+    guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = kind
+  }
+}
+
+extension TransactionOutcome {
+  /// As a log shows it.
+  public var name: String {
+    switch self {
+    case .succeeded: "succeeded"
+    case .failed: "failed"
+    case .cancelled: "cancelled"
+    }
+  }
+
+  /// The outcome that is shown so.
+  public init?(name: String) {
+    switch name {
+    case "succeeded": self = .succeeded
+    case "failed": self = .failed
+    case "cancelled": self = .cancelled
+    default: return nil
+    }
+  }
+}

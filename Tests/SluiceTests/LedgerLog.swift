@@ -1,0 +1,27 @@
+import Sluice
+import SluiceLocks
+import SluicePipeline
+import Testing
+
+/// Records the ledger of an engine and holds it against the rules.
+final class LedgerLog: Sendable {
+  private let log = Locked<[LedgerEntry]>([])
+
+  var entries: [LedgerEntry] { log.withLock { $0 } }
+  var kinds: [TraceEvent.Kind] { entries.map(\.kind) }
+
+  /// A tracer that writes here.
+  var code: StageCode { StageCode(trace: { event in self.log.withLock { $0.append(LedgerEntry(event)) } }) }
+
+  func first(_ kind: TraceEvent.Kind) throws -> LedgerEntry { try #require(entries.first { $0.kind == kind }) }
+
+  /// What breaks a rule; nil where the log is in order and every transaction has its end.
+  var violation: LedgerViolation? {
+    var checker = LedgerChecker()
+    do {
+      for entry in entries { try checker.check(entry) }
+      try checker.finish()
+      return nil
+    } catch { return error }
+  }
+}

@@ -1,0 +1,191 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// The ledger under every way in which a transaction can end, over real sockets.
+@Suite struct LedgerTests {
+  private let log = LedgerLog()
+
+  /// Runs transactions to their ends on an engine with the log and what is added, and shuts it down.
+  private func run(
+    _ url: String, count: Int = 1, _ change: (inout Configuration) -> Void = { _ in }
+  ) async throws -> [TransactionResult] {
+    var configuration = Configuration()
+    change(&configuration)
+    configuration.append(log.code, named: "ledger")
+    let engine = try Engine(configuration)
+    let request = Request(url: try HTTPURL(url))
+    let results = await withTaskGroup { group in
+      for _ in 0..<count { group.addTask { await engine.transaction(request) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    await engine.shutdown()
+    #expect(log.violation == nil)
+    #expect(log.kinds.count { $0 == .willExecute } == count)
+    #expect(log.kinds.count { $0 == .didComplete } == count)
+    return results
+  }
+
+  @Test func `E1: a success has the eight events, with the phases of the hop in two of them`() async throws {
+    let server = try LoopbackServer { _ in ServerResponse.text(String(repeating: "x", count: 200_000)) }
+    defer { server.stop() }
+    let result = try #require(try await run(server.baseURL + "/a").first)
+    #expect(result.error == nil)
+    #expect(
+      log.kinds == [
+        .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,
+        .didComplete,
+      ])
+    for entry in log.entries { #expect((entry.timings != nil) == [.didReceive, .didComplete].contains(entry.kind)) }
+    let head = try #require(log.first(.didReceive).timings)
+    let whole = try #require(log.first(.didComplete).timings)
+    #expect(head.connect > .zero)
+    #expect(head.wait > .zero)
+    #expect(head.bytesSent > 0)
+    #expect(head.peerAddress == "127.0.0.1")
+    #expect(whole.bytesReceived == 200_000)
+    #expect(whole.total >= head.total)
+    #expect(whole.connect == head.connect)
+    #expect(try log.first(.didComplete).duration == result.duration)
+  }
+
+  @Test func `E1: where a stage awaits the body, did_receive has the phases of all of it`() async throws {
+    let server = try LoopbackServer { _ in ServerResponse.text(String(repeating: "x", count: 200_000)) }
+    defer { server.stop() }
+    _ = try await run(server.baseURL + "/a") { $0.append(StageCode(response: { _, _ in }), named: "reads") }
+    #expect(try log.first(.didReceive).timings?.bytesReceived == 200_000)
+  }
+
+  @Test func `E2: the ledger is whole when there is no connection`() async throws {
+    let results = try await run("http://127.0.0.1:1/", count: 20)
+    #expect(results.allSatisfy { $0.error?.code == "connect" })
+    #expect(!log.kinds.contains(.didIssue))
+  }
+
+  @Test func `E2: the ledger is whole when a request stage fails, answers itself, or the request is none`() async throws
+  {
+    let results = try await run("http://127.0.0.1:1/") {
+      $0.append(StageCode(request: { _, _ in throw StageFailure(code: "no", message: "no") }), named: "fails")
+    }
+    #expect(results.first?.error?.code == "no")
+    #expect(log.kinds == [.willExecute, .didComplete])
+  }
+
+  @Test func `E2: a stage that answers itself leaves out the wire and nothing else`() async throws {
+    let results = try await run("http://127.0.0.1:1/") {
+      $0.append(StageCode(request: { _, _ in throw ResponseOverride(Response(status: 200)) }), named: "answers")
+    }
+    #expect(results.first?.error == nil)
+    #expect(log.kinds == [.willExecute, .didValidateResponse, .didExtract, .didValidatePayload, .didComplete])
+  }
+
+  @Test func `E2: the ledger is whole when the issue stage or the response stage fails`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let results = try await run(server.baseURL + "/a") {
+      $0.append(StageCode(response: { _, _ in throw StageFailure(code: "late", message: "") }), named: "fails")
+    }
+    #expect(results.first?.error?.code == "late")
+    #expect(log.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .didComplete])
+  }
+
+  @Test func `E2: an issue stage that fails leaves no did_issue`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let results = try await run(server.baseURL + "/a") {
+      $0.append(StageCode(issue: { _, _ in throw StageFailure(code: "stop", message: "") }), named: "fails")
+    }
+    #expect(results.first?.error?.code == "stop")
+    #expect(log.kinds == [.willExecute, .didConfigure, .didComplete])
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `E2: a request that is not valid begins and ends`() async throws {
+    var configuration = Configuration()
+    configuration.append(log.code, named: "ledger")
+    let engine = try Engine(configuration)
+    let result = await engine.transaction(Request(method: "NO METHOD", url: try HTTPURL("http://127.0.0.1:1/")))
+    await engine.shutdown()
+    #expect(result.error != nil)
+    #expect(log.kinds == [.willExecute, .didComplete])
+    #expect(log.violation == nil)
+  }
+
+  @Test func `E2: an HTTP error ends without validation`() async throws {
+    let server = try LoopbackServer { _ in ServerResponse(status: 503) }
+    defer { server.stop() }
+    let results = try await run(server.baseURL + "/a", count: 10)
+    #expect(results.allSatisfy { $0.error?.code == "http_status" })
+    #expect(!log.kinds.contains(.didValidateResponse))
+  }
+
+  @Test func `E2: retries are in the ledger, with the phases of their own hop`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let results = try await run(server.baseURL + "/a") {
+      $0.append(
+        StageCode(response: { _, context in
+          if context.attemptNumber < 2 { throw RetryRequestError(after: .milliseconds(2)) }
+        }), named: "again")
+    }
+    #expect(results.first?.attempts == 3)
+    #expect(log.kinds.count { $0 == .willRetry } == 2)
+    #expect(log.entries.filter { $0.kind == .didIssue }.map(\.attempt) == [0, 1, 2])
+    #expect(log.entries.filter { $0.kind == .didReceive }.allSatisfy { $0.timings != nil })
+  }
+
+  @Test func `E2: an attempt that times out has an end, and says where the time went`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let results = try await run(server.baseURL + "/a") { $0.transport.timeout = .milliseconds(50) }
+    server.release()
+    #expect(results.first?.error?.code == "timeout")
+    #expect(log.kinds == [.willExecute, .didConfigure, .didIssue, .didComplete])
+    #expect(try log.first(.didComplete).timings?.connect ?? .zero > .zero)
+  }
+
+  @Test func `E2: a deadline and a cancellation end the ledger in the middle of a hop`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    var configuration = Configuration()
+    configuration.append(log.code, named: "ledger")
+    let engine = try Engine(configuration)
+    var request = Request(url: try HTTPURL(server.baseURL + "/a"))
+    let cancelled = Task { [request] in await engine.transaction(request) }
+    try await server.waitForHeld(1)
+    cancelled.cancel()
+    #expect(await cancelled.value.outcome == .cancelled)
+    request.timeout = .milliseconds(50)
+    let late = await engine.transaction(request)
+    #expect(late.error?.code == "deadline")
+    server.release()
+    await engine.shutdown()
+    #expect(log.violation == nil)
+    #expect(log.entries.compactMap(\.outcome) == [.cancelled, .failed])
+    #expect(log.entries.filter { $0.kind == .didComplete }.allSatisfy { $0.timings != nil })
+  }
+
+  @Test func `E2: a shutdown ends what is in flight, and refuses the rest without an event`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    var configuration = Configuration()
+    configuration.append(log.code, named: "ledger")
+    let engine = try Engine(configuration)
+    let request = Request(url: try HTTPURL(server.baseURL + "/a"))
+    let results = ResultLog()
+    for _ in 0..<5 { engine.submit(request) { results.append($0) } }
+    try await server.waitForHeld(5)
+    await engine.shutdown(drain: .zero)
+    engine.submit(request) { results.append($0) }
+    server.release()
+    #expect(results.codes == Array(repeating: "shutdown", count: 6))
+    #expect(log.kinds.count { $0 == .willExecute } == 5)
+    #expect(log.violation == nil)
+  }
+}

@@ -1,0 +1,86 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// What a result knows of its transaction, as far as that got.
+@Suite struct MetadataTests {
+  private func result(
+    _ url: String, _ change: (inout Configuration) -> Void = { _ in }
+  ) async throws -> TransactionResult {
+    var configuration = Configuration()
+    change(&configuration)
+    let engine = try Engine(configuration)
+    let result = await engine.transaction(Request(url: try HTTPURL(url), headers: ["x-mine": "1"]))
+    await engine.shutdown()
+    return result
+  }
+
+  @Test func `E5: a result has the original and the issued request, and what the response says`() async throws {
+    let server = try LoopbackServer { _ in ServerResponse.text("hello", type: "Text/Plain; charset=\"utf-8\"") }
+    defer { server.stop() }
+    let url = server.baseURL + "/a?b=c"
+    let result = try await result(url) {
+      $0.append(
+        StageCode(
+          request: { request, _ in request.headers["x-stage"] = "2" },
+          issue: { headers, _ in headers["x-hop"] = "3" }), named: "sets")
+    }
+    #expect(result.originalRequest.headers["x-mine"] == "1")
+    #expect(result.originalRequest.headers["x-stage"] == nil)
+    let issued = try #require(result.issuedRequest)
+    #expect(["x-mine", "x-stage", "x-hop"].map { issued.headers[$0] } == ["1", "2", "3"])
+    #expect(issued.method == "GET")
+    #expect(result.finalURL?.string == url)
+    #expect(result.status == 200)
+    #expect(result.mimeType == "text/plain")
+    #expect(result.encoding == "utf-8")
+    #expect(result.headers?["content-length"] == "5")
+    #expect(result.timings?.bytesReceived == 5)
+  }
+
+  @Test func `E5: what is issued holds what the wire saw, and an earlier attempt's issue is replaced`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await result(server.baseURL + "/a") {
+      $0.append(
+        StageCode(
+          issue: { headers, context in headers["x-attempt"] = String(context.attemptNumber) },
+          response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }), named: "again")
+    }
+    #expect(result.issuedRequest?.headers["x-attempt"] == "1")
+    #expect(server.requests.last?.headers.first { $0.name.lowercased() == "x-attempt" }?.value == "1")
+  }
+
+  @Test func `E5: without a connection there is an original request and nothing else`() async throws {
+    let result = try await result("http://127.0.0.1:1/")
+    #expect(result.originalRequest.url.string == "http://127.0.0.1:1/")
+    #expect(result.issuedRequest == nil)
+    #expect(result.finalURL == nil)
+    #expect(result.status == nil)
+    #expect(result.headers == nil)
+    #expect(result.mimeType == nil)
+    #expect(result.encoding == nil)
+  }
+
+  @Test func `E5: a response without a media type has none`() async throws {
+    let result = try await result("http://127.0.0.1:1/") {
+      $0.append(StageCode(request: { _, _ in throw ResponseOverride(Response(status: 204)) }), named: "answers")
+    }
+    #expect(result.status == 204)
+    #expect(result.mimeType == nil)
+    #expect(result.finalURL == nil)
+    #expect(result.timings == nil)
+  }
+
+  @Test func `E5: a request that a closed engine refuses keeps its original`() async throws {
+    let engine = try Engine(Configuration())
+    await engine.shutdown()
+    let result = await engine.transaction(Request(url: try HTTPURL("http://127.0.0.1:1/x")))
+    #expect(result.originalRequest.url.path == "/x")
+    #expect(result.issuedRequest == nil)
+    #expect(result.timings == nil)
+  }
+}
