@@ -21,6 +21,8 @@ final class CurlHandle {
   var expectedBytes = 256
 
   private(set) var url = ""
+  /// The URL in parts, so that libcurl does not parse and spell it anew for each request.
+  private let parsedURL: OpaquePointer
   private let errorText: UnsafeMutablePointer<CChar>
   @exclusivity(unchecked) private var list = HeaderList()
   private var scheme: Origin.Scheme?
@@ -37,10 +39,11 @@ final class CurlHandle {
   init(
     _ multi: CurlMulti, _ settings: TransportSettings, _ proxy: ProxyChoice, isSmall: Bool
   ) throws(TransportError) {
-    guard let easy = curl_easy_init() else {
+    guard let easy = curl_easy_init(), let parsedURL = curl_url() else {
       throw TransportError(.resources, "libcurl: no memory for another transfer", isBeforeSending: true)
     }
     self.easy = easy
+    self.parsedURL = parsedURL
     self.multi = multi
     self.settings = settings
     self.isSmall = isSmall
@@ -52,6 +55,7 @@ final class CurlHandle {
 
   deinit {
     curl_easy_cleanup(easy)
+    curl_url_cleanup(parsedURL)
     errorText.deallocate()
   }
 
@@ -155,6 +159,9 @@ final class CurlHandle {
     // User and password go as a header that stages see, not by libcurl's own ways.
     let text = url.userInfo.map { Self.remove($0, from: url.string) } ?? url.string
     sluice_easy_set_text(easy, CURLOPT_URL, text)
+    // What cannot be parsed is left to the transfer, which fails with the reason.
+    let isParsed = curl_url_set(parsedURL, CURLUPART_URL, text, UInt32(CURLU_PATH_AS_IS)) == CURLUE_OK
+    sluice_easy_set_pointer(easy, CURLOPT_CURLU, isParsed ? UnsafeRawPointer(parsedURL) : nil)
     if scheme != url.origin.scheme { setVersion(url.origin.scheme) }
   }
 
