@@ -44,7 +44,7 @@ public final class NginxServer: Sendable {
       let command = Command(program, ["-p", folder.path, "-c", file, "-e", folder.path("error.log")])
       let process = try command.start()
       process.closeInput()
-      if await Readiness.isListening(on: ports.clear, while: process) {
+      if await Readiness.hasWritten(folder.path("nginx.pid"), by: process) {
         return NginxServer(ports: ports, folder: folder, process: process)
       }
       guard process.errorSoFar.contains("Address already in use") else {

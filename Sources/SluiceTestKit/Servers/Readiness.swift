@@ -1,21 +1,24 @@
 import Glibc
 
-/// When a program that was started accepts connections.
+/// When a program that was started is ready to serve.
 public enum Readiness {
-  /// Connects again and again until somebody answers; false when the process ends or the limit passes first.
-  public static func isListening(
-    on port: UInt16, while process: RunningCommand, upTo limit: Duration = Patience.limit
+  /// Looks again and again until the program has written a file, as servers do with their process id when every port is
+  /// theirs; false when the process ends or the limit passes first.
+  ///
+  /// To connect would prove less: where a port is taken, it is somebody else who answers.
+  public static func hasWritten(
+    _ path: String, by process: RunningCommand, upTo limit: Duration = Patience.limit
   ) async -> Bool {
     await withCheckedContinuation { continuation in
-      Threads.start { continuation.resume(returning: tryConnecting(to: port, while: process, upTo: limit)) }
+      Threads.start { continuation.resume(returning: looksForFile(path, by: process, upTo: limit)) }
     }
   }
 
-  private static func tryConnecting(to port: UInt16, while process: RunningCommand, upTo limit: Duration) -> Bool {
+  private static func looksForFile(_ path: String, by process: RunningCommand, upTo limit: Duration) -> Bool {
     let deadline = ContinuousClock.now + limit
     while ContinuousClock.now < deadline, !process.hasEnded {
-      if (try? StreamSocket.connect(port: port)) != nil { return !process.hasEnded }
-      // A refusal on loopback comes at once; the pause leaves the processor to the program that is starting.
+      if let text = try? FileTree.readText(path), text.hasSuffix("\n") { return true }
+      // The pause leaves the processor to the program that is starting.
       _ = poll(nil, 0, 2)
     }
     return false

@@ -26,7 +26,13 @@ enum Tool {
 extension CommandResult {
   /// Standard output as JSON, line by line.
   var documents: [JSONValue] {
-    get throws { try standardOutput.split(separator: UInt8(ascii: "\n")).map { try JSONValue(parsing: $0) } }
+    get throws {
+      try standardOutput.split(separator: UInt8(ascii: "\n")).map { line in
+        do { return try JSONValue(parsing: line) } catch {
+          throw TestKitError("\(error): \(String(decoding: line, as: UTF8.self))\nstandard error: \(errorText)")
+        }
+      }
+    }
   }
 }
 
