@@ -50,6 +50,8 @@ let package = Package(
     .library(name: "static-headers", type: .dynamic, targets: ["static-headers"]),
     .library(name: "access-log", type: .dynamic, targets: ["AccessLog"]),
     .library(name: "error-enrichment", type: .dynamic, targets: ["ErrorEnrichment"]),
+    // A fixture of the tests: only a product is built into a library of its own.
+    .library(name: "calls-in-swift", type: .dynamic, targets: ["CallsInSwift"]),
   ],
   targets: [
     // The ABI: headers at top level for C, Swift and outside packages alike.
@@ -118,6 +120,8 @@ let package = Package(
     swiftPlugin("error-enrichment", module: "ErrorEnrichment"),
 
     // Tests.
+    .target(
+      name: "CallsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/calls-in-swift", swiftSettings: strict),
     .target(name: "CTestKit", cSettings: strictC),
     .target(
       name: "SluiceTestKit",

@@ -18,6 +18,9 @@ final class EngineInstances: Sendable {
   ) throws(EngineError) {
     runtime = HostRuntime(
       loops: workers.map(\.environment), programName: "sluice", programVersion: Engine.version,
+      callOuts: CallOutLimits(
+        timeout: configuration.transport.timeout,
+        maximumResponseBytes: configuration.transport.maxResponseBytes),
       log: { log(LogLine($0)) })
     var made = Made(configuration, runtime)
     do {

@@ -49,6 +49,11 @@ public final class SuspensionTable: @unchecked Sendable {
     return .accepted
   }
 
+  /// Whether a token can still be resumed, as far as this can be known from any thread.
+  public func isSuspended(_ token: SuspensionToken) -> Bool {
+    slot(of: token)?.state.load(ordering: .acquiring) == SuspensionSlot.word(token.generation, .suspended)
+  }
+
   /// The exchange that a token suspends, nil when it is gone. [loop]
   public func exchange(for token: SuspensionToken) -> Exchange? {
     guard let slot = slot(of: token),

@@ -22,6 +22,8 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
     var waiting: [UnownedJob] = []
     var outcome: CallOutcome?
     var task: Task<Void, Never>?
+    /// Taken before it was known that the call will be suspended.
+    var early: sluice_token?
   }
 
   /// A task that goes on at once so often is suspended all the same, so that it cannot keep the loop for itself.
@@ -87,12 +89,29 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
   }
 
   private func suspend(_ task: Task<Void, Never>) -> sluice_verdict {
-    var token = sluice_token()
-    let status = withExchange { $0.pointee.suspend($1, &token) }
-    guard status == 0 else { return refuseToWait(task) }
+    guard let token = progress.withLock({ $0.early }) ?? takeToken() else { return refuseToWait(task) }
     suspended.insert(self, token)
     release(to: .suspended(token), task)
     return sluice_verdict(SLUICE_SUSPENDED)
+  }
+
+  private func takeToken() -> sluice_token? {
+    var token = sluice_token()
+    return withExchange({ $0.pointee.suspend($1, &token) }) == 0 ? token : nil
+  }
+
+  /// The token by which the call is suspended, or will be; nil where it cannot be, or is over. A call that does not wait
+  /// after all lets the host void it. [inside the call]
+  func tokenForCalls() -> sluice_token? {
+    let (phase, early) = progress.withLock { ($0.phase, $0.early) }
+    switch phase {
+    case .suspended(let token): return token
+    case .over: return nil
+    case .starting:
+      let token = early ?? takeToken()
+      progress.withLock { $0.early = token }
+      return token
+    }
   }
 
   private func refuseToWait(_ task: Task<Void, Never>) -> sluice_verdict {

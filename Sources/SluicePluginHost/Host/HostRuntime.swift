@@ -1,5 +1,6 @@
 import SluiceLocks
 package import SluicePipeline
+import Synchronization
 
 /// What the instances of one engine share: its loops, its log, its blocking threads, and the values that outlive
 /// generations.
@@ -11,23 +12,27 @@ package final class HostRuntime: Sendable {
   package let programName: String
   package let programVersion: String
   package let isProbe: Bool
+  let callOuts: CallOutLimits
   let log: Log
   let pool: BlockingPool
   let gate = Gate()
+  private let next = Atomic<Int>(0)
   private let values = Locked<[String: ValueTable]>([:])
 
   /// - Parameters:
   ///   - isProbe: plugins are only tried out: `SLUICE_HOST_PROBE`.
+  ///   - callOuts: what requests of the plugins' own may take.
   ///   - blockingThreads: how many BLOCKING calls run at once.
   ///   - log: called on any thread; must not block for long.
   package init(
     loops: [LoopEnvironment], programName: String, programVersion: String, isProbe: Bool = false,
-    blockingThreads: Int = 16, log: @escaping Log
+    callOuts: CallOutLimits = CallOutLimits(), blockingThreads: Int = 16, log: @escaping Log
   ) {
     self.loops = loops
     self.programName = programName
     self.programVersion = programVersion
     self.isProbe = isProbe
+    self.callOuts = callOuts
     self.log = log
     pool = BlockingPool(maximumThreads: blockingThreads)
   }
@@ -43,6 +48,15 @@ package final class HostRuntime: Sendable {
   /// Runs the job on a loop unless the host is closing. Whoever passes the gate has posted before the loops end.
   func post(to loop: any EventLoop, _ job: @escaping @Sendable () -> Void) -> Bool {
     gate.pass { loop.post(job) }
+  }
+
+  /// The loop whose thread calls; nil on any other.
+  var currentLoop: LoopEnvironment? { loops.first { $0.loop.isCurrent } }
+
+  /// A loop for work that belongs to none, each in turn.
+  var nextLoop: LoopEnvironment? {
+    guard !loops.isEmpty else { return nil }
+    return loops[(next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max) % loops.count]
   }
 
   func values(of instance: String) -> ValueTable {

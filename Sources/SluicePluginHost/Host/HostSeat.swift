@@ -17,6 +17,8 @@ final class HostSeat: @unchecked Sendable {
   let table: UnsafePointer<sluice_host>
   private(set) weak var runtime: HostRuntime?
   private(set) weak var instance: PluginInstance?
+  /// False while `create` runs.
+  private(set) var wasTaken = false
 
   private static let all = Locked<[HostSeat]>([])
 
@@ -49,7 +51,10 @@ final class HostSeat: @unchecked Sendable {
     table.pointee.handle = Unmanaged.passUnretained(self).toOpaque()
   }
 
-  func seat(_ instance: PluginInstance) { self.instance = instance }
+  func seat(_ instance: PluginInstance) {
+    self.instance = instance
+    wasTaken = true
+  }
 
   /// Counts a violation and, now and then, logs it.
   func report(_ kind: Violation, _ detail: String? = nil) {

@@ -64,6 +64,7 @@ package enum HostTable {
     guard let id, host?.pointee.handle != nil else { return nil }
     if strcmp(id, SLUICE_VALUES_ID) == 0 { return UnsafeRawPointer(ValueFunctions.shared) }
     if strcmp(id, SLUICE_TIMERS_ID) == 0 { return UnsafeRawPointer(TimerFunctions.shared) }
+    if strcmp(id, SLUICE_CALLOUT_ID) == 0 { return UnsafeRawPointer(CallOutFunctions.shared) }
     return nil
   }
 }

@@ -1,9 +1,11 @@
 import SluiceLocks
 import SluicePipeline
 
-/// What an instance keeps for one transaction: the pointer of `data_set`, and what a verdict still needs.
+/// What an instance keeps for one transaction: the pointer of `data_set`, what a verdict still needs, and the call-outs
+/// made on its behalf.
 ///
-/// Its end is the transaction's: it is let go on the loop, and releases the data there. It keeps the instance, so that
+/// Its end is the transaction's: it is let go on the loop, and releases the data and
+/// cancels the call-outs there. It keeps the instance, so that
 /// `destroy` comes later. Locked because a late BLOCKING call may meet one on the loop.
 final class InstanceRecord: Sendable {
   typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Void
@@ -16,6 +18,7 @@ final class InstanceRecord: Sendable {
     var retryDelay: Duration?
     var token: SuspensionToken?
     var phase = CallPhase.request
+    var calls: [UInt64] = []
   }
 
   private let instance: PluginInstance
@@ -24,7 +27,8 @@ final class InstanceRecord: Sendable {
   init(_ instance: PluginInstance) { self.instance = instance }
 
   deinit {
-    let (data, release) = state.withLock { (UncheckedPointer($0.data), $0.release) }
+    let (data, release, calls) = state.withLock { (UncheckedPointer($0.data), $0.release, $0.calls) }
+    for call in calls { _ = instance.callOuts.cancel(call) }
     if let address = data.address { release?(address) }
   }
 
@@ -61,6 +65,11 @@ final class InstanceRecord: Sendable {
 
   /// The call that was suspended with that token; nil where this instance did not take it.
   func phase(of token: SuspensionToken) -> CallPhase? { state.withLock { $0.token == token ? $0.phase : nil } }
+
+  /// The call-out ends with this transaction.
+  func adopt(call: UInt64) { state.withLock { $0.calls.append(call) } }
+
+  func forget(call: UInt64) { state.withLock { $0.calls.removeAll { $0 == call } } }
 
   /// Takes what `fail` and `retry` left, so that it does not count for a later call.
   func takeDetails() -> (failure: StageFailure?, retryDelay: Duration?) {

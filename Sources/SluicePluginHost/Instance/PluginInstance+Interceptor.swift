@@ -25,6 +25,7 @@ extension PluginInstance {
 
   package func suspensionWasCancelled(_ token: SuspensionToken) {
     if hasHostTokens, takeHostToken(token) { return }
+    callOuts.cancelAll(for: token)
     guard let function = calls.on_cancel else { return }
     withTurn { function(handle, sluice_token(token)) }
   }

@@ -15,8 +15,11 @@ extension PluginInstance {
     return isPosted
   }
 
+  /// Calls the plugin outside of any exchange; it may enter those of this loop. [loop]
+  func runPosted(_ body: () -> Void) { CallContext.runPosted(self, body) }
+
   private func run(_ function: Function, _ context: UncheckedPointer) {
-    CallContext.runPosted(self) { function(context.address) }
+    runPosted { function(context.address) }
     openWork.update { $0 -= 1 }
   }
 

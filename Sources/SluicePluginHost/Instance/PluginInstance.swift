@@ -29,7 +29,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// Tokens that the host has taken for calls that wait for a turn or run on the pool; the plugin knows nothing of them.
   let hostTokens = Locked<Set<SuspensionToken>>([])
   let timers = TimerSet()
-  /// Posted functions and blocking calls that have not returned.
+  let callOuts = CallOutSet()
+  /// Posted functions, call-outs and blocking calls that have not returned.
   let openWork = Monitor(0)
   private let state = Locked(State.created)
 
@@ -88,16 +89,20 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     guard status != Status.ok else { return }
     // As the ABI says: without `deactivate`.
     state.withLock { $0 = .inactive }
-    _ = destroy(within: .zero)
+    _ = destroy(within: Self.cleanUpLimit)
     throw PluginError(
       .activateFailed, .plugin(name: name, path: generation.path),
       message ?? "activate answered \(status) and gave no reason")
   }
 
-  /// Cancels the timers and calls `deactivate`; the transactions that use the instance must be over. [control]
+  /// For completions that follow a failed `activate`.
+  private static let cleanUpLimit = Duration.seconds(5)
+
+  /// Cancels timers and call-outs and calls `deactivate`; the transactions that use the instance must be over. [control]
   package func deactivate(within limit: Duration) {
     guard move(from: [.active], to: .inactive) != nil else { return }
     timers.cancelAll()
+    callOuts.close()
     generation.table.deactivate?(handle, limit.nanoseconds)
   }
 
@@ -108,6 +113,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     deactivate(within: limit)
     guard let before = move(from: [.created, .inactive], to: .destroyed) else { return true }
     timers.cancelAll()
+    callOuts.close()
     guard openWork.wait(upTo: limit, { $0 == 0 ? true : nil }) == true else {
       state.withLock { $0 = before }
       seat.log(.error, "still has work under way and was not destroyed; it stays in memory")

@@ -22,6 +22,8 @@ package enum Violation: Int, CaseIterable, Sendable {
   case staleToken
   /// A token was entered outside of a posted function of its loop, or by another instance than its taker.
   case wrongEnter
+  /// A call-out was started in `create`.
+  case earlyCallOut
 
   /// What happened, as the end of a sentence about the plugin.
   var text: String {
@@ -37,6 +39,7 @@ package enum Violation: Int, CaseIterable, Sendable {
     case .secondResume: "resumed a token a second time; nothing was touched"
     case .staleToken: "resumed a token that is late, forged or recycled; nothing was touched"
     case .wrongEnter: "entered a token outside of a posted function of its loop, or another instance's token"
+    case .earlyCallOut: "wanted to make a call-out in create, which does no I/O; nothing was sent"
     }
   }
 }

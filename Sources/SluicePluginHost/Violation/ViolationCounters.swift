@@ -2,7 +2,7 @@ import Synchronization
 
 /// How often an instance broke which rule. From any thread.
 package final class ViolationCounters: Sendable {
-  private let counts: InlineArray<11, Atomic<Int>>
+  private let counts: InlineArray<12, Atomic<Int>>
 
   init() { counts = InlineArray { _ in Atomic(0) } }
 

@@ -21,6 +21,7 @@ final class StageFixture {
 
   init(
     _ behaviour: String, defines: [String] = [], configuration: JSONValue = [:], isActive: Bool = true,
+    isProbe: Bool = false,
     answer: @escaping (Request) -> StubTransport.Reply = { _ in .response(Response(status: 200)) }
   ) async throws {
     library = try LibraryFixture()
@@ -31,7 +32,7 @@ final class StageFixture {
     environment = LoopEnvironment(loop: loop, transport: transport)
     let log = Watched<[PluginLogEntry]>([])
     self.log = log
-    runtime = HostRuntime(loops: [environment], programName: "test", programVersion: "1") { entry in
+    runtime = HostRuntime(loops: [environment], programName: "test", programVersion: "1", isProbe: isProbe) { entry in
       log.update { $0.append(entry) }
     }
     generation = try HostTable.withEntryTable(for: runtime) { table throws(PluginError) in

@@ -1,0 +1,50 @@
+import SluiceJSON
+
+/// A request of the plugin's own, for ``PluginHost/send(_:onBehalfOf:)``.
+public struct CallRequest: Sendable {
+  public var method: String
+  /// Absolute, `http` or `https`.
+  public var url: String
+  /// Lines in wire order; names in any case.
+  public var headers: [(name: String, value: String)]
+  public var body: [UInt8]
+  /// Until the whole response is there; nil takes the host's, which is `transport.timeout` of the configuration.
+  public var timeout: Duration?
+  /// A longer response is an error; nil takes the host's limit.
+  public var maximumResponseBytes: Int?
+
+  public init(
+    method: String = "GET", url: String, headers: KeyValuePairs<String, String> = [:], body: [UInt8] = [],
+    timeout: Duration? = nil, maximumResponseBytes: Int? = nil
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers.map { (name: $0.key, value: $0.value) }
+    self.body = body
+    self.timeout = timeout
+    self.maximumResponseBytes = maximumResponseBytes
+  }
+
+  /// The request document.
+  var document: JSONValue {
+    let document: JSONValue = ["method": JSONValue(method), "url": JSONValue(url), "headers": headerDocument]
+    if !body.isEmpty {
+      document["body"] = ["base64": JSONValue(String(decoding: Base64.encode(body), as: UTF8.self))]
+    }
+    return document
+  }
+
+  /// Lower-case names; a name that repeats has an array.
+  private var headerDocument: JSONValue {
+    let document = JSONValue.object()
+    for (name, value) in headers {
+      let name = name.lowercased()
+      switch document[name] {
+      case nil: document[name] = JSONValue(value)
+      case let values? where values.isArray: values.append(JSONValue(value))
+      case let first?: document[name] = [first, JSONValue(value)]
+      }
+    }
+    return document
+  }
+}

@@ -1,0 +1,50 @@
+import CSluice
+
+/// Runs tasks on an event loop of the host, outside of any exchange. Once the host takes nothing new they go on elsewhere,
+/// so that each can finish.
+final class LoopExecutor: TaskExecutor {
+  private let link: HostLink
+  private let loop: sluice_loop = 0
+
+  init(_ link: HostLink) { self.link = link }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let posted = Unmanaged.passRetained(LoopJob(executor: self, job: job))
+    let status = link.withHost { host in
+      host.pointee.post(host, loop, { performLoopJob($0) }, posted.toOpaque())
+    }
+    guard status != 0 else { return }
+    posted.release()
+    globalConcurrentExecutor.enqueue(job)
+  }
+}
+
+private final class LoopJob {
+  let executor: LoopExecutor
+  let job: UnownedJob
+
+  init(executor: LoopExecutor, job: UnownedJob) {
+    self.executor = executor
+    self.job = job
+  }
+}
+
+private func performLoopJob(_ context: UnsafeMutableRawPointer?) {
+  guard let context else { return }
+  let posted = Unmanaged<LoopJob>.fromOpaque(context).takeRetainedValue()
+  posted.job.runSynchronously(on: posted.executor.asUnownedTaskExecutor())
+}
+
+extension PluginHost {
+  /// Starts a task that belongs to no exchange: what several of them wait for, or what goes on between them. It runs on an
+  /// event loop, and must not block it. Nothing cancels it but its maker; a call-out in it ends with the instance.
+  ///
+  /// Not to be used in `init`, which starts nothing.
+  @discardableResult
+  public func task<Success: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Success
+  ) -> Task<Success, any Error> {
+    Task(executorPreference: LoopExecutor(link)) { try await body() }
+  }
+}

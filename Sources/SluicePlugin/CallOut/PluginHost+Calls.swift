@@ -1,0 +1,29 @@
+import CSluice
+
+extension PluginHost {
+  /// Sends a request of the plugin's own, and waits for the whole response, whatever its status.
+  ///
+  ///     let answer = try await host.send(CallRequest(url: "https://users.example.com/7"), onBehalfOf: request)
+  ///     guard answer.status == 200 else { throw PluginFailure(message: "the directory answered \(answer.status)") }
+  ///
+  /// It goes past the stages, so that a plugin never calls itself, over the engine's own connections, and follows no
+  /// redirect. A task that is cancelled ends it.
+  ///
+  /// - Parameter request: the exchange that waits for it, inside an `async` method of an interceptor: its deadline bounds
+  ///   the call, its end cancels it. nil for a call that other exchanges wait for too.
+  /// - Throws: `CancellationError` in a cancelled task; else ``PluginFailure`` with the code `dns`, `connect`, `tls`,
+  ///   `timeout`, `connection_lost`, `response_too_large` …, or `limit` where too many are under way, `closing` where
+  ///   the instance ends, `refused` in a trial run, `unsupported` in a host without call-outs.
+  public func send(_ call: CallRequest, onBehalfOf request: Request? = nil) async throws -> CallResponse {
+    var parent = sluice_token()
+    if let request {
+      guard let token = (request.call as? SuspendableCall)?.tokenForCalls() else {
+        try Task.checkCancellation()
+        throw PluginFailure(
+          code: "cancelled", message: "the request that the call-out was to be made for is over, or cannot wait")
+      }
+      parent = token
+    }
+    return try await PendingCall(link).response(to: call, parent: parent)
+  }
+}

@@ -1,0 +1,117 @@
+import CSluice
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+
+/// A request that a plugin makes itself, from `start` to the return of its completion. It goes to the transport of its
+/// loop, past the stages, and follows no redirect.
+///
+///     start ─post─► begin ──► transport ──► transferDidEnd ──► completion, once
+///                     │ parent gone, cancelled, host closing ────▲
+///
+/// Unchecked: what can change is touched on the loop only; that it was cancelled is known to the ``CallOutSet``.
+final class CallOut: @unchecked Sendable {
+  typealias Completion = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<sluice_call_result>?) -> Void
+
+  /// What was asked for. Unchecked: the pointer is the plugin's, and only handed back.
+  struct Order: @unchecked Sendable {
+    var request: Request
+    var parent: SuspensionToken?
+    var timeout: Duration
+    var maximumResponseBytes: Int
+    var completion: Completion
+    var context: UncheckedPointer
+  }
+
+  let id: UInt64
+  let order: Order
+  private let instance: PluginInstance
+  private let environment: LoopEnvironment
+  private let timer = LoopTimer()
+  private var transfer: (any Transfer)?
+  private var head: Response?
+  private var isTimedOut = false
+  /// Ends the call with the exchange that it was made for.
+  private weak var record: InstanceRecord?
+
+  init(_ id: UInt64, _ order: Order, of instance: PluginInstance, on environment: LoopEnvironment) {
+    self.id = id
+    self.order = order
+    self.instance = instance
+    self.environment = environment
+  }
+
+  var loop: any EventLoop { environment.loop }
+
+  /// Sends the request, unless nobody waits for it any more. [loop]
+  func begin() {
+    guard !instance.callOuts.isCancelled(id), !instance.runtime.gate.isClosed else { return complete(.cancelled) }
+    let now = loop.now
+    var deadline = now + order.timeout
+    if let parent = order.parent {
+      guard let exchange = environment.suspensions.exchange(for: parent),
+        let record = instance.existingRecord(exchange), record.phase(of: parent) != nil
+      else { return complete(.cancelled) }
+      deadline = min(deadline, exchange.deadline)
+      record.adopt(call: id)
+      self.record = record
+    }
+    guard now < deadline else { return complete(timeout) }
+    loop.arm(timer, at: deadline, for: self)
+    let options = TransferOptions(maximumResponseBytes: order.maximumResponseBytes, spillBytes: .max)
+    transfer = environment.transport.start(order.request, options, observer: self)
+  }
+
+  /// Has the transfer end, after the set noted that it was cancelled. [any]
+  func abort() {
+    loop.post { [self] in transfer?.cancel() }
+  }
+
+  private var timeout: CallOutOutcome {
+    .failed(
+      code: TransportError.Code.timeout.text,
+      message: "\(order.request.url.origin): no whole response in time; raise the call's timeout, or the transaction's")
+  }
+
+  /// Tells the plugin, inside a function in which it may enter exchanges of this loop. [loop]
+  private func complete(_ outcome: CallOutOutcome) {
+    loop.disarm(timer)
+    transfer = nil
+    record?.forget(call: id)
+    let outcome = instance.callOuts.remove(id) ? .cancelled : outcome
+    outcome.lend { result in
+      instance.runPosted { order.completion(order.context.address, result) }
+    }
+    instance.openWork.update { $0 -= 1 }
+  }
+}
+
+extension CallOut: TransferObserver {
+  func transferWillIssue(_ headers: inout HeaderFields) -> Bool { !isTimedOut && !instance.callOuts.isCancelled(id) }
+
+  func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {}
+
+  func transferDidReceiveHead(_ head: Response) -> BodyDisposition {
+    self.head = head
+    return .collect
+  }
+
+  func transferDidReceive(_ piece: [UInt8]) -> BodyProgress { .proceed }
+
+  func transferDidEnd(_ end: TransferEnd) {
+    guard !isTimedOut else { return complete(timeout) }
+    guard end.error == nil, var response = head else {
+      return complete(CallOutOutcome(end.error ?? TransportError(.invalidResponse, "no response")))
+    }
+    response.body = end.body
+    response.trailers = end.trailers
+    complete(.response(response))
+  }
+}
+
+extension CallOut: LoopTimerTarget {
+  func timerDidFire(_ timer: LoopTimer) {
+    isTimedOut = true
+    transfer?.cancel()
+  }
+}

@@ -1,0 +1,31 @@
+/// What the call-outs of one instance may take.
+package struct CallOutLimits: Sendable, Hashable {
+  /// Call-outs of one instance at the same time; `start` answers `SLUICE_LIMIT` beyond.
+  package var maximumUnderWay: Int
+  /// For a call-out that names none, from its beginning to the whole response.
+  package var timeout: Duration
+  /// The longest response of a call-out that names no limit.
+  package var responseBytes: Int
+  /// The most that a call-out can ask for.
+  package var maximumResponseBytes: Int
+
+  package init(
+    maximumUnderWay: Int = 256, timeout: Duration = .seconds(30), responseBytes: Int = 1_048_576,
+    maximumResponseBytes: Int = 67_108_864
+  ) {
+    self.maximumUnderWay = maximumUnderWay
+    self.timeout = timeout
+    self.responseBytes = min(responseBytes, maximumResponseBytes)
+    self.maximumResponseBytes = maximumResponseBytes
+  }
+
+  /// What applies to a call-out that asks for so many bytes, 0 for the host's.
+  func bytes(asked: UInt64) -> Int {
+    asked == 0 ? responseBytes : min(Int(clamping: asked), maximumResponseBytes)
+  }
+
+  /// What applies to a call-out that asks for so many nanoseconds, 0 for the host's.
+  func timeout(asked: UInt64) -> Duration {
+    asked == 0 ? timeout : .nanoseconds(Int64(clamping: asked))
+  }
+}

@@ -1,0 +1,38 @@
+import CSluice
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// How a call-out ended.
+enum CallOutOutcome {
+  case response(Response)
+  case failed(code: String, message: String)
+
+  static let cancelled = failed(
+    code: TransportError.Code.cancelled.text,
+    message: "the call was cancelled: by the plugin, with the exchange that it was made for, or by the host's end")
+
+  init(_ error: TransportError) { self = .failed(code: error.code.text, message: error.message) }
+
+  /// Lends the outcome as the ABI has it. The body stays as it came, text or base64, so that no byte of it is lost.
+  func lend(_ body: (UnsafePointer<sluice_call_result>) -> Void) {
+    var result = sluice_call_result()
+    result.size = UInt32(MemoryLayout<sluice_call_result>.size)
+    switch self {
+    case .response(let response):
+      result.has_response = 1
+      ResponseDocument.make(response).withUnsafeJSON { json in
+        result.response = json
+        body(&result)
+      }
+    case .failed(let code, let message):
+      code.withText { code in
+        message.withText { message in
+          result.error_code = code
+          result.error_message = message
+          body(&result)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import SluiceLocks
+import SluicePipeline
+
+/// The call-outs of an instance whose completion has not begun, and which of them were cancelled.
+final class CallOutSet: Sendable {
+  private struct Entry: Sendable {
+    let call: CallOut
+    var isCancelled = false
+  }
+
+  private struct State: Sendable {
+    var calls: [UInt64: Entry] = [:]
+    var last: UInt64 = 0
+    var isClosed = false
+    var refusals = 0
+  }
+
+  private let state = Locked(State())
+
+  enum Refusal: Error, Equatable {
+    case closed
+    /// The count of refusals so far.
+    case tooMany(Int)
+  }
+
+  func add(limit: Int, _ make: (UInt64) -> CallOut) -> Result<CallOut, Refusal> {
+    state.withLock { state in
+      if state.isClosed { return .failure(.closed) }
+      guard state.calls.count < limit else {
+        state.refusals += 1
+        return .failure(.tooMany(state.refusals))
+      }
+      state.last += 1
+      let call = make(state.last)
+      state.calls[state.last] = Entry(call: call)
+      return .success(call)
+    }
+  }
+
+  /// Takes a call out because it completes; true where it was cancelled before.
+  func remove(_ id: UInt64) -> Bool { state.withLock { $0.calls.removeValue(forKey: id)?.isCancelled ?? false } }
+
+  func isCancelled(_ id: UInt64) -> Bool { state.withLock { $0.calls[id]?.isCancelled ?? false } }
+
+  /// Ends a call; false where it is complete.
+  func cancel(_ id: UInt64) -> Bool {
+    let call = state.withLock { state in
+      state.calls[id]?.isCancelled = true
+      return state.calls[id]?.call
+    }
+    call?.abort()
+    return call != nil
+  }
+
+  /// Ends the calls that were made on behalf of a suspended exchange.
+  func cancelAll(for parent: SuspensionToken) { cancelAll { $0.order.parent == parent } }
+
+  /// Ends all, and takes no more.
+  func close() {
+    state.withLock { $0.isClosed = true }
+    cancelAll { _ in true }
+  }
+
+  private func cancelAll(where isMeant: (CallOut) -> Bool) {
+    let calls = state.withLock { state in
+      guard !state.calls.isEmpty else { return [CallOut]() }
+      let calls = state.calls.values.map(\.call).filter(isMeant)
+      for call in calls { state.calls[call.id]?.isCancelled = true }
+      return calls
+    }
+    for call in calls { call.abort() }
+  }
+}

@@ -1,0 +1,60 @@
+import CSluice
+import SluiceLocks
+import SluicePipeline
+
+// Requests of the plugin's own.
+extension PluginInstance {
+  enum CallOutRefusal: Error { case tooMany, closing, stale }
+
+  /// Has a loop begin a call-out: the parent's, else the caller's own, else any. [any]
+  func startCallOut(_ order: CallOut.Order) -> Result<UInt64, CallOutRefusal> {
+    guard !isDestroyed, !runtime.gate.isClosed else { return .failure(.closing) }
+    guard let environment = callOutEnvironment(order.parent) else { return .failure(.stale) }
+    let added = callOuts.add(limit: runtime.callOuts.maximumUnderWay) {
+      CallOut($0, order, of: self, on: environment)
+    }
+    let call: CallOut
+    switch added {
+    case .success(let made): call = made
+    case .failure(.closed): return .failure(.closing)
+    case .failure(.tooMany(let count)): return refuse(count)
+    }
+    // Read before it is posted: the call may be over when `post` returns.
+    let id = call.id
+    openWork.update { $0 += 1 }
+    guard runtime.post(to: environment.loop, { call.begin() }) else {
+      openWork.update { $0 -= 1 }
+      _ = callOuts.remove(id)
+      return .failure(.closing)
+    }
+    return .success(id)
+  }
+
+  private func callOutEnvironment(_ parent: SuspensionToken?) -> LoopEnvironment? {
+    guard let parent else { return runtime.currentLoop ?? runtime.nextLoop }
+    guard let environment = environment(of: parent), environment.suspensions.isSuspended(parent) else { return nil }
+    return environment
+  }
+
+  /// The log tells of the first, the tenth, the hundredth and so on.
+  private func refuse(_ count: Int) -> Result<UInt64, CallOutRefusal> {
+    var number = count
+    while number % 10 == 0 { number /= 10 }
+    if number == 1 {
+      seat.log(
+        .warning,
+        "has \(runtime.callOuts.maximumUnderWay) call-outs under way, as many as it may; refused \(count) so far")
+    }
+    return .failure(.tooMany)
+  }
+}
+
+extension PluginInstance.CallOutRefusal {
+  var status: sluice_status {
+    switch self {
+    case .tooMany: Status.limit
+    case .closing: Status.closing
+    case .stale: Status.stale
+    }
+  }
+}

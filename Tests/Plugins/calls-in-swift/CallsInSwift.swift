@@ -1,0 +1,39 @@
+public import SluicePlugin
+
+/// Asks the server that the header `x-target` names, and sets what it answered, or the code of the error.
+struct CallsInSwift: Plugin, RequestInterceptor {
+  static let information = PluginInformation(
+    id: "org.example.calls-in-swift", version: "1.0.0", summary: "A fixture of the tests.")
+
+  private let host: PluginHost
+
+  init(configuration: NoConfiguration, host: PluginHost) { self.host = host }
+
+  func intercept(_ request: Request, context: RequestContext) async throws {
+    guard let target = request.headers["x-target"] else { return }
+    let parent = request.headers["x-alone"] == nil ? request : nil
+    do {
+      let call = CallRequest(
+        method: "POST", url: target, headers: ["X-Many": "1", "x-many": "2"], body: [0xff, 0x00, 0x41],
+        maximumResponseBytes: 1000)
+      let answer = try await host.send(call, onBehalfOf: parent)
+      request.headers["x-called"] = "\(answer.status) \(answer.header("Content-Type") ?? "-") \(answer.body.count)"
+    } catch let failure as PluginFailure {
+      request.headers["x-failed"] = failure.code
+    } catch is CancellationError {
+      host.log(.info, "cancelled=1")
+      throw CancellationError()
+    }
+  }
+}
+
+/// ABI 1; suspending (1) and call-outs (128) are needed; version 1.0.0.
+@section(".note.sluice") @used
+public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 129, 1, 0, 0)
+
+@c(sluice_plugin_entry)
+public func sluicePluginEntry(
+  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
+) -> PluginEntryTable {
+  export(CallsInSwift.self, host, abi, error)
+}
