@@ -10,6 +10,8 @@ public struct MetricsSnapshot: Sendable, Hashable {
   public internal(set) var duration = LatencySnapshot()
   public internal(set) var attempts: UInt64 = 0
   public internal(set) var retries: UInt64 = 0
+  /// Attempts that the retry policy wanted and its budget did not allow.
+  public internal(set) var retriesOverBudget: UInt64 = 0
   public internal(set) var redirects: UInt64 = 0
   public internal(set) var hops: UInt64 = 0
   public internal(set) var bytesSent: UInt64 = 0
@@ -50,6 +52,7 @@ public struct MetricsSnapshot: Sendable, Hashable {
     duration.merge(other.duration)
     attempts &+= other.attempts
     retries &+= other.retries
+    retriesOverBudget &+= other.retriesOverBudget
     redirects &+= other.redirects
     hops &+= other.hops
     bytesSent &+= other.bytesSent

@@ -15,6 +15,7 @@ public final class PipelineMetrics: Sendable {
   private let statuses: InlineArray<6, Counter>
   private let attempts = Counter()
   private let retries = Counter()
+  private let retriesOverBudget = Counter()
   private let redirects = Counter()
   private let hops = Counter()
   private let bytesSent = Counter()
@@ -96,6 +97,9 @@ extension PipelineMetrics {
   /// Counts a decision to make one more attempt.
   public func countRetry() { retries.add() }
 
+  /// Counts an attempt that the retry policy wanted and its budget did not allow.
+  public func countRetryOverBudget() { retriesOverBudget.add() }
+
   /// Counts a redirect that was followed.
   public func countRedirect() { redirects.add() }
 
@@ -121,6 +125,7 @@ extension PipelineMetrics {
     snapshot.duration = duration.snapshot()
     snapshot.attempts = attempts.value
     snapshot.retries = retries.value
+    snapshot.retriesOverBudget = retriesOverBudget.value
     snapshot.redirects = redirects.value
     snapshot.hops = hops.value
     snapshot.bytesSent = bytesSent.value

@@ -54,6 +54,8 @@ public struct PipelineSettings: Sendable {
   public var attemptTimeout: Duration
   /// Attempts of one transaction, the first included; at least 1.
   public var maximumAttempts: Int
+  /// What the engine repeats by itself.
+  public var retry: RetryPolicy
   public var transfer: TransferOptions
   public var requestIDHeader: String
   /// Which statuses are a success.
@@ -61,12 +63,14 @@ public struct PipelineSettings: Sendable {
 
   public init(
     deadline: Duration? = .seconds(60), attemptTimeout: Duration = .seconds(30), maximumAttempts: Int = 3,
-    transfer: TransferOptions = TransferOptions(), requestIDHeader: String = "X-Request-ID",
+    retry: RetryPolicy = RetryPolicy(), transfer: TransferOptions = TransferOptions(),
+    requestIDHeader: String = "X-Request-ID",
     acceptedStatuses: StatusSet = .notAnError
   ) {
     self.deadline = deadline
     self.attemptTimeout = attemptTimeout
     self.maximumAttempts = max(1, maximumAttempts)
+    self.retry = retry
     self.transfer = transfer
     self.requestIDHeader = requestIDHeader
     self.acceptedStatuses = acceptedStatuses
@@ -81,6 +85,8 @@ public struct StatusSet: Sendable, Hashable {
 
   /// Everything below 400.
   public static let notAnError = StatusSet([100...399])
+
+  public var isEmpty: Bool { ranges.isEmpty }
 
   public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 }

@@ -6,11 +6,12 @@ import Testing
 @Suite struct TransactionMachineTests {
   private static func plan(
     request: Int = 0, response: Int = 0, attempts: Int = 3, wantsBody: Bool = false, streams: Bool = false,
-    replayable: Bool = true
+    replayable: Bool = true, policy: Bool = false
   ) -> TransactionMachine.Plan {
     TransactionMachine.Plan(
       requestStages: request, responseStages: response, maximumAttempts: attempts, responseStagesWantBody: wantsBody,
-      streamsBody: streams, isReplayable: replayable)
+      streamsBody: streams, isReplayable: replayable,
+      retriesStatuses: policy, retriesFailures: policy)
   }
 
   /// Feeds events and writes down what the machine asks for, in a short notation.
@@ -31,6 +32,7 @@ import Testing
     case .receive(let disposition): "receive \(disposition)"
     case .cutTransfer: "cut"
     case .waitToRetry(let delay): "wait \(delay)"
+    case .considerRetry(let failure): "consider \(failure?.code ?? "status")"
     case .beginAttempt(let attempt): "attempt \(attempt)"
     case .validate: "validate"
     case .complete(let error): "complete \(error?.code ?? "ok")"
@@ -120,6 +122,61 @@ import Testing
       Self.script(
         Self.plan(request: 1, replayable: false), [.begin, .done, .answered(.retry(after: .zero), stage: "s")]
       ).last == "complete body_not_replayable")
+  }
+
+  @Test func `the policy is asked about the status after the response stages and before the body`() {
+    #expect(
+      Self.script(
+        Self.plan(response: 1, policy: true),
+        [
+          .begin, .done, .done, .head, .done, Self.proceed, .retryGranted(.seconds(1)), .ended(nil), .done,
+          .retryDelayPassed, .done, .done, .head, .done, Self.proceed, .retryDenied(nil), .ended(nil), .done,
+        ])
+        == [
+          "emit willExecute", "emit didConfigure", "send", "emit didReceive", "response 0", "consider status",
+          "receive discard", "emit retry 1.0 seconds", "wait 1.0 seconds", "attempt 1", "emit didConfigure", "send",
+          "emit didReceive", "response 0", "consider status", "receive collect", "validate", "complete ok",
+        ])
+  }
+
+  @Test func `the policy is asked about a failure after the failure stages`() {
+    #expect(
+      Self.script(
+        Self.plan(response: 1, policy: true),
+        [
+          .begin, .done, .done, .ended(Self.cut), Self.proceed, .retryGranted(.zero), .done, .retryDelayPassed, .done,
+          .done, .ended(Self.cut), Self.proceed, .retryDenied(Self.timeout),
+        ])
+        == [
+          "emit willExecute", "emit didConfigure", "send", "failure 0 connection_lost", "consider connection_lost",
+          "emit retry 0.0 seconds", "wait 0.0 seconds", "attempt 1", "emit didConfigure", "send",
+          "failure 0 connection_lost", "consider connection_lost", "complete timeout",
+        ])
+  }
+
+  @Test func `the last attempt, a body that can be produced once, and a stage's own answer leave the policy nothing`() {
+    let toHead: [TransactionMachine.Event] = [.begin, .done, .done, .head, .done]
+    #expect(Self.script(Self.plan(attempts: 1, policy: true), toHead).last == "receive collect")
+    #expect(Self.script(Self.plan(replayable: false, policy: true), toHead).last == "receive collect")
+    #expect(
+      Self.script(Self.plan(request: 1, policy: true), [.begin, .done, .answered(.respond, stage: "s")]).last
+        == "validate")
+    let toFailure: [TransactionMachine.Event] = [.begin, .done, .done, .ended(Self.cut)]
+    #expect(
+      Self.script(Self.plan(response: 1, policy: true), toFailure + [.answered(.respond, stage: "s")]).last
+        == "validate")
+    #expect(Self.script(Self.plan(attempts: 1, policy: true), toFailure).last == "complete connection_lost")
+  }
+
+  @Test(arguments: [false, true])
+  func `a body that breaks off goes to the policy unless the caller has got a part of it`(streams: Bool) {
+    let toBody: [TransactionMachine.Event] = [.begin, .done, .done, .head, .done, .retryDenied(nil)]
+    let plan = Self.plan(streams: streams, policy: true)
+    let outcome = streams ? "complete" : "consider"
+    #expect(Self.script(plan, toBody + [.ended(Self.cut)]).last == "\(outcome) connection_lost")
+    #expect(
+      Self.script(plan, toBody + [.attemptTimedOut(Self.timeout), .ended(Self.cut)]).suffix(2)
+        == ["cut", "\(outcome) timeout"])
   }
 
   @Test func `an attempt that times out is cut, and its end brings the failure stages`() {

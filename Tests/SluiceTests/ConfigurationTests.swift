@@ -28,7 +28,8 @@ import Testing
        "transport": {"baseURL": "https://api.example.com", "timeout": "30s", "connectTimeout": "5s", "loops": 2,
                      "maxConnectionsPerHost": 64, "httpVersion": "2", "maxRequestBytes": 10, "maxResponseBytes": 20,
                      "spillBytes": 30, "proxy": null, "tls": {"ca": "ca.pem", "cert": null, "key": null, "verify": true}},
-       "retry": {"maxAttempts": 5}, "validate": {"statuses": ["2xx", 304, "400-404"]},
+       "retry": {"maxAttempts": 5, "statuses": [429, "5xx"], "methods": ["GET", "POST"], "connectionErrors": true,
+                 "backoff": {"base": "250ms", "max": "1m"}, "budget": 0.5}, "validate": {"statuses": ["2xx", 304, "400-404"]},
        "requestId": {"header": "X-Call"}, "redact": {"headers": ["X-API-Key"], "query": ["token"]}, "store": null,
        "control": null}
       """)
@@ -44,6 +45,11 @@ import Testing
     #expect(configuration.transport.tls.ca == "conf/ca.pem")
     #expect(configuration.transport.loops == 2)
     #expect(configuration.maxAttempts == 5)
+    #expect(
+      configuration.retry
+        == RetryPolicy(
+          statuses: StatusSet([429...429, 500...599]), methods: ["GET", "POST"], connectionErrors: .always,
+          backoff: Backoff(base: .milliseconds(250), max: .seconds(60)), budget: 0.5))
     #expect([204, 304, 404].allSatisfy { configuration.acceptedStatuses.contains($0) })
     #expect(!configuration.acceptedStatuses.contains(301))
     #expect(configuration.redaction.headers == ["x-api-key"])

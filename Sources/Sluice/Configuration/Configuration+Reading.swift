@@ -55,25 +55,10 @@ extension Configuration {
     if let node = root["store"] { store = try node.path() }
   }
 
-  private func readRetryUnsupported(_ node: ConfigurationNode) throws(ConfigurationError) {
-    for key in ["statuses", "methods", "connectionErrors", "backoff", "budget"] {
-      if let later = node[key] { throw later.unsupported() }
-    }
-  }
-
-  private mutating func readRetry(_ node: ConfigurationNode) throws(ConfigurationError) {
-    try node.checkObject(["maxAttempts", "statuses", "methods", "connectionErrors", "backoff", "budget"])
-    try readRetryUnsupported(node)
-    if let attempts = node["maxAttempts"] { maxAttempts = try attempts.integer(1...100) }
-  }
-
   private mutating func readValidation(_ node: ConfigurationNode) throws(ConfigurationError) {
     try node.checkObject(["statuses", "extract", "payloadSchema"])
     for key in ["extract", "payloadSchema"] { if let later = node[key] { throw later.unsupported() } }
-    guard let statuses = node["statuses"] else { return }
-    var ranges: [ClosedRange<Int>] = []
-    for element in try statuses.elements() { ranges.append(try element.statusRange()) }
-    acceptedStatuses = StatusSet(ranges)
+    if let statuses = node["statuses"] { acceptedStatuses = try statuses.statuses() }
   }
 
   private mutating func readRequestID(_ node: ConfigurationNode) throws(ConfigurationError) {

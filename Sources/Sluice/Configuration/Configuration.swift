@@ -20,6 +20,8 @@ public struct Configuration: Sendable {
   public var transport = TransportSettings()
   /// Attempts of one transaction, the first included.
   public var maxAttempts = 3
+  /// What the engine repeats by itself.
+  public var retry = RetryPolicy()
   public var acceptedStatuses = StatusSet.notAnError
   public var requestIDHeader = "X-Request-ID"
   public var redaction = Redaction()

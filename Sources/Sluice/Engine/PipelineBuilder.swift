@@ -21,6 +21,7 @@ struct PipelineBuilder {
     let transport = configuration.transport
     return PipelineSettings(
       deadline: configuration.deadline, attemptTimeout: transport.timeout, maximumAttempts: configuration.maxAttempts,
+      retry: configuration.retry,
       transfer: TransferOptions(maximumResponseBytes: transport.maxResponseBytes, spillBytes: transport.spillBytes),
       requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses)
   }

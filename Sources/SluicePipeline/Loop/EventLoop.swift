@@ -12,6 +12,9 @@ public protocol EventLoop: AnyObject, Sendable {
   /// The monotonic clock, read now. [loop]
   var now: Instant { get }
 
+  /// The wall clock, read now: the time since 1970-01-01T00:00:00Z. For what other machines say about time. [loop]
+  var wallClock: Duration { get }
+
   /// Arms the timer, or moves it when it is armed already. [loop]
   func arm(_ timer: LoopTimer, at deadline: Instant, for target: any LoopTimerTarget)
 

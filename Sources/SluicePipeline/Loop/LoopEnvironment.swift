@@ -5,6 +5,8 @@ public final class LoopEnvironment: @unchecked Sendable {
   public let suspensions: SuspensionTable
   private var running: [Transaction?] = []
   private var vacant: [Int] = []
+  private var begunCount: UInt64 = 0
+  private var retryBudget = RetryBudget()
 
   public init(loop: any EventLoop, transport: any Transport) {
     self.loop = loop
@@ -21,12 +23,18 @@ public final class LoopEnvironment: @unchecked Sendable {
   }
 
   func enter(_ transaction: Transaction) -> Int {
+    begunCount &+= 1
     guard let place = vacant.popLast() else {
       running.append(transaction)
       return running.count - 1
     }
     running[place] = transaction
     return place
+  }
+
+  /// Whether the retry policy may make one more attempt now; counts it as made.
+  func takeRetry(ratio: Double, now: Instant) -> Bool {
+    retryBudget.take(ratio: ratio, transactions: begunCount, now: now)
   }
 
   func leave(_ place: Int) {

@@ -8,6 +8,12 @@ public struct RandomBits: RandomNumberGenerator, Sendable {
     state = (system.next(), system.next(), system.next(), system.next() | 1)
   }
 
+  /// Seeds from a number: the same bits for the same seed, for tests.
+  public init(seed: UInt64) {
+    state = (seed, ~seed, seed &* 0x9E37_79B9_7F4A_7C15, 1)
+    for _ in 0..<16 { _ = next() }
+  }
+
   public mutating func next() -> UInt64 {
     let sum = state.0 &+ state.3
     let result = (sum << 23 | sum >> 41) &+ state.0

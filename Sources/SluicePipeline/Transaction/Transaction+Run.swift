@@ -34,6 +34,7 @@ extension Transaction {
     case .beginAttempt(let attempt):
       beginAttempt(attempt)
       return .done
+    case .considerRetry(let failure): return considerRetry(failure)
     case .validate: return validate()
     case .complete(let error):
       finish(error)
@@ -61,6 +62,8 @@ extension Transaction {
     exchange.responseDocument = nil
     gatherer = nil
     hopFailure = nil
+    hasSentUnrepeatable = false
+    retryReason = nil
     retryAt = .distantFuture
     attemptDeadline = environment.loop.now + pipeline.settings.attemptTimeout
     armTimer()
@@ -96,10 +99,7 @@ extension Transaction {
     do { try exchange.settleResponse() } catch { return .abort(error) }
     let status = exchange.responseStatus
     guard status == 0 || pipeline.settings.acceptedStatuses.contains(status) else {
-      return .abort(
-        TransactionError(
-          code: TransactionError.Code.status,
-          message: "\(exchange.nativeRequest.method) \(exchange.nativeRequest.url.origin) answered \(status)"))
+      return .abort(statusError)
     }
     emit(.didValidateResponse)
     emit(.didExtract)

@@ -83,6 +83,9 @@ extension Transaction {
       countFault(failure, binding)
       if binding.onFault == .skip { return .answered(.proceed, stage: binding.name) }
     }
+    if case .retry(let delay) = verdict, let failure = failureOfWait(delay) {
+      return .answered(.fail(failure), stage: binding.name)
+    }
     if verdict == .respond, exchange.nativeResponse == nil {
       return answer(.fault(Self.respondedWithoutResponse), binding)
     }

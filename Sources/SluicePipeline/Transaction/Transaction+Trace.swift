@@ -27,7 +27,7 @@ extension Transaction {
     record(
       TraceEvent(
         kind: .willRetry, time: now(), exchange: exchange, status: exchange.responseStatus,
-        outcome: nil, error: machine.failure, duration: delay, finalTimings: nil))
+        outcome: nil, error: retryReason ?? machine.failure, duration: delay, finalTimings: nil))
   }
 
   func emitCompletion(_ result: TransactionResult, at now: Instant) {

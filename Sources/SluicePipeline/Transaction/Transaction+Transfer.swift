@@ -19,6 +19,7 @@ extension Transaction: TransferObserver {
     issued = Request(
       method: exchange.nativeRequest.method, url: exchange.nativeRequest.url, headers: headers,
       body: exchange.nativeRequest.body, timeout: original.timeout)
+    noteIssue()
     clock = nil
     emit(.didIssue)
     return true
@@ -73,6 +74,7 @@ extension Transaction: TransferObserver {
     transfer = nil
     timings = end.timings
     metrics.addBytes(sent: end.timings.bytesSent, received: end.timings.bytesReceived)
+    if let error = end.error { noteEnd(error) }
     if let hopFailure { return run(.abort(hopFailure)) }
     guard end.error == nil else { return run(.ended(end.error.map { TransactionError($0) })) }
     if !end.trailers.isEmpty { exchange.nativeResponse?.trailers = end.trailers }

@@ -28,6 +28,12 @@ public final class Transaction: @unchecked Sendable {
   /// The last hop's request as it went out.
   var issued: Request?
   var gatherer: (any BodyGatherer)?
+  /// Whether a request of this attempt may have reached a server that must not get it twice.
+  var hasSentUnrepeatable = false
+  /// Why the policy makes another attempt; nil where a stage asked for it.
+  var retryReason: TransactionError?
+  /// Why the policy wanted another attempt and makes none.
+  var retryNote: String?
 
   // The stage that is being called, or was suspended.
   var current: StageBinding?
@@ -76,7 +82,8 @@ public final class Transaction: @unchecked Sendable {
       plan: TransactionMachine.Plan(
         requestStages: pipeline.requestStages.count, responseStages: pipeline.responseStages.count,
         maximumAttempts: settings.maximumAttempts, responseStagesWantBody: pipeline.responseStagesWantBody,
-        streamsBody: sink != nil || pipeline.changesResponsePieces, isReplayable: request.body.isReplayable))
+        streamsBody: sink != nil || pipeline.changesResponsePieces, isReplayable: request.body.isReplayable,
+        retriesStatuses: !settings.retry.statuses.isEmpty, retriesFailures: settings.retry.concernsFailures))
   }
 
   private func start() {

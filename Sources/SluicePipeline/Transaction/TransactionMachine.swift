@@ -4,6 +4,9 @@
 ///        ▲         │ respond ──────────────────────────▲   │retry          │failure stages
 ///        └─────────┴── retry ◄─────────────────────────────┴───────────────┘
 ///
+/// When the stages are through and none of them has decided, the retry policy is asked: about the status before the body
+/// is taken, about a failure before the end.
+///
 /// Whatever happens, ``Action/complete(_:)`` is returned exactly once; events that come after it are answered with wait.
 struct TransactionMachine: Sendable {
   /// What the machine has to know of the pipeline, taken when the transaction begins.
@@ -16,6 +19,11 @@ struct TransactionMachine: Sendable {
     /// The caller takes the body piece by piece, or a stage changes its pieces.
     var streamsBody: Bool
     var isReplayable: Bool
+    /// What the retry policy has to be asked about.
+    var retriesStatuses = false
+    var retriesFailures = false
+
+    var retriesByPolicy: Bool { retriesStatuses || retriesFailures }
   }
 
   enum Phase: Sendable, Equatable {
@@ -29,6 +37,8 @@ struct TransactionMachine: Sendable {
     case responseStage(Int)
     case receivingBody
     case failureStage(Int)
+    /// The retry policy is asked; about the status where there is no failure.
+    case considering(TransactionError?)
     case retryNotice(Duration)
     case waitingToRetry
     /// The hop is of no more use; what follows waits for its end, so that no event of it is taken for the next one's.
@@ -40,6 +50,8 @@ struct TransactionMachine: Sendable {
   /// What follows the end of a hop that was given up.
   enum Next: Sendable, Equatable {
     case fail(TransactionError)
+    /// As ``fail(_:)``, where the response had gone through its stages.
+    case breakOff(TransactionError)
     case retry(Duration)
   }
 
@@ -48,6 +60,8 @@ struct TransactionMachine: Sendable {
   private(set) var attempt = 0
   /// Whether a transfer is under way and its end will come.
   private(set) var isOnWire = false
+  /// Whether a stage gave the response itself.
+  private var isAnsweredByStage = false
   /// Why there is no response, for the failure stages.
   private(set) var failure: TransactionError?
 
@@ -62,6 +76,10 @@ struct TransactionMachine: Sendable {
     case head
     case ended(TransactionError?)
     case retryDelayPassed
+    /// The policy makes another attempt.
+    case retryGranted(Duration)
+    /// The policy leaves it at what there is; the failure with what the policy has to say about it.
+    case retryDenied(TransactionError?)
     /// An attempt took too long.
     case attemptTimedOut(TransactionError)
     /// The whole transaction has to end: cancelled, past its deadline, shut down.
@@ -83,6 +101,8 @@ struct TransactionMachine: Sendable {
     case cutTransfer
     /// Set the retry timer.
     case waitToRetry(Duration)
+    /// Ask the retry policy.
+    case considerRetry(TransactionError?)
     /// Take the original request again for the next attempt.
     case beginAttempt(Int)
     case validate
@@ -101,6 +121,8 @@ struct TransactionMachine: Sendable {
     case .head: return head()
     case .ended(let error): return ended(error)
     case .retryDelayPassed: return phase == .waitingToRetry ? nextAttempt() : .wait
+    case .retryGranted(let delay): return retry(after: delay)
+    case .retryDenied(let failure): return retryDenied(failure)
     case .attemptTimedOut(let error): return timedOut(error)
     case .abort(let error): return complete(error)
     }
@@ -151,15 +173,21 @@ extension TransactionMachine {
 
   private mutating func responseStage(_ index: Int) -> Action {
     guard index < plan.responseStages else {
-      guard isOnWire else {
-        phase = .validating
-        return .validate
-      }
-      phase = .receivingBody
-      return .receive(plan.streamsBody ? .stream : .collect)
+      guard isRetryOpen, plan.retriesStatuses else { return takeBody() }
+      phase = .considering(nil)
+      return .considerRetry(nil)
     }
     phase = .responseStage(index)
     return .callResponseStage(index)
+  }
+
+  private mutating func takeBody() -> Action {
+    guard isOnWire else {
+      phase = .validating
+      return .validate
+    }
+    phase = .receivingBody
+    return .receive(plan.streamsBody ? .stream : .collect)
   }
 
   private mutating func head() -> Action {
@@ -180,10 +208,11 @@ extension TransactionMachine {
       phase = .receiveNotice
       return .emit(.didReceive)
     case .receivingBody:
-      if let error { return complete(error) }
+      if let error { return breakOff(error) }
       phase = .validating
       return .validate
     case .endingHop(.fail(let cause)): return failureStage(0, cause)
+    case .endingHop(.breakOff(let cause)): return breakOff(cause)
     case .endingHop(.retry(let delay)): return emitRetry(delay)
     case .receiveNotice, .responseStage:
       // A hold does not end before it is lifted, so this is a connection that died while a stage was suspended.
@@ -195,7 +224,7 @@ extension TransactionMachine {
 
   private mutating func failureStage(_ index: Int, _ error: TransactionError) -> Action {
     failure = error
-    guard index < plan.responseStages else { return complete(error) }
+    guard index < plan.responseStages else { return fail(error) }
     phase = .failureStage(index)
     return .callFailureStage(index, error)
   }
@@ -207,7 +236,9 @@ extension TransactionMachine {
       phase = .endingHop(.fail(error))
       return .cutTransfer
     case .endingHop: return .cutTransfer
-    case .receivingBody: return complete(error)
+    case .receivingBody:
+      phase = .endingHop(.breakOff(error))
+      return .cutTransfer
     default: return .wait
     }
   }
@@ -237,6 +268,7 @@ extension TransactionMachine {
   }
 
   private mutating func respond() -> Action {
+    isAnsweredByStage = true
     switch phase {
     case .requestStage: return responseStage(0)
     case .responseStage(let index): return responseStage(index + 1)
@@ -261,6 +293,10 @@ extension TransactionMachine {
           code: TransactionError.Code.bodyNotReplayable,
           message: "it asked for another attempt, but the request body can be produced only once", stage: stage))
     }
+    return retry(after: delay)
+  }
+
+  private mutating func retry(after delay: Duration) -> Action {
     guard isOnWire else { return emitRetry(delay) }
     phase = .endingHop(.retry(delay))
     return .receive(.discard)
@@ -274,7 +310,32 @@ extension TransactionMachine {
   private mutating func nextAttempt() -> Action {
     attempt += 1
     failure = nil
+    isAnsweredByStage = false
     phase = .starting
     return .beginAttempt(attempt)
+  }
+}
+
+// What the retry policy says.
+extension TransactionMachine {
+  /// Whether there may be another attempt that no stage asked for.
+  private var isRetryOpen: Bool { !isAnsweredByStage && attempt + 1 < plan.maximumAttempts && plan.isReplayable }
+
+  /// There is no response, and no stage knows better.
+  private mutating func fail(_ error: TransactionError) -> Action {
+    guard isRetryOpen, plan.retriesFailures else { return complete(error) }
+    phase = .considering(error)
+    return .considerRetry(error)
+  }
+
+  /// The body stopped short. What the caller has got of it piece by piece cannot be taken back.
+  private mutating func breakOff(_ error: TransactionError) -> Action {
+    guard !plan.streamsBody else { return complete(error) }
+    failure = error
+    return fail(error)
+  }
+
+  private mutating func retryDenied(_ failure: TransactionError?) -> Action {
+    failure.map { complete($0) } ?? takeBody()
   }
 }

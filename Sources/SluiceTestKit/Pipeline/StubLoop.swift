@@ -23,6 +23,11 @@ public final class StubLoop: EventLoop, @unchecked Sendable {
   /// Whether the calling thread drives the loop now.
   public var isCurrent: Bool { driver.load(ordering: .acquiring) == Self.thread }
 
+  /// What the wall clock shows when ``now`` is zero; moves on with the loop's clock.
+  public var wallClockOrigin = Duration.seconds(784_111_777)
+
+  public var wallClock: Duration { wallClockOrigin + .nanoseconds(Int64(clamping: now.nanoseconds)) }
+
   public var now: Instant { Instant(nanoseconds: time.load(ordering: .relaxed)) }
 
   public func post(_ job: @escaping @Sendable () -> Void) { jobs.update { $0.append(job) } }

@@ -38,7 +38,12 @@ struct CurlFailure {
       return make(.decoding, words("the body does not decode as its Content-Encoding says"))
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
       return notHTTP
-    case CURLE_READ_ERROR, CURLE_SEND_FAIL_REWIND:
+    case CURLE_SEND_FAIL_REWIND:
+      return make(
+        .resent,
+        "the connection broke and libcurl was about to send the request again by itself, whose body can be produced only"
+          + " once; whether it was executed is not known")
+    case CURLE_READ_ERROR:
       return make(.bodyFile, words("the request body could not be read"))
     default: return Self.tlsCodes.contains(code.rawValue) ? tls : lost
     }

@@ -81,6 +81,12 @@ public final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     }
   }
 
+  public var wallClock: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
   private static func clock() -> Instant {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

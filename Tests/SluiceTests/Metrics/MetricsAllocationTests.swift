@@ -57,6 +57,7 @@ private final class IdleLoop: EventLoop, @unchecked Sendable {
   let index = 0
   let isCurrent = true
   let now = Instant(nanoseconds: 1000)
+  let wallClock = Duration.zero
   var random = RandomBits()
 
   func post(_ job: @escaping @Sendable () -> Void) {}

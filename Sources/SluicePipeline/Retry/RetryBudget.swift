@@ -1,0 +1,30 @@
+/// Keeps the policy's retries a share of the transactions, so that a server in trouble is not given more to do.
+///
+/// A bucket of one loop: every transaction puts `ratio` in, every retry takes one out. It begins with ``floor``, and where
+/// little goes on one a second comes back up to that; so of n transactions in t seconds at most n × ratio + floor + t are
+/// repeated.
+struct RetryBudget: Sendable {
+  static let floor = 10.0
+  /// What quiet times can save up for a bad moment.
+  static let ceiling = 100.0
+
+  private var balance = floor
+  private var seenTransactions: UInt64 = 0
+  private var seenAt: Instant?
+
+  /// Takes one retry out; false where there is none.
+  ///
+  /// - Parameter transactions: how many the loop has begun so far.
+  mutating func take(ratio: Double, transactions: UInt64, now: Instant) -> Bool {
+    balance = min(Self.ceiling, balance + Double(transactions &- seenTransactions) * ratio)
+    seenTransactions = transactions
+    if let seenAt, balance < Self.floor {
+      let seconds = Double(now.duration(since: seenAt).nanoseconds) / 1e9
+      balance = min(Self.floor, balance + seconds)
+    }
+    seenAt = now
+    guard balance >= 1 else { return false }
+    balance -= 1
+    return true
+  }
+}

@@ -1,0 +1,78 @@
+/// When the engine makes one more attempt by itself, where no stage has decided.
+///
+/// It is asked once the response stages have run, about the final status; without a response, once the failure stages have.
+public struct RetryPolicy: Sendable, Hashable {
+  /// Final statuses that are worth another attempt.
+  public var statuses: StatusSet
+  /// Methods whose requests may reach a server twice; compared with case.
+  public var methods: [String]
+  public var connectionErrors: ConnectionErrors
+  public var backoff: Backoff
+  /// Repetitions that one transaction is worth: 0.2 allows one for every five transactions of a loop. Each loop has ten
+  /// to begin with, and gets back one a second up to ten.
+  public var budget: Double
+
+  /// By default no status, and of the failures only a connection that was dead already.
+  public init(
+    statuses: StatusSet = StatusSet([]), methods: [String] = RetryPolicy.idempotentMethods,
+    connectionErrors: ConnectionErrors = .deadConnection, backoff: Backoff = Backoff(), budget: Double = 0.2
+  ) {
+    self.statuses = statuses
+    self.methods = methods
+    self.connectionErrors = connectionErrors
+    self.backoff = backoff
+    self.budget = budget
+  }
+
+  /// Requests of which several have the effect of one (RFC 9110 §9.2.2).
+  public static let idempotentMethods = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
+
+  /// What overloaded and restarting servers answer, and every failure of a connection.
+  public static let standard = RetryPolicy(
+    statuses: StatusSet([429...429, 502...504]), connectionErrors: .always)
+
+  /// Which failures of a connection are worth another attempt.
+  public enum ConnectionErrors: Sendable, Hashable {
+    case never
+    /// A connection that was kept had been closed by the server, so that libcurl would have sent the request again.
+    case deadConnection
+    /// The name was not resolved, no connection came to be, it broke, or the attempt took too long.
+    case always
+  }
+
+  var concernsFailures: Bool { connectionErrors != .never }
+
+  /// Whether another attempt may mend that failure.
+  func wants(_ failure: TransactionError) -> Bool {
+    guard failure.stage == nil else { return false }
+    switch connectionErrors {
+    case .never: return false
+    case .deadConnection: return failure.code == TransportError.Code.resent.text
+    case .always: return Self.connectionCodes.contains { $0.text == failure.code }
+    }
+  }
+
+  private static let connectionCodes: [TransportError.Code] = [
+    .nameLookup, .connect, .connectTimeout, .connectionLost, .timeout, .resent,
+  ]
+}
+
+/// Exponential back-off with full jitter: the delay before attempt n + 1 is anything between nothing and base × 2ⁿ, so that
+/// clients that failed together do not come back together.
+public struct Backoff: Sendable, Hashable {
+  public var base: Duration
+  /// The bound stops growing here.
+  public var max: Duration
+
+  public init(base: Duration = .milliseconds(100), max: Duration = .seconds(20)) {
+    self.base = base
+    self.max = max
+  }
+
+  /// - Parameter attempt: the one that failed, 0 first.
+  func delay(after attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
+    let (base, max) = (base.nanoseconds, max.nanoseconds)
+    let bound = attempt < 64 && base <= max >> UInt64(attempt) ? base << UInt64(attempt) : max
+    return .nanoseconds(Int64.random(in: 0...Int64(clamping: bound), using: &random))
+  }
+}

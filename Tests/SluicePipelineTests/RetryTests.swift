@@ -1,0 +1,199 @@
+import SluiceMessages
+import SluiceMetrics
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+/// The retry policy in a transaction, on a clock that the test moves.
+@Suite struct RetryTests {
+  private static let policy = RetryPolicy(
+    statuses: StatusSet([429...429, 503...503]), connectionErrors: .always,
+    backoff: Backoff(base: .seconds(1), max: .seconds(4)))
+  private static let lost = TransportError(.connectionLost, "gone")
+  private static let refused = TransportError(.connect, "refused", isBeforeSending: true)
+
+  @Test func `a listed status is repeated within the bound of the back-off`() throws {
+    let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503, 429]))
+    let outcome = try fixture.begin()
+    #expect(fixture.transport.issued.count == 1)
+    fixture.loop.advance(by: .seconds(1))
+    #expect(fixture.transport.issued.count == 2)
+    fixture.loop.advance(by: .seconds(2))
+    let result = try #require(outcome.result)
+    #expect(result.error == nil)
+    #expect(result.attempts == 3)
+    #expect(result.response?.body.bytes == Array("2".utf8))
+    #expect(fixture.log.entries.map(\.status) == [503, 429])
+    #expect(fixture.log.entries.map(\.code) == ["http_status", "http_status"])
+    #expect(fixture.log.entries.allSatisfy { $0.delay <= .seconds(2) })
+  }
+
+  @Test func `a status that is not listed is not repeated`() throws {
+    let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([500]))
+    let result = try fixture.run()
+    #expect(result.attempts == 1)
+    #expect(result.error?.code == "http_status")
+  }
+
+  @Test(arguments: ["7", "Sun, 06 Nov 1994 08:49:44 GMT", "Sunday, 06-Nov-94 08:49:44 GMT", "Sun Nov  6 08:49:44 1994"])
+  func `the next attempt comes not before Retry-After says`(retryAfter: String) throws {
+    let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503], headers: ["Retry-After": retryAfter]))
+    fixture.loop.wallClockOrigin = .seconds(784_111_776)
+    let outcome = try fixture.begin()
+    fixture.loop.advance(by: .milliseconds(6999))
+    #expect(fixture.transport.issued.count == 1)
+    fixture.loop.advance(by: .milliseconds(1))
+    #expect(fixture.transport.issued.count == 2)
+    #expect(outcome.result?.attempts == 2)
+  }
+
+  @Test func `a wait past the deadline is not begun, and the response is the result`() throws {
+    let fixture = RetryFixture(
+      Self.policy, deadline: .seconds(60), answer: RetryFixture.answers([503], headers: ["Retry-After": "60"]))
+    let result = try #require(try fixture.begin().result)
+    #expect(result.attempts == 1)
+    #expect(result.response?.body.bytes == Array("0".utf8))
+    #expect(result.error?.code == "http_status")
+    #expect(
+      result.error?.message
+        == "GET http://example.com answered 503; not repeated: the next attempt would have to wait 60.0 seconds,"
+        + " and its deadline leaves 60.0 seconds")
+    #expect(fixture.log.entries.isEmpty)
+  }
+
+  @Test func `a failure whose wait would pass the deadline is the result`() throws {
+    let policy = RetryPolicy(connectionErrors: .always, backoff: Backoff(base: .seconds(3600), max: .seconds(3600)))
+    let fixture = RetryFixture(policy, deadline: .milliseconds(1)) { _, _ in .failure(Self.lost) }
+    let result = try #require(try fixture.begin().result)
+    #expect(result.error?.code == "connection_lost")
+    #expect(result.error?.message.hasPrefix("gone; not repeated: the next attempt would have to wait ") == true)
+  }
+
+  @Test func `when the attempts are used up the result is the last response`() throws {
+    let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503, 503, 503, 503]))
+    let result = try fixture.run()
+    #expect(result.attempts == 3)
+    #expect(result.error?.code == "http_status")
+    #expect(result.response?.body.bytes == Array("2".utf8))
+  }
+
+  @Test func `when the attempts are used up the result is the last failure`() throws {
+    let fixture = RetryFixture(Self.policy) { _, _ in .failure(Self.lost) }
+    let result = try fixture.run()
+    #expect(result.attempts == 3)
+    #expect(result.error?.code == "connection_lost")
+    #expect(fixture.log.entries.map(\.code) == ["connection_lost", "connection_lost"])
+  }
+
+  @Test func `a POST is repeated only where nothing can have reached the server`() throws {
+    #expect(try RetryFixture(Self.policy, answer: RetryFixture.answers([503])).run("POST").attempts == 1)
+    #expect(try RetryFixture(Self.policy) { _, _ in .failure(Self.lost) }.run("POST").attempts == 1)
+    #expect(try RetryFixture(Self.policy) { _, _ in .connectFailure(Self.refused) }.run("POST").attempts == 3)
+    var policy = Self.policy
+    policy.methods.append("POST")
+    #expect(try RetryFixture(policy, answer: RetryFixture.answers([503])).run("POST").attempts == 2)
+  }
+
+  @Test func `the method counts that was sent, not only the one that was asked for`() throws {
+    let fixture = RetryFixture(
+      Self.policy,
+      request: StubStage(.request) {
+        $0.nativeRequest.method = "POST"
+        return .proceed
+      }, answer: RetryFixture.answers([503]))
+    #expect(try fixture.run("GET").attempts == 1)
+  }
+
+  @Test func `a body that can be produced once is not repeated by the policy, and nothing is said of it`() throws {
+    let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503]))
+    let result = try fixture.run("PUT", body: .stream(BodyStream { _ in nil }))
+    #expect(result.attempts == 1)
+    #expect(result.error?.message == "PUT http://example.com answered 503")
+  }
+
+  @Test func `D3: a stage's verdict goes before the policy`() throws {
+    let fixture = RetryFixture(
+      Self.policy, response: StubStage(.response) { $0.attempt == 0 ? .retry(after: .zero) : .proceed },
+      answer: RetryFixture.answers([503], headers: ["Retry-After": "30"]))
+    let outcome = try fixture.begin()
+    fixture.loop.advance(by: .zero)
+    #expect(outcome.result?.attempts == 2)
+    #expect(fixture.log.entries.map(\.delay) == [.zero])
+    #expect(fixture.log.entries.map(\.code) == [nil])
+  }
+
+  @Test func `the policy is asked about the status that the stages left`() throws {
+    let fixture = RetryFixture(
+      Self.policy,
+      response: StubStage(.response) {
+        $0.nativeResponse?.status = 200
+        return .proceed
+      }, answer: RetryFixture.answers([503]))
+    #expect(try fixture.run().attempts == 1)
+  }
+
+  @Test func `what a stage answers itself is not repeated`() throws {
+    let fixture = RetryFixture(
+      Self.policy,
+      request: StubStage(.request) {
+        $0.nativeResponse = Response(status: 503)
+        return .respond
+      }, answer: RetryFixture.answers([]))
+    #expect(try fixture.run().attempts == 1)
+    #expect(fixture.transport.issued.isEmpty)
+  }
+
+  @Test func `D3: a stage's retry that would outlast the deadline fails at once and names the stage`() throws {
+    let fixture = RetryFixture(
+      RetryPolicy(), deadline: .seconds(5), response: StubStage(.response) { _ in .retry(after: .seconds(5)) },
+      answer: RetryFixture.answers([503]))
+    let result = try #require(try fixture.begin().result)
+    #expect(result.error?.code == "deadline")
+    #expect(result.error?.stage == "stage")
+    #expect(result.response?.status == 503)
+  }
+
+  @Test func `by default a connection that was dead already is replaced at once, and nothing else is repeated`() throws
+  {
+    let resent = TransportError(.resent, "again")
+    let fixture = RetryFixture(RetryPolicy()) { number, _ in
+      number == 0 ? .failure(resent) : .response(Response(status: 200))
+    }
+    let outcome = try fixture.begin()
+    fixture.loop.advance(by: .zero)
+    #expect(outcome.result?.attempts == 2)
+    #expect(outcome.result?.error == nil)
+    #expect(try RetryFixture(RetryPolicy()) { _, _ in .failure(resent) }.run("POST").attempts == 1)
+    #expect(try RetryFixture(RetryPolicy()) { _, _ in .failure(Self.lost) }.run().attempts == 1)
+    #expect(try RetryFixture(RetryPolicy(), answer: RetryFixture.answers([503])).run().attempts == 1)
+  }
+
+  @Test func `D1: each attempt starts from the original request, with its number`() throws {
+    let fixture = RetryFixture(
+      Self.policy,
+      request: StubStage(.request) {
+        $0.nativeRequest.headers.append("x-attempt", "\($0.attempt)")
+        return .proceed
+      }, answer: RetryFixture.answers([503, 503]))
+    #expect(try fixture.run().attempts == 3)
+    #expect(fixture.transport.issued.map { $0.headers[values: "x-attempt"] } == [["0"], ["1"], ["2"]])
+  }
+
+  @Test func `in a storm the budget bounds the repetitions, and says what it refused`() throws {
+    var policy = Self.policy
+    policy.backoff = Backoff(base: .zero, max: .zero)
+    let fixture = RetryFixture(policy, answer: RetryFixture.answers(Array(repeating: 503, count: 5000)))
+    var refused = 0
+    for _ in 0..<1000 {
+      let outcome = try fixture.begin()
+      while outcome.result == nil { fixture.loop.advance(by: .zero) }
+      if outcome.result?.error?.message.hasSuffix("of late (retry.budget)") == true { refused += 1 }
+    }
+    let snapshot = try #require(fixture.pipeline.metrics.first).snapshot()
+    #expect(fixture.transport.issued.count <= 1000 + 200 + 10)
+    #expect(fixture.transport.issued.count >= 1000 + 200)
+    #expect(snapshot.retries == UInt64(fixture.transport.issued.count - 1000))
+    #expect(snapshot.retriesOverBudget == UInt64(refused))
+    #expect(refused >= 790)
+  }
+}
