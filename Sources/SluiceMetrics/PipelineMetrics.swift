@@ -54,7 +54,18 @@ public final class PipelineMetrics: Sendable {
 extension PipelineMetrics {
   /// Counts one call of a stage and the time it took.
   public func recordStage(_ phase: StagePhase, _ index: Int, nanoseconds: UInt64) {
-    stage(phase, index).time.record(nanoseconds: nanoseconds)
+    switch phase {
+    case .request: Self.record(requestStages, index, nanoseconds)
+    case .issue: Self.record(issueStages, index, nanoseconds)
+    case .response: Self.record(responseStages, index, nanoseconds)
+    case .failure: Self.record(failureStages, index, nanoseconds)
+    }
+  }
+
+  @inline(__always)
+  private static func record(_ stages: borrowing [StageMetrics], _ index: Int, _ nanoseconds: UInt64) {
+    // Safe because this object keeps its stages; else each call would retain and release one.
+    unsafe Unmanaged.passUnretained(stages[index])._withUnsafeGuaranteedRef { $0.time.record(nanoseconds: nanoseconds) }
   }
 
   /// Counts a broken rule; `isSkipped` where the stage's failure policy let the transaction go on.

@@ -1,29 +1,34 @@
+import SluiceMetrics
+
 // Response bodies that flow through stages, to a sink or into memory.
 extension Transaction {
   /// Takes a piece through the stages from a position on, and to where it belongs.
   func pass(_ piece: [UInt8], from start: Int) -> BodyProgress {
     var piece = piece
-    var suspended: StageBinding?
-    for binding in pipeline.responseStages[start...] where isPieceStage(binding, .responsePieces) {
+    var suspended: StagePlace?
+    for index in pipeline.responseStages.indices[start...] {
+      let binding = pipeline.responseStages[index]
+      guard isPieceStage(binding, .responsePieces) else { continue }
       if piece.isEmpty { break }
       var output: [UInt8] = []
       exchange.phase = .response
-      current = suspended ?? binding
+      let place = StagePlace(phase: .response, index: index)
+      currentPlace = suspended ?? place
       switch binding.interceptor.interceptPiece(exchange, .response, piece, &output) {
       case .pass: break
       case .taken: piece = output
       case .suspended:
         piece = output
         guard suspended == nil, token != nil else { return stop(Self.cannotSuspendPiece, binding) }
-        suspended = binding
+        suspended = place
       case .fail(let failure): return stop(failure, binding)
       }
     }
-    current = suspended
+    currentPlace = suspended
     let progress = deliver(piece)
     guard let suspended, progress != .stop else { return progress }
     isPieceSuspended = true
-    if let limit = suspended.deadline {
+    if let limit = pipeline.stage(at: suspended).deadline {
       stageDeadline = environment.loop.now + limit
       armTimer()
     }
@@ -40,7 +45,7 @@ extension Transaction {
   }
 
   private func stop(_ failure: StageFailure, _ binding: StageBinding) -> BodyProgress {
-    current = nil
+    currentPlace = nil
     hopFailure = TransactionError(failure, stage: binding.name)
     return .stop
   }
@@ -64,9 +69,9 @@ extension Transaction {
     guard pipeline.changesResponsePieces, machine.phase == .receivingBody else { return nil }
     for (index, binding) in pipeline.responseStages.enumerated() where isPieceStage(binding, .responsePieces) {
       var output: [UInt8] = []
-      current = binding
+      currentPlace = StagePlace(phase: .response, index: index)
       let verdict = binding.interceptor.interceptBodyEnd(exchange, .response, &output)
-      current = nil
+      currentPlace = nil
       if case .fail(let failure) = verdict { return TransactionError(failure, stage: binding.name) }
       if verdict == .suspended { return TransactionError(Self.cannotSuspendEnd, stage: binding.name) }
       if !output.isEmpty, pass(output, from: index + 1) == .stop { return hopFailure }
@@ -99,7 +104,7 @@ extension Transaction {
   /// A stage that had suspended the flow of a body goes on.
   func pieceWasResumed(_ verdict: Verdict, _ binding: StageBinding) {
     isPieceSuspended = false
-    current = nil
+    currentPlace = nil
     switch verdict {
     case .proceed: passLateOutput(after: binding)
     case .fail(let failure), .fault(let failure): run(.abort(TransactionError(failure, stage: binding.name)))

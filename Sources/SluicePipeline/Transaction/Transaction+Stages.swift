@@ -28,21 +28,24 @@ extension Transaction {
     var started = clock ?? loop.now
     exchange.phase = phase
     for index in first..<bindings.count {
-      let binding = bindings[index]
-      guard binding.capabilities.contains(capability), matches(binding) else { continue }
-      current = binding
-      let verdict = function(binding.interceptor, exchange)
+      // Safe because the pipeline, which the transaction keeps, keeps its stages; else each call would retain and release
+      // the stage and its interceptor.
+      let binding = unsafe Unmanaged.passUnretained(bindings[index])
+      guard unsafe binding._withUnsafeGuaranteedRef({ $0.capabilities.contains(capability) && matches($0) }) else {
+        continue
+      }
+      currentPlace = StagePlace(phase: kind, index: index)
+      let verdict = unsafe binding._withUnsafeGuaranteedRef { function($0.interceptor, exchange) }
       let ended = loop.now
       metrics.recordStage(kind, index, nanoseconds: ended.nanoseconds &- started.nanoseconds)
       started = ended
-      if verdict == .proceed, token == nil { continue }
+      if case .proceed = verdict, token == nil { continue }
       clock = ended
-      currentPlace = (kind, index)
       machine.reach(stage: index)
-      return settle(verdict, binding)
+      return settle(verdict, bindings[index])
     }
     clock = started
-    current = nil
+    currentPlace = nil
     machine.reach(stage: max(first, bindings.count - 1))
     return .answered(.proceed, stage: "")
   }
@@ -78,7 +81,7 @@ extension Transaction {
     code: TransactionError.Code.stageFault, message: "it answered SUSPENDED without having taken a token with suspend")
 
   private func answer(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event {
-    current = nil
+    defer { currentPlace = nil }
     if case .fault(let failure) = verdict {
       countFault(failure, binding)
       if binding.onFault == .skip { return .answered(.proceed, stage: binding.name) }
@@ -93,12 +96,12 @@ extension Transaction {
   }
 
   private func countFault(_ failure: StageFailure, _ binding: StageBinding) {
-    let (phase, index) = currentPlace
+    guard let place = currentPlace else { return }
     let isSkipped = binding.onFault == .skip
     if failure.code == TransactionError.Code.stageTimeout {
-      metrics.countTimeout(phase, index, isSkipped: isSkipped)
+      metrics.countTimeout(place.phase, place.index, isSkipped: isSkipped)
     } else {
-      metrics.countFault(phase, index, isSkipped: isSkipped)
+      metrics.countFault(place.phase, place.index, isSkipped: isSkipped)
     }
   }
 
@@ -107,7 +110,7 @@ extension Transaction {
 
   /// For the exchange: a token for the call that is under way.
   func takeToken() -> SuspensionToken? {
-    guard token == nil, current != nil else { return nil }
+    guard token == nil, currentPlace != nil else { return nil }
     token = environment.suspensions.take(for: self)
     return token
   }
@@ -145,7 +148,7 @@ extension Transaction {
   func withdrawToken() {
     guard let token, let binding = current else { return }
     self.token = nil
-    current = nil
+    currentPlace = nil
     if environment.suspensions.expire(token) { binding.interceptor.suspensionWasCancelled(token) }
   }
 }

@@ -42,7 +42,13 @@ extension Transaction {
   private func record(_ event: TraceEvent) {
     let phase = exchange.phase
     exchange.phase = .trace
-    for binding in pipeline.tracers where binding.interests.contains(event.kind) { binding.tracer.record(event) }
+    let tracers = pipeline.tracers
+    for index in tracers.indices {
+      // Safe because the pipeline, which the transaction keeps, keeps its tracers; else each event would retain them.
+      unsafe Unmanaged.passUnretained(tracers[index])._withUnsafeGuaranteedRef {
+        if $0.interests.contains(event.kind) { $0.tracer.record(event) }
+      }
+    }
     exchange.phase = phase
   }
 }

@@ -36,8 +36,7 @@ public final class Transaction: @unchecked Sendable {
   var retryNote: String?
 
   // The stage that is being called, or was suspended.
-  var current: StageBinding?
-  var currentPlace = (StagePhase.request, 0)
+  var currentPlace: StagePlace?
   var token: SuspensionToken?
   /// The clock as this run of the machine last read it: when one stage ends the next begins, and events that lead to one
   /// another have one time.
@@ -106,6 +105,8 @@ public final class Transaction: @unchecked Sendable {
   public func resumeReceiving() {
     environment.loop.post { self.transfer?.resumeReceiving() }
   }
+
+  var current: StageBinding? { currentPlace.map { pipeline.stage(at: $0) } }
 
   var currentStageName: String? { current?.name }
 

@@ -1,0 +1,18 @@
+import SluiceMetrics
+
+/// Where a stage stands in its pipeline. Transactions refer to stages by it: keeping the stage itself would retain and
+/// release it for each call.
+struct StagePlace {
+  var phase: StagePhase
+  var index: Int
+}
+
+extension Pipeline {
+  func stage(at place: StagePlace) -> StageBinding {
+    switch place.phase {
+    case .request: requestStages[place.index]
+    case .issue: issueStages[place.index]
+    case .response, .failure: responseStages[place.index]
+    }
+  }
+}
