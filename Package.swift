@@ -26,9 +26,9 @@ func cPlugin(_ name: String) -> Target {
     publicHeadersPath: ".", cSettings: strictC)
 }
 
-func swiftPlugin(_ name: String, module: String) -> Target {
+func swiftPlugin(_ name: String, module: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(
-    name: module, dependencies: ["SluicePlugin"], path: "plugins/\(name)", exclude: ["README.md"],
+    name: module, dependencies: ["SluicePlugin"] + dependencies, path: "plugins/\(name)", exclude: ["README.md"],
     swiftSettings: strict)
 }
 
@@ -50,6 +50,7 @@ let package = Package(
     .library(name: "static-headers", type: .dynamic, targets: ["static-headers"]),
     .library(name: "access-log", type: .dynamic, targets: ["AccessLog"]),
     .library(name: "error-enrichment", type: .dynamic, targets: ["ErrorEnrichment"]),
+    .library(name: "oauth-refresh", type: .dynamic, targets: ["OAuthRefresh"]),
     // A fixture of the tests: only a product is built into a library of its own.
     .library(name: "calls-in-swift", type: .dynamic, targets: ["CallsInSwift"]),
   ],
@@ -118,6 +119,7 @@ let package = Package(
     cPlugin("bearer-auth"), cPlugin("json-edit"), cPlugin("static-headers"),
     swiftPlugin("access-log", module: "AccessLog"),
     swiftPlugin("error-enrichment", module: "ErrorEnrichment"),
+    swiftPlugin("oauth-refresh", module: "OAuthRefresh", ["SluiceMessages", "SluiceLocks"]),
 
     // Tests.
     .target(

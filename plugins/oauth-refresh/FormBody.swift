@@ -1,0 +1,33 @@
+/// `application/x-www-form-urlencoded` (RFC 6749 appendix B).
+enum FormBody {
+  static func encode(_ fields: [(name: String, value: String)]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for (index, field) in fields.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: "&")) }
+      append(field.name, to: &bytes)
+      bytes.append(UInt8(ascii: "="))
+      append(field.value, to: &bytes)
+    }
+    return bytes
+  }
+
+  static func encode(_ text: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    append(text, to: &bytes)
+    return bytes
+  }
+
+  private static func append(_ text: String, to bytes: inout [UInt8]) {
+    let digits = Array("0123456789ABCDEF".utf8)
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+        UInt8(ascii: "*"):
+        bytes.append(byte)
+      case UInt8(ascii: " "): bytes.append(UInt8(ascii: "+"))
+      default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+public import SluicePlugin
+
+/// Gives requests an OAuth 2.0 access token, and gets another one when it expires or is refused.
+///
+///     request ─ token there? ──────────────► header ─ wire ─ response
+///        ▲        │ no, or about to expire                     │ 401, first attempt
+///        │        └─► one refresh, all wait ◄──────────────────┤
+///        └──────────────── retry ◄─────────────────────────────┘ or replaced already
+struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
+  static let information = PluginInformation(
+    id: "oauth-refresh", version: "1.0.0", summary: "Applies an OAuth 2.0 access token, and refreshes it.")
+  static let configurationSchema: String? = OAuthConfiguration.schema
+  static let configurationDefaults: JSONValue? = OAuthConfiguration.defaults
+
+  private let hosts: HostList
+  private let header: TokenHeader
+  private let keeper: TokenKeeper
+
+  init(configuration: OAuthConfiguration, host: PluginHost) throws {
+    hosts = try HostList(configuration.hosts)
+    header = try TokenHeader(configuration)
+    keeper = TokenKeeper(
+      TokenBook(try configuration.settings()), TokenEndpoint(try configuration.grantRequest()), host)
+  }
+
+  func intercept(_ request: Request, context: RequestContext) async throws {
+    guard hosts.allow(request.url), header.isWanted(by: request) else { return }
+    try header.set(try await keeper.token(), on: request)
+  }
+
+  /// Acts on the first attempt only: a 401 that meets the new token as well is the caller's.
+  func intercept(_ response: Response, context: ResponseContext) async throws {
+    guard response.status == 401, context.attemptNumber == 0, let refused = header.token(of: response.request)
+    else { return }
+    let began = ContinuousClock.now - context.duration
+    if try await keeper.hasReplacement(for: refused, usedSince: began) { throw RetryRequestError() }
+  }
+}
+
+/// For the host, before any of the code runs: ABI 1; suspending (1), retry (4), call-outs (128) and response stages
+/// (4096) are needed; version 1.0.0.
+@section(".note.sluice") @used
+public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 4229, 1, 0, 0)
+
+@c(sluice_plugin_entry)
+public func sluicePluginEntry(
+  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
+) -> PluginEntryTable {
+  export(OAuthRefresh.self, host, abi, error)
+}

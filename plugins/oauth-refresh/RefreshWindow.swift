@@ -1,0 +1,19 @@
+/// At most so many refreshes within a time, so that a server which refuses every token is not asked for ever.
+struct RefreshWindow: Sendable {
+  let limit: Int
+  let duration: Duration
+  private var starts: [ContinuousClock.Instant] = []
+
+  init(limit: Int, duration: Duration) {
+    self.limit = limit
+    self.duration = duration
+  }
+
+  /// Counts one more; false where the window is full.
+  mutating func admit(at now: ContinuousClock.Instant) -> Bool {
+    starts.removeAll { $0.duration(to: now) >= duration }
+    guard starts.count < limit else { return false }
+    starts.append(now)
+    return true
+  }
+}

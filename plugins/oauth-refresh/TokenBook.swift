@@ -1,0 +1,102 @@
+import SluicePlugin
+
+/// The tokens, and every decision about them. Calls nothing and reads no clock.
+struct TokenBook: Sendable {
+  struct Settings: Sendable {
+    var accessToken: String?
+    var refreshToken: String?
+    var leeway: Duration
+    var window: RefreshWindow
+  }
+
+  typealias Instant = ContinuousClock.Instant
+
+  /// What is to be done for a request or a refused token.
+  enum Step: Sendable, Equatable {
+    case use(String)
+    case refresh
+    /// The window is full.
+    case giveUp
+    case fail(PluginFailure)
+    /// The token is none of ours.
+    case leave
+  }
+
+  private struct Present: Sendable {
+    var token: String
+    var expiry: Instant?
+    /// From here on it is replaced before it is used.
+    var due: Instant?
+    /// A server answered 401 to it.
+    var isRefused = false
+  }
+
+  static let failedCode = "token_refresh_failed"
+  private static let rememberedTokens = 16
+
+  private let leeway: Duration
+  private var window: RefreshWindow
+  private var present: Present?
+  private(set) var refreshToken: String?
+  /// Those before, newest last.
+  private var replaced: [String] = []
+  /// The last refresh, where it failed.
+  private var failure: (token: String?, at: Instant, reason: PluginFailure)?
+  private var complaint: Instant?
+
+  init(_ settings: Settings) {
+    leeway = settings.leeway
+    window = settings.window
+    refreshToken = settings.refreshToken
+    present = settings.accessToken.map { Present(token: $0) }
+  }
+
+  /// For a request that is about to go out.
+  mutating func beforeRequest(at now: Instant) -> Step {
+    if let present, !present.isRefused, present.due.map({ now < $0 }) ?? true { return .use(present.token) }
+    if window.admit(at: now) { return .refresh }
+    // The server decides about what we have; its 401 goes to the caller.
+    return present.map { .use($0.token) } ?? .giveUp
+  }
+
+  /// For a request that was sent with a token, not before `began`, and answered with 401.
+  mutating func afterRefusal(of token: String, usedSince began: Instant, at now: Instant) -> Step {
+    guard let present else { return .leave }
+    guard present.token == token else { return replaced.contains(token) ? .use(present.token) : .leave }
+    // It was under way while the refresh of its token failed: it fails with it.
+    if let failure, failure.token == token, failure.at >= began { return .fail(failure.reason) }
+    guard window.admit(at: now) else { return .giveUp }
+    self.present?.isRefused = true
+    return .refresh
+  }
+
+  /// After a refresh that failed: a token that is still good is used on.
+  func stillGood(at now: Instant) -> String? {
+    guard let present, !present.isRefused, present.expiry.map({ now < $0 }) ?? true else { return nil }
+    return present.token
+  }
+
+  /// Takes what a refresh gave.
+  mutating func take(_ grant: TokenGrant, at now: Instant) {
+    if let present, present.token != grant.accessToken {
+      replaced.append(present.token)
+      if replaced.count > Self.rememberedTokens { replaced.removeFirst() }
+    }
+    // A leeway of more than half the lifetime would replace each token at its first or second use.
+    let due = grant.lifetime.map { now + $0 - min(leeway, $0 / 2) }
+    present = Present(token: grant.accessToken, expiry: grant.lifetime.map { now + $0 }, due: due)
+    refreshToken = grant.refreshToken ?? refreshToken
+    failure = nil
+  }
+
+  mutating func note(_ reason: PluginFailure, at now: Instant) { failure = (present?.token, now, reason) }
+
+  /// Whether the log is to hear that the window is full: once in its duration.
+  mutating func mayComplain(at now: Instant) -> Bool {
+    if let complaint, complaint.duration(to: now) < window.duration { return false }
+    complaint = now
+    return true
+  }
+
+  var limitText: String { "\(window.limit) refreshes within \(window.duration)" }
+}

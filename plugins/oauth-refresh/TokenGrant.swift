@@ -1,0 +1,48 @@
+import SluicePlugin
+
+/// What the token endpoint gave (RFC 6749 §5.1).
+struct TokenGrant: Sendable {
+  var accessToken: String
+  /// nil where the endpoint does not say.
+  var lifetime: Duration?
+  /// Takes the place of the one before.
+  var refreshToken: String?
+
+  /// Why an answer is none; never shows what it holds.
+  struct Malformed: Error {
+    var reason: String
+  }
+
+  init(_ answer: CallResponse) throws(Malformed) {
+    guard let document = try? answer.json(), document.isObject else {
+      throw Malformed(
+        reason: answer.body.isEmpty ? "with an empty body" : "with \(answer.body.count) bytes that are no JSON object")
+    }
+    guard let token = document["access_token"]?.string else { throw Malformed(reason: "without \"access_token\"") }
+    guard Self.isVisible(token) else { throw Malformed(reason: "with an \"access_token\" that is no token") }
+    if let type = document["token_type"], type.string?.lowercased() != "bearer" {
+      throw Malformed(reason: "with a \"token_type\" other than Bearer, which is the only one this plugin uses")
+    }
+    accessToken = token
+    lifetime = try Self.lifetime(document["expires_in"])
+    if let token = document["refresh_token"]?.string {
+      guard Self.isVisible(token) else { throw Malformed(reason: "with a \"refresh_token\" that is no token") }
+      refreshToken = token
+    }
+  }
+
+  /// Seconds. Some servers write them as a string.
+  private static func lifetime(_ value: JSONValue?) throws(Malformed) -> Duration? {
+    guard let value, !value.isNull else { return nil }
+    guard let seconds = value.number ?? value.string.flatMap(Double.init), seconds.isFinite else {
+      throw Malformed(reason: "with an \"expires_in\" that is no number of seconds")
+    }
+    // A hundred years are as good as for ever.
+    return .seconds(min(max(0, seconds), 3_155_760_000))
+  }
+
+  /// What fits into a header: a line break in it would end the field.
+  private static func isVisible(_ token: String) -> Bool {
+    !token.isEmpty && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+  }
+}

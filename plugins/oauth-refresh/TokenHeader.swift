@@ -1,0 +1,50 @@
+import SluicePlugin
+
+/// The request header that carries the token.
+struct TokenHeader: Sendable {
+  private let name: String
+  /// The scheme and a space; empty for the token alone.
+  private let prefix: String
+  private let overwrites: Bool
+
+  init(_ configuration: OAuthConfiguration) throws(PluginFailure) {
+    guard Self.isToken(configuration.header) else {
+      throw PluginFailure(message: "config key \"header\": expected the name of a header")
+    }
+    guard configuration.scheme.isEmpty || Self.isToken(configuration.scheme) else {
+      throw PluginFailure(message: "config key \"scheme\": expected a word such as \"Bearer\", or \"\" for none")
+    }
+    name = configuration.header
+    prefix = configuration.scheme.isEmpty ? "" : configuration.scheme + " "
+    overwrites = configuration.overwrite
+  }
+
+  /// A header of the caller's own stays, unless it is to be replaced.
+  func isWanted(by request: Request) -> Bool { overwrites || request.headers[name] == nil }
+
+  /// Sets it as a secret: redacted where it is shown, dropped when a redirect leaves the origin.
+  func set(_ token: String, on request: Request) throws {
+    try request.headers.set(name, to: prefix + token)
+    request.headers.setSensitive(name)
+  }
+
+  /// The token that a request was sent with; nil where the header has another form.
+  func token(of request: Request) -> String? {
+    guard let value = request.headers[name], value.hasPrefix(prefix) else { return nil }
+    return String(value.dropFirst(prefix.count))
+  }
+
+  /// RFC 9110 §5.6.2.
+  private static func isToken(_ text: String) -> Bool {
+    let marks = "!#$%&'*+-.^_`|~".utf8
+    return !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"):
+          true
+        default: marks.contains(byte)
+        }
+      }
+  }
+}

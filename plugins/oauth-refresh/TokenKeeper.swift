@@ -1,0 +1,110 @@
+import SluiceLocks
+import SluicePlugin
+
+/// Performs what the ``TokenBook`` decides. From any loop at once: whoever finds a refresh under way waits for that one.
+final class TokenKeeper: Sendable {
+  private struct State: Sendable {
+    var book: TokenBook
+    /// The refresh under way. A task of its own, so that no caller who gives up takes it from the others.
+    var refresh: Task<String, any Error>?
+  }
+
+  private enum Step {
+    case done(TokenBook.Step)
+    case wait(Task<String, any Error>)
+  }
+
+  private let state: Locked<State>
+  private let endpoint: TokenEndpoint
+  private let host: PluginHost
+
+  init(_ book: TokenBook, _ endpoint: TokenEndpoint, _ host: PluginHost) {
+    state = Locked(State(book: book))
+    self.endpoint = endpoint
+    self.host = host
+  }
+
+  /// The token for a request, after a refresh where it needs one.
+  func token() async throws -> String {
+    switch step({ $0.beforeRequest(at: .now) }, waitsFirst: true) {
+    case .wait(let refresh):
+      do { return try await refresh.value } catch {
+        if let token = state.withLock({ $0.book.stillGood(at: .now) }) { return token }
+        throw error
+      }
+    case .done(.use(let token)): return token
+    case .done(.fail(let failure)): throw failure
+    case .done:
+      throw PluginFailure(
+        code: TokenBook.failedCode,
+        message: "no token from \(endpoint.shown): after \(complain()) it is not asked again")
+    }
+  }
+
+  /// Whether a request that was refused can be sent again with another token, after a refresh where there is none yet.
+  ///
+  /// - Throws: why the refresh failed, the same for all that waited for it.
+  func hasReplacement(for token: String, usedSince began: ContinuousClock.Instant) async throws -> Bool {
+    switch step({ $0.afterRefusal(of: token, usedSince: began, at: .now) }, waitsFirst: false) {
+    case .wait(let refresh):
+      _ = try await refresh.value
+      return true
+    case .done(.use): return true
+    case .done(.fail(let failure)): throw failure
+    case .done(.giveUp):
+      if let told = complainOnce() {
+        host.log(.warning, "a 401 is passed on: after \(told) \(endpoint.shown) is not asked for another token")
+      }
+      return false
+    case .done: return false
+    }
+  }
+
+  /// Asks the book; starts the refresh that it wants. While one is under way every request waits for it, and a refused
+  /// token does where the refresh is that token's.
+  private func step(_ decide: (inout TokenBook) -> TokenBook.Step, waitsFirst: Bool) -> Step {
+    state.withLock { state in
+      if waitsFirst, let refresh = state.refresh { return .wait(refresh) }
+      var book = state.book
+      let step = decide(&book)
+      switch step {
+      case .refresh, .giveUp, .fail:
+        if let refresh = state.refresh { return .wait(refresh) }
+      case .use, .leave: break
+      }
+      state.book = book
+      guard step == .refresh else { return .done(step) }
+      let refresh = startRefresh(book.refreshToken)
+      state.refresh = refresh
+      return .wait(refresh)
+    }
+  }
+
+  private func startRefresh(_ refreshToken: String?) -> Task<String, any Error> {
+    host.task { [self] in
+      do throws(PluginFailure) {
+        let grant = try await endpoint.grant(refreshToken, through: host)
+        state.withLock { state in
+          state.book.take(grant, at: .now)
+          state.refresh = nil
+        }
+        host.log(
+          .info, "got a token from \(endpoint.shown), good \(grant.lifetime.map { "for \($0)" } ?? "until refused")")
+        return grant.accessToken
+      } catch {
+        state.withLock { state in
+          state.book.note(error, at: .now)
+          state.refresh = nil
+        }
+        host.log(.error, error.message)
+        throw error
+      }
+    }
+  }
+
+  private func complain() -> String { state.withLock { $0.book.limitText } }
+
+  private func complainOnce() -> String? {
+    state.withLock { $0.book.mayComplain(at: .now) ? $0.book.limitText : nil }
+  }
+}
