@@ -171,7 +171,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   }
 
   private func wait(_ transfer: CurlTransfer, for route: Route) {
-    transfer.startedAt = loop.now
+    transfer.lookUpBegan = loop.now
     transfer.wake(after: settings.connectTimeout)
     route.waiting.append(transfer)
     if !route.isLookingUp { lookUp(route) }
@@ -194,6 +194,8 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     for transfer in waiting {
       guard case .waiting = transfer.phase, !transfer.isCancelled, transfer.failure == nil else { continue }
       if let timer = transfer.timer { loop.disarm(timer) }
+      if let began = transfer.lookUpBegan { transfer.nameTime = loop.now.duration(since: began) }
+      transfer.lookUpBegan = nil
       switch answer {
       case .success: proceed(transfer, route)
       case .failure(let error):

@@ -26,8 +26,10 @@ extension CurlHandle {
     let name = time(CURLINFO_NAMELOOKUP_TIME_T)
     let connected = time(CURLINFO_CONNECT_TIME_T)
     let secured = time(CURLINFO_APPCONNECT_TIME_T)
-    timings.nameLookup = .microseconds(name)
-    timings.connect = .microseconds(max(0, connected - name))
+    // Names are looked up before libcurl gets to see them, but for those that only it knows how to reach.
+    let isLookedUpHere = route?.isLookedUpByLibcurl != true
+    timings.nameLookup = .microseconds(isLookedUpHere ? 0 : name)
+    timings.connect = .microseconds(max(0, isLookedUpHere ? connected : connected - name))
     timings.tlsHandshake = .microseconds(max(0, secured - connected))
   }
 

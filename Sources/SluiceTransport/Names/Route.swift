@@ -21,6 +21,8 @@ final class Route {
   let key: Key
   /// Whether there is a name to look up at all: not for an address, and not where a proxy does it.
   let needsLookUp: Bool
+  /// Where `no_proxy` or SOCKS leave the name to libcurl.
+  let isLookedUpByLibcurl: Bool
   var isLookingUp = false
   var waiting: [CurlTransfer] = []
 
@@ -35,6 +37,7 @@ final class Route {
   init(_ key: Key, needsLookUp: Bool) {
     self.key = key
     self.needsLookUp = needsLookUp
+    isLookedUpByLibcurl = !needsLookUp && !SystemNames.isAddress(key.host)
   }
 
   /// Whether a transfer can begin at once.

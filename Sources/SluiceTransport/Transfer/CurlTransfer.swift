@@ -32,6 +32,7 @@ final class CurlTransfer: Transfer {
   var isCancelled = false
   @exclusivity(unchecked) var upload: Upload?
   var queueTime = Duration.zero
+  var nameTime = Duration.zero
 
   var hasIssued = false
   /// Tells the connection; nil before there is one.
@@ -54,6 +55,8 @@ final class CurlTransfer: Transfer {
   var isDeferred = false
   var timer: LoopTimer?
   var startedAt: Instant?
+  /// It waits for a name since then.
+  var lookUpBegan: Instant?
   /// When the first and the last byte of a body that libcurl pulls went out.
   var issuedAt: Instant?
   var sentAt: Instant?
@@ -94,7 +97,7 @@ final class CurlTransfer: Transfer {
     isDeferred = false
     switch phase {
     case .ended: return
-    case .waiting where isCancelled || failure != nil: end(failure ?? .cancelled(request), TransferTimings())
+    case .waiting where isCancelled || failure != nil: end(failure ?? .cancelled(request), timings ?? TransferTimings())
     case .waiting: return
     case .held(let timings):
       if isCancelled || failure != nil { return end(failure ?? .cancelled(request), timings) }
@@ -112,15 +115,18 @@ final class CurlTransfer: Transfer {
   var timings: TransferTimings? {
     if case .held(let timings) = phase { return timings }
     if let handle { return measured(handle) }
-    guard let startedAt else { return nil }
+    guard startedAt != nil || lookUpBegan != nil || nameTime > .zero else { return nil }
+    let now = transport.loop.now
     var timings = TransferTimings()
-    timings.queue = transport.loop.now.duration(since: startedAt)
+    timings.queue = startedAt.map { now.duration(since: $0) } ?? .zero
+    timings.nameLookup = lookUpBegan.map { now.duration(since: $0) } ?? nameTime
     return timings
   }
 
   private func measured(_ handle: CurlHandle) -> TransferTimings {
     var timings = handle.timings()
     timings.queue = queueTime
+    timings.nameLookup += nameTime
     timings.version = reader.version
     if let issuedAt, let sentAt {
       timings.send = sentAt.duration(since: issuedAt)
