@@ -1,5 +1,6 @@
 // What the engine's API is made of: `import Sluice` is all that a program needs.
 @_exported public import SluiceJSON
+@_exported public import SluiceJSONSchema
 @_exported public import SluiceMessages
 @_exported public import SluiceMetrics
 @_exported public import SluicePipeline

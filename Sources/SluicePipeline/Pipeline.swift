@@ -37,6 +37,8 @@ public final class Pipeline: Sendable {
     responseStagesWantBody = responseStages.contains { $0.capabilities.contains(.wantsResponseBody) }
     changesRequestPieces = requestStages.contains { $0.capabilities.contains(.requestPieces) }
     changesResponsePieces = responseStages.contains { $0.capabilities.contains(.responsePieces) }
+    retriesStatuses = !settings.retry.statuses.isEmpty
+    retriesFailures = settings.retry.concernsFailures
   }
 
   /// What any tracer is told.
@@ -44,6 +46,8 @@ public final class Pipeline: Sendable {
   let responseStagesWantBody: Bool
   let changesRequestPieces: Bool
   let changesResponsePieces: Bool
+  let retriesStatuses: Bool
+  let retriesFailures: Bool
 }
 
 /// What holds for every transaction of a pipeline.
@@ -60,12 +64,14 @@ public struct PipelineSettings: Sendable {
   public var requestIDHeader: String
   /// Which statuses are a success.
   public var acceptedStatuses: StatusSet
+  /// What else is asked of a response; nil where its status is all.
+  public var checks: ResponseChecks?
 
   public init(
     deadline: Duration? = .seconds(60), attemptTimeout: Duration = .seconds(30), maximumAttempts: Int = 3,
     retry: RetryPolicy = RetryPolicy(), transfer: TransferOptions = TransferOptions(),
     requestIDHeader: String = "X-Request-ID",
-    acceptedStatuses: StatusSet = .notAnError
+    acceptedStatuses: StatusSet = .notAnError, checks: ResponseChecks? = nil
   ) {
     self.deadline = deadline
     self.attemptTimeout = attemptTimeout
@@ -74,6 +80,7 @@ public struct PipelineSettings: Sendable {
     self.transfer = transfer
     self.requestIDHeader = requestIDHeader
     self.acceptedStatuses = acceptedStatuses
+    self.checks = checks
   }
 }
 

@@ -41,6 +41,22 @@ import Testing
     #expect(result.errorText.contains("sluice: connection_lost: "))
   }
 
+  @Test func `a body that is not what the configuration asks for is printed all the same, and fails`() async throws {
+    let server = try LoopbackServer { _ in .text("<html>") }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"validate": {"extract": "json"}}"#, to: "c.json")
+    let output = folder.path + "/body"
+    for (arguments, text) in [([String](), "<html>"), (["-o", output], "")] {
+      let result = try await Command.run(Tool.path, ["send", "-c", file] + arguments + [server.baseURL])
+      #expect(result.status == 1)
+      #expect(result.outputText == text)
+      #expect(result.errorText.contains("sluice: extraction: the body is no JSON"))
+      #expect(!result.errorText.contains("not whole"))
+    }
+    #expect(try FileTree.readText(output) == "<html>")
+  }
+
   @Test func `a response beyond the limit of the configuration fails`() async throws {
     let server = try LoopbackServer { _ in .text(String(repeating: "x", count: 5000)) }
     defer { server.stop() }

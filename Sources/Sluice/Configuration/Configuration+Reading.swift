@@ -55,12 +55,6 @@ extension Configuration {
     if let node = root["store"] { store = try node.path() }
   }
 
-  private mutating func readValidation(_ node: ConfigurationNode) throws(ConfigurationError) {
-    try node.checkObject(["statuses", "extract", "payloadSchema"])
-    for key in ["extract", "payloadSchema"] { if let later = node[key] { throw later.unsupported() } }
-    if let statuses = node["statuses"] { acceptedStatuses = try statuses.statuses() }
-  }
-
   private mutating func readRequestID(_ node: ConfigurationNode) throws(ConfigurationError) {
     try node.checkObject(["header"])
     if let header = node["header"] { requestIDHeader = try header.fieldName() }

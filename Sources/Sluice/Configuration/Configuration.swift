@@ -1,4 +1,5 @@
 public import SluiceJSON
+public import SluiceJSONSchema
 public import SluiceMessages
 public import SluicePipeline
 public import SluiceTransport
@@ -23,6 +24,10 @@ public struct Configuration: Sendable {
   /// What the engine repeats by itself.
   public var retry = RetryPolicy()
   public var acceptedStatuses = StatusSet.notAnError
+  /// What the body of every response has to be.
+  public var extract = PayloadForm.raw
+  /// What a body that is taken for JSON is held against.
+  public var payloadSchema: JSONSchema?
   public var requestIDHeader = "X-Request-ID"
   public var redaction = Redaction()
   /// The folder of private copies of plugins; nil for the user's cache.

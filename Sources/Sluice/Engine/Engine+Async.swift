@@ -21,10 +21,16 @@ extension Engine {
 
   /// Sends a request through the pipeline and gives everything that is known of how it went.
   public func transaction(_ request: Request, parent: ParentContext = ParentContext()) async -> TransactionResult {
+    await transaction(request, parent: parent, checks: nil)
+  }
+
+  func transaction(_ request: Request, parent: ParentContext, checks: ResponseChecks?) async -> TransactionResult {
     let cancellation = Cancellation()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        submit(request, parent: parent, cancellation: cancellation) { continuation.resume(returning: $0) }
+        submit(request, parent: parent, checks: checks, cancellation: cancellation) {
+          continuation.resume(returning: $0)
+        }
       }
     } onCancel: {
       cancellation.cancel()

@@ -72,13 +72,15 @@ public final class Engine: Sendable {
   ///
   /// - Parameters:
   ///   - parent: the trace context that the request belongs to.
-  ///   - sink: takes the response body piece by piece; nil collects it.
+  ///   - sink: takes the response body piece by piece; nil collects it, as do checks that make a payload of it.
+  ///   - checks: what the response is held against, in place of the configuration's.
   ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down; must not block.
   public func submit(
     _ request: Request, parent: ParentContext = ParentContext(), sink: (any BodySink)? = nil,
-    cancellation: Cancellation? = nil, completion: @escaping @Sendable (TransactionResult) -> Void
+    checks: ResponseChecks? = nil, cancellation: Cancellation? = nil,
+    completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
-    if let worker = currentWorker { return begin(worker, request, parent, sink, cancellation, completion) }
+    if let worker = currentWorker { return begin(worker, request, parent, sink, checks, cancellation, completion) }
     let worker = nextWorker
     // Counted before it is asked whether the engine is closed, so that a shutdown either sees it or turns it away.
     worker.submitted.wrappingAdd(1, ordering: .sequentiallyConsistent)
@@ -87,17 +89,19 @@ public final class Engine: Sendable {
       return refuse(request, completion)
     }
     worker.loop.post { [self] in
-      begin(worker, request, parent, sink, cancellation, completion)
+      begin(worker, request, parent, sink, checks, cancellation, completion)
       worker.submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
     }
   }
 
   private func begin(
     _ worker: Worker, _ request: Request, _ parent: ParentContext, _ sink: (any BodySink)?,
-    _ cancellation: Cancellation?, _ completion: @escaping @Sendable (TransactionResult) -> Void
+    _ checks: ResponseChecks?, _ cancellation: Cancellation?,
+    _ completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
     let transaction = Transaction.begin(
-      request, on: worker.environment, through: worker.pipeline, parent: parent, sink: sink, completion: completion)
+      request, on: worker.environment, through: worker.pipeline, parent: parent, sink: sink, checks: checks,
+      completion: completion)
     cancellation?.adopt(transaction)
   }
 

@@ -23,7 +23,8 @@ struct PipelineBuilder {
       deadline: configuration.deadline, attemptTimeout: transport.timeout, maximumAttempts: configuration.maxAttempts,
       retry: configuration.retry,
       transfer: TransferOptions(maximumResponseBytes: transport.maxResponseBytes, spillBytes: transport.spillBytes),
-      requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses)
+      requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses,
+      checks: configuration.responseChecks)
   }
 
   private func bindings(

@@ -74,9 +74,13 @@ enum SendCommand {
     return done.wait { $0 }
   }
 
+  private static let judgements = [
+    TransactionError.Code.status, TransactionError.Code.extraction, TransactionError.Code.payload,
+  ]
+
   /// Whether the body came to its end, whatever is thought of it.
   private static func isWhole(_ result: TransactionResult) -> Bool {
-    result.response == nil || result.error?.code == TransactionError.Code.status
+    result.response == nil || judgements.contains(result.error?.code ?? "")
   }
 
   private static func status(

@@ -93,17 +93,4 @@ extension Transaction {
     if isAnsweringHead { disposition = answer } else { transfer?.proceed(answer) }
     return nil
   }
-
-  /// The default validator: is the status one of those that the configuration accepts?
-  private func validate() -> TransactionMachine.Event {
-    do { try exchange.settleResponse() } catch { return .abort(error) }
-    let status = exchange.responseStatus
-    guard status == 0 || pipeline.settings.acceptedStatuses.contains(status) else {
-      return .abort(statusError)
-    }
-    emit(.didValidateResponse)
-    emit(.didExtract)
-    emit(.didValidatePayload)
-    return .done
-  }
 }

@@ -14,6 +14,7 @@ public final class Transaction: @unchecked Sendable {
   let original: Request
   var machine: TransactionMachine
   let sink: (any BodySink)?
+  let checks: ResponseChecks?
   private var completion: Completion?
   private var place = 0
 
@@ -51,38 +52,43 @@ public final class Transaction: @unchecked Sendable {
 
   /// Begins a transaction on its loop.
   ///
-  /// - Parameter completion: called exactly once, on the loop, possibly before this returns.
+  /// - Parameters:
+  ///   - sink: takes the response body piece by piece; gets nothing where a payload is made of the body.
+  ///   - checks: what the response is held against, in place of the pipeline's.
+  ///   - completion: called exactly once, on the loop, possibly before this returns.
   @discardableResult
   public static func begin(
     _ request: Request, on environment: LoopEnvironment, through pipeline: Pipeline,
-    parent: ParentContext = ParentContext(), sink: (any BodySink)? = nil, completion: @escaping Completion
+    parent: ParentContext = ParentContext(), sink: (any BodySink)? = nil, checks: ResponseChecks? = nil,
+    completion: @escaping Completion
   ) -> Transaction {
-    let transaction = Transaction(request, environment, pipeline, parent, sink, completion)
+    let transaction = Transaction(request, environment, pipeline, parent, sink, checks, completion)
     transaction.start()
     return transaction
   }
 
   private init(
     _ request: Request, _ environment: LoopEnvironment, _ pipeline: Pipeline, _ parent: ParentContext,
-    _ sink: (any BodySink)?, _ completion: @escaping Completion
+    _ sink: (any BodySink)?, _ checks: ResponseChecks?, _ completion: @escaping Completion
   ) {
     let now = environment.loop.now
-    let settings = pipeline.settings
-    let limit = request.timeout ?? settings.deadline
+    let limit = request.timeout ?? pipeline.settings.deadline
     self.pipeline = pipeline
     self.environment = environment
-    self.sink = sink
+    self.checks = checks ?? pipeline.settings.checks
+    self.sink = self.checks?.extract == nil ? sink : nil
     self.completion = completion
     original = request
     exchange = Exchange(
       loop: environment.loop, id: TransactionID(using: &environment.loop.random), request: request, started: now,
-      deadline: limit.map { now + $0 } ?? .distantFuture, parent: parent, requestIDHeader: settings.requestIDHeader)
+      deadline: limit.map { now + $0 } ?? .distantFuture, parent: parent,
+      requestIDHeader: pipeline.settings.requestIDHeader)
     machine = TransactionMachine(
       plan: TransactionMachine.Plan(
         requestStages: pipeline.requestStages.count, responseStages: pipeline.responseStages.count,
-        maximumAttempts: settings.maximumAttempts, responseStagesWantBody: pipeline.responseStagesWantBody,
-        streamsBody: sink != nil || pipeline.changesResponsePieces, isReplayable: request.body.isReplayable,
-        retriesStatuses: !settings.retry.statuses.isEmpty, retriesFailures: settings.retry.concernsFailures))
+        maximumAttempts: pipeline.settings.maximumAttempts, responseStagesWantBody: pipeline.responseStagesWantBody,
+        streamsBody: self.sink != nil || pipeline.changesResponsePieces, isReplayable: request.body.isReplayable,
+        retriesStatuses: pipeline.retriesStatuses, retriesFailures: pipeline.retriesFailures))
   }
 
   private func start() {

@@ -39,6 +39,12 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     public static let cancelled = "cancelled"
     /// The response is an HTTP error, or not among the accepted statuses.
     public static let status = "http_status"
+    /// The caller's own validation of the response refused it.
+    public static let response = "response"
+    /// The body is not what the payload is made from.
+    public static let extraction = "extraction"
+    /// The payload is not what it has to be.
+    public static let payload = "payload"
     /// A stage did not resume within its deadline.
     public static let stageTimeout = "stage_timeout"
     /// A stage broke a rule of the ABI.

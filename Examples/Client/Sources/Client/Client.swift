@@ -8,6 +8,7 @@ struct Client {
     do {
       let url = try HTTPURL(CommandLine.arguments[1])
       try await fetch(url)
+      try await fetchTyped(url)
       try await observe(url)
       try await collect(url)
       try await giveUp(url)

@@ -1,0 +1,24 @@
+import Sluice
+
+/// What the echo server answers: the request that it got.
+struct Echo: Decodable {
+  let method: String
+  let url: String
+}
+
+/// A response that has to be something, and is made into a value of the program.
+func fetchTyped(_ url: HTTPURL) async throws {
+  let engine = try Engine(Configuration())
+
+  let echo = try await engine.execute(
+    TypedTransaction(Request(url: url))
+      .validating { response in
+        guard response.status == 200 else { throw StageFailure(code: "no_echo", message: "status \(response.status)") }
+      }
+      .decoding(Echo.self)
+      .validatingPayload { echo in
+        guard echo.method == "GET" else { throw StageFailure(code: "no_get", message: "it came as \(echo.method)") }
+      })
+  print("typed: \(echo.method) \(echo.url)")
+  await engine.shutdown()
+}

@@ -1,0 +1,43 @@
+import SluiceLocks
+public import SluiceMessages
+public import SluicePipeline
+
+/// What a typed transaction came to.
+public struct TypedResult<Payload: Sendable>: Sendable {
+  /// Nil where the transaction failed.
+  public let payload: Payload?
+  /// Everything else that is known of it, the response included.
+  public let result: TransactionResult
+}
+
+extension Engine {
+  /// Sends a request through the pipeline and makes a value of its response.
+  ///
+  /// Cancelling the task cancels the transaction.
+  /// - Throws: ``TransactionFailure`` with the error, and the response where there was one.
+  public func execute<Payload>(
+    _ transaction: TypedTransaction<Payload>
+  ) async throws(TransactionFailure) -> Payload {
+    let outcome = await self.transaction(transaction)
+    if let payload = outcome.payload { return payload }
+    let error =
+      outcome.result.error
+      ?? TransactionError(code: TransactionError.Code.extraction, message: "no payload and no error")
+    throw TransactionFailure(error: error, result: outcome.result)
+  }
+
+  /// Sends a request through the pipeline and reads the JSON of its response as a type.
+  public func execute<Value: Decodable & Sendable>(
+    _ request: Request, decoding type: Value.Type, parent: ParentContext = ParentContext()
+  ) async throws(TransactionFailure) -> Value {
+    try await execute(TypedTransaction(request, parent: parent).decoding(type))
+  }
+
+  /// As ``execute(_:)``, and gives everything that is known of how it went.
+  public func transaction<Payload>(_ transaction: TypedTransaction<Payload>) async -> TypedResult<Payload> {
+    let made = Locked<Payload?>(nil)
+    let checks = transaction.checks { payload in made.withLock { $0 = payload } }
+    let result = await self.transaction(transaction.request, parent: transaction.parent, checks: checks)
+    return TypedResult(payload: result.error == nil ? made.withLock { $0 } : nil, result: result)
+  }
+}

@@ -1,0 +1,44 @@
+import SluiceJSON
+import SluiceJSONSchema
+import SluiceMessages
+import SluicePipeline
+
+extension Configuration {
+  /// What every response is asked for; nil where its status is all.
+  var responseChecks: ResponseChecks? {
+    switch extract {
+    case .raw: return nil
+    case .text:
+      return ResponseChecks(
+        extract: { response, method throws(TransactionError) in
+          response.hasContent(for: method) ? try response.text() : nil
+        })
+    case .json:
+      return ResponseChecks(
+        extract: { response, method throws(TransactionError) in
+          response.hasContent(for: method) ? try response.json() : nil
+        }, validatePayload: payloadSchema.map(Self.check))
+    }
+  }
+
+  private static func check(_ schema: JSONSchema) -> ResponseChecks.ValidatePayload {
+    { payload throws(TransactionError) in try check(payload, schema) }
+  }
+
+  private static func check(_ payload: any Sendable, _ schema: JSONSchema) throws(TransactionError) {
+    guard let value = payload as? JSONValue else { return }
+    do { try schema.check(value) } catch {
+      let place = error.pointer?.tokens.isEmpty == false ? "" : "the whole of it: "
+      throw TransactionError(
+        code: TransactionError.Code.payload,
+        message: "the payload is not what validate.payloadSchema allows: \(place)\(error.message)")
+    }
+  }
+}
+
+extension Response {
+  /// Whether a response of that status to such a request can have content at all (RFC 9110 §6.4.1).
+  fileprivate func hasContent(for method: String) -> Bool {
+    method != "HEAD" && status != 204 && status != 205 && status != 304
+  }
+}

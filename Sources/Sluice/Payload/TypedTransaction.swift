@@ -1,0 +1,106 @@
+import SluiceJSON
+public import SluiceMessages
+public import SluicePipeline
+
+/// A request together with what its response has to be, and the type that is made of it.
+///
+///     let item = try await engine.execute(
+///       TypedTransaction(request).decoding(Item.self).validatingPayload { item in … })
+///
+/// What is said here goes through the pipeline: tracers are told of each step when it has succeeded, and a step that fails
+/// fails the transaction, whose result keeps the response. It takes the place of `validate` in the configuration; as long
+/// as nothing is said of the response, the accepted statuses are the configuration's.
+///
+/// The closures run on the event loop of the transaction and must not block. An error of type ``StageFailure`` keeps its
+/// code; any other gives `response`, `extraction` or `payload` for the three steps.
+public struct TypedTransaction<Payload: Sendable>: Sendable {
+  public var request: Request
+  public var parent: ParentContext
+  private var validations: [@Sendable (Response) throws -> Void] = []
+  private let extract: @Sendable (Response) throws -> Payload
+  private var payloadValidations: [@Sendable (Payload) throws -> Void] = []
+
+  private init(
+    _ request: Request, _ parent: ParentContext, _ extract: @escaping @Sendable (Response) throws -> Payload
+  ) {
+    self.request = request
+    self.parent = parent
+    self.extract = extract
+  }
+
+  /// One more validation of the response, in place of the accepted statuses; all have to pass, in order.
+  public func validating(_ validate: @escaping @Sendable (Response) throws -> Void) -> TypedTransaction {
+    var transaction = self
+    transaction.validations.append(validate)
+    return transaction
+  }
+
+  /// Makes the payload; validations of an earlier one are dropped with it.
+  public func extracting<Other>(
+    _ extract: @escaping @Sendable (Response) throws -> Other
+  ) -> TypedTransaction<Other> {
+    var transaction = TypedTransaction<Other>(request, parent, extract)
+    transaction.validations = validations
+    return transaction
+  }
+
+  /// Reads the body as JSON, and that as the type.
+  public func decoding<Value: Decodable & Sendable>(_ type: Value.Type = Value.self) -> TypedTransaction<Value> {
+    extracting { try $0.json().decode(type) }
+  }
+
+  /// One more validation of the payload; all have to pass, in order.
+  public func validatingPayload(_ validate: @escaping @Sendable (Payload) throws -> Void) -> TypedTransaction {
+    var transaction = self
+    transaction.payloadValidations.append(validate)
+    return transaction
+  }
+}
+
+extension TypedTransaction where Payload == Response {
+  /// Takes the response as it is, until something is said of the payload.
+  public init(_ request: Request, parent: ParentContext = ParentContext()) {
+    self.init(request, parent) { $0 }
+  }
+}
+
+// The same as the pipeline knows it.
+extension TypedTransaction {
+  /// - Parameter keep: takes the payload when it is made.
+  func checks(keep: @escaping @Sendable (Payload) -> Void) -> ResponseChecks {
+    let validate: ResponseChecks.Validate = { response throws(TransactionError) in try self.validate(response) }
+    return ResponseChecks(
+      validate: validations.isEmpty ? nil : validate,
+      extract: { response, _ throws(TransactionError) in
+        let payload = try self.payload(of: response)
+        keep(payload)
+        return payload
+      },
+      validatePayload: { payload throws(TransactionError) in try self.validatePayload(payload) })
+  }
+
+  private func validate(_ response: Response) throws(TransactionError) {
+    do { for validate in validations { try validate(response) } } catch {
+      throw Self.named(error, TransactionError.Code.response)
+    }
+  }
+
+  private func payload(of response: Response) throws(TransactionError) -> Payload {
+    do { return try extract(response) } catch { throw Self.named(error, TransactionError.Code.extraction) }
+  }
+
+  private func validatePayload(_ payload: any Sendable) throws(TransactionError) {
+    guard let payload = payload as? Payload else { return }
+    do { for validate in payloadValidations { try validate(payload) } } catch {
+      throw Self.named(error, TransactionError.Code.payload)
+    }
+  }
+
+  private static func named(_ error: any Error, _ code: String) -> TransactionError {
+    switch error {
+    case let error as TransactionError: error
+    case let failure as StageFailure: TransactionError(code: failure.code, message: failure.message)
+    default: TransactionError(code: code, message: "\(error)")
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import SluiceMessages
+
+// What a response has to pass. Each event is told when its step has succeeded, and after the last nothing can fail.
+extension Transaction {
+  func validate() -> TransactionMachine.Event {
+    do throws(TransactionError) {
+      try exchange.settleResponse()
+      try validateResponse()
+      emit(.didValidateResponse)
+      let payload = try extractPayload()
+      emit(.didExtract)
+      if let payload { try checks?.validatePayload?(payload) }
+      emit(.didValidatePayload)
+      return .done
+    } catch { return .abort(error) }
+  }
+
+  /// Nil where nothing is to be made of the body, or there is none.
+  private func extractPayload() throws(TransactionError) -> (any Sendable)? {
+    guard let extract = checks?.extract, let response = exchange.nativeResponse else { return nil }
+    return try extract(response, exchange.nativeRequest.method)
+  }
+
+  private func validateResponse() throws(TransactionError) {
+    if let validate = checks?.validate, let response = exchange.nativeResponse { return try validate(response) }
+    let status = exchange.responseStatus
+    guard status == 0 || pipeline.settings.acceptedStatuses.contains(status) else { throw statusError }
+  }
+}
