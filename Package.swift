@@ -49,6 +49,7 @@ let package = Package(
     .library(name: "json-edit", type: .dynamic, targets: ["json-edit"]),
     .library(name: "static-headers", type: .dynamic, targets: ["static-headers"]),
     .library(name: "access-log", type: .dynamic, targets: ["AccessLog"]),
+    .library(name: "cache", type: .dynamic, targets: ["Cache"]),
     .library(name: "error-enrichment", type: .dynamic, targets: ["ErrorEnrichment"]),
     .library(name: "oauth-refresh", type: .dynamic, targets: ["OAuthRefresh"]),
     // A fixture of the tests: only a product is built into a library of its own.
@@ -120,6 +121,11 @@ let package = Package(
     swiftPlugin("access-log", module: "AccessLog"),
     swiftPlugin("error-enrichment", module: "ErrorEnrichment"),
     swiftPlugin("oauth-refresh", module: "OAuthRefresh", ["SluiceMessages", "SluiceLocks"]),
+    // What RFC 9111 says, apart from the plugin that does it, so that tests reach it.
+    .target(name: "CacheRules", dependencies: ["SluiceMessages"], path: "plugins/cache/Rules", swiftSettings: pure),
+    .target(
+      name: "Cache", dependencies: ["CacheRules", "SluicePlugin", "SluiceLocks", "SluiceMessages", "CCrypto"],
+      path: "plugins/cache/Plugin", swiftSettings: strict),
 
     // Tests.
     .target(
@@ -146,6 +152,7 @@ let package = Package(
         "SluiceServer", "SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceJSONSchema",
         "SluicePluginHost", "SluiceLocks",
       ]),
+    tests("CacheRules", ["SluiceMessages"]),
     tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON"]),
   ],
   swiftLanguageModes: [.v6],

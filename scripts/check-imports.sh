@@ -20,7 +20,7 @@ edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceMe
 edge  SluicePlugin      CSluice CJansson SluiceJSON
 edge  SluiceCommand     Sluice SluiceServer SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceMetrics SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
-edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice
+edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules
 '
 
 complain() {

@@ -28,6 +28,9 @@ final class StubExchange: @unchecked Sendable {
   var failure: (code: String, message: String)?
   var retryDelay: UInt64?
   var sensitive: [String] = []
+  /// What the instance keeps, and how it is let go; see `data_set`.
+  private(set) var data: UnsafeMutableRawPointer?
+  private var release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
   /// Whether a call is under way, during which the plugin may touch it.
   var isLent = false
   var token: sluice_token?
@@ -49,6 +52,13 @@ final class StubExchange: @unchecked Sendable {
 
   deinit {
     for text in lent { text.deallocate() }
+  }
+
+  /// Releases what was kept before; nil at the end of the transaction.
+  func keep(_ data: UnsafeMutableRawPointer?, _ release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?) {
+    if let old = self.data { self.release?(old) }
+    self.data = data
+    self.release = release
   }
 
   var pointer: OpaquePointer? { OpaquePointer(bitPattern: name) }

@@ -108,6 +108,12 @@ private func addMessage(to table: inout sluice_exchange_api) {
 }
 
 private func addVerdicts(to table: inout sluice_exchange_api) {
+  table.data_set = { pointer, data, release in
+    guard let exchange = StubExchange.lent(pointer) else { return stale }
+    exchange.keep(data, release)
+    return ok
+  }
+  table.data_get = { pointer in StubExchange.lent(pointer)?.data }
   table.respond = { pointer, status in
     guard let exchange = StubExchange.lent(pointer), (200...999).contains(status) else {
       return sluice_verdict(SLUICE_FAIL)

@@ -1,0 +1,24 @@
+import CSluice
+
+// Fields as they came, for what may not be UTF-8.
+extension Headers {
+  /// Lends each field in wire order, without copying it; name and value are good inside of `body` only.
+  public func withEachField(_ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
+    _ = call.withExchange { api, exchange in
+      var index = 0
+      var name = sluice_text()
+      var value = sluice_text()
+      while api.pointee.header_at(exchange, side.rawValue, index, &name, &value) == 0 {
+        body(name.bytes, value.bytes)
+        index += 1
+      }
+    }
+  }
+
+  /// One more field at the end.
+  public func add(_ value: UnsafeRawBufferPointer, for name: UnsafeRawBufferPointer) throws(PluginFailure) {
+    try call.write("header \"\(String(decoding: name, as: UTF8.self))\"") { api, exchange in
+      api.pointee.header_add(exchange, side.rawValue, sluice_text(name), sluice_text(value))
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import CacheRules
+import SluiceMessages
+import Testing
+
+/// RFC 9111 §4.2, with the clock in the test's hand.
+@Suite struct FreshnessTests {
+  @Test func `the age of a response is what it came with and what it spent here`() {
+    let head = stored(["age": "30", "date": noon.text], requested: noon, received: noon + 2)
+    // corrected_age_value is 30 + 2 of the exchange, which is more than the apparent age of 2.
+    #expect(head.freshness.initialAge == 32_000)
+    #expect(head.freshness.age(at: noon + 2) == 32_000)
+    #expect(head.freshness.age(at: noon + 10.5) == 40_500)
+  }
+
+  @Test func `a date that lies behind makes it old, one that lies ahead does not make it young`() {
+    #expect(stored(["date": (noon + -50).text]).freshness.initialAge == 50_000)
+    #expect(stored(["date": (noon + 50).text, "age": "3"]).freshness.initialAge == 3000)
+  }
+
+  @Test func `a clock that is set back makes nothing younger than it came`() {
+    #expect(stored(["age": "7"]).freshness.age(at: noon + -1000) == 7000)
+  }
+
+  @Test func `it is fresh up to its lifetime, and not at it`() {
+    let head = stored(["cache-control": "max-age=10", "date": noon.text])
+    #expect(head.freshness.isFresh(at: noon + 9.999))
+    #expect(!head.freshness.isFresh(at: noon + 10))
+    #expect(head.freshness.remaining(at: noon + 12) == -2000)
+  }
+
+  @Test(
+    arguments: [
+      (["cache-control": "max-age=60"], 60_000, false),
+      (["cache-control": "max-age=\"60\""], 60_000, false),
+      (["cache-control": "max-age=60, max-age=90"], 60_000, false),
+      (["cache-control": "max-age=60", "expires": (noon + 5).text], 60_000, false),
+      (["cache-control": "s-maxage=90"], 0, true),
+      (["cache-control": "max-age=x", "expires": (noon + 5).text], 0, false),
+      (["date": (noon + -10).text, "expires": (noon + 5).text], 15_000, false),
+      (["expires": (noon + 5).text], 5000, false),
+      (["expires": (noon + -5).text], 0, false),
+      (["expires": "-1"], 0, false),
+      (["date": noon.text, "last-modified": (noon + -1000).text], 100_000, true),
+      (["date": noon.text, "last-modified": (noon + -100_000_000).text], 86_400_000, true),
+      (["date": noon.text, "last-modified": (noon + 1000).text], 0, true),
+      (["last-modified": "yesterday"], 0, true),
+      ([:], 0, true),
+    ] as [(HeaderFields, Int64, Bool)])
+  func `the lifetime is max-age, else Expires, else a tenth of the time unchanged up to a limit`(
+    headers: HeaderFields, lifetime: Int64, isHeuristic: Bool
+  ) {
+    let freshness = stored(headers).freshness
+    #expect(freshness.lifetime == lifetime)
+    #expect(freshness.isHeuristic == isHeuristic)
+  }
+
+  @Test func `the largest numbers that a header can say overflow nothing`() {
+    let most = String(repeating: "9", count: 400)
+    let head = stored(["cache-control": "max-age=\(most)", "age": most])
+    #expect(head.freshness.lifetime > 0)
+    #expect(!head.freshness.isFresh(at: noon + 1_000_000_000))
+  }
+}

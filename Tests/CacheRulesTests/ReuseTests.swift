@@ -1,0 +1,70 @@
+import CacheRules
+import SluiceMessages
+import Testing
+
+/// When a stored response is used, when the origin is asked, and what stands in for an error.
+@Suite struct ReuseTests {
+  private let hour = stored(["cache-control": "max-age=3600", "date": noon.text])
+
+  @Test(
+    arguments: [
+      ([:], 10, .fresh),
+      ([:], 3600, .validate(.stale)),
+      (["cache-control": "no-cache"], 10, .validate(.request)),
+      (["pragma": "no-cache"], 10, .validate(.request)),
+      (["pragma": "no-cache", "cache-control": "max-age=20"], 10, .fresh),
+      (["cache-control": "max-age=0"], 0, .validate(.request)),
+      (["cache-control": "max-age=10"], 10, .fresh),
+      (["cache-control": "max-age=10"], 10.001, .validate(.request)),
+      (["cache-control": "max-age=soon"], 1, .validate(.request)),
+      (["cache-control": "min-fresh=60"], 3540, .fresh),
+      (["cache-control": "min-fresh=60"], 3541, .validate(.request)),
+      (["cache-control": "max-stale"], 999_999, .stale),
+      (["cache-control": "max-stale=60"], 3660, .stale),
+      (["cache-control": "max-stale=60"], 3661, .validate(.stale)),
+      (["cache-control": "max-stale=x"], 3601, .validate(.stale)),
+      (["cache-control": "max-stale, max-age=0"], 3601, .validate(.stale)),
+    ] as [(HeaderFields, Double, Reuse)])
+  func `a request can ask for more, or for less`(request: HeaderFields, after: Double, reuse: Reuse) {
+    #expect(hour.reuse(request, after: after) == reuse)
+  }
+
+  @Test func `the response has the last word on what is stale or not confirmed`() {
+    let strict = stored(["cache-control": "max-age=10, must-revalidate"])
+    #expect(strict.reuse(["cache-control": "max-stale"], after: 11) == .validate(.stale))
+    #expect(stored(["cache-control": "max-age=10, no-cache"]).reuse(after: 1) == .validate(.response))
+    #expect(stored(["cache-control": "max-age=10, no-cache=\"a\""]).reuse(after: 1) == .fresh)
+  }
+
+  @Test func `what is immutable outlives a reload, and not its lifetime`() {
+    let head = stored(["cache-control": "max-age=10, immutable"])
+    #expect(head.reuse(["cache-control": "max-age=0"], after: 5) == .fresh)
+    #expect(head.reuse(["cache-control": "no-cache"], after: 5) == .validate(.request))
+    #expect(head.reuse(["cache-control": "max-age=0"], after: 10) == .validate(.stale))
+  }
+
+  @Test(
+    arguments: [
+      ("max-age=10, stale-if-error=60", [:], 70, true),
+      ("max-age=10, stale-if-error=60", [:], 71, false),
+      ("max-age=10", [:], 11, false),
+      ("max-age=10", ["cache-control": "stale-if-error=5"], 15, true),
+      ("max-age=10, stale-if-error=60", ["cache-control": "stale-if-error=5"], 16, false),
+      ("max-age=10, stale-if-error=60, must-revalidate", [:], 11, false),
+      ("max-age=10, stale-if-error=60, no-cache", [:], 11, false),
+      ("max-age=10, stale-if-error=60", ["cache-control": "no-cache"], 11, false),
+    ] as [(String, HeaderFields, Double, Bool)])
+  func `stale-if-error counts from the end of the lifetime, and the request's goes first`(
+    control: String, request: HeaderFields, after: Double, mayStandIn: Bool
+  ) {
+    let head = stored(["cache-control": control])
+    #expect(
+      head.mayStandInForError(head.freshness, for: asking(request), at: noon + after, unlessSaid: 0) == mayStandIn)
+  }
+
+  @Test func `where nobody says anything, the configured time counts`() {
+    let head = stored(["cache-control": "max-age=10"])
+    #expect(head.mayStandInForError(head.freshness, for: asking(), at: noon + 40, unlessSaid: 30_000))
+    #expect(!head.mayStandInForError(head.freshness, for: asking(), at: noon + 41, unlessSaid: 30_000))
+  }
+}

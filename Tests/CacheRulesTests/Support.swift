@@ -1,0 +1,35 @@
+import CacheRules
+import SluiceMessages
+
+/// 2026-01-01T00:00:00Z; what the tests count from.
+let noon = Timestamp(seconds: 1_767_225_600)
+
+extension Timestamp {
+  static func + (left: Timestamp, seconds: Double) -> Timestamp {
+    Timestamp(milliseconds: left.milliseconds + Int64(seconds * 1000))
+  }
+
+  /// As a header says it.
+  var text: String { date.description }
+}
+
+/// A 200 that was asked for and came at ``noon``, unless said otherwise.
+func stored(
+  _ headers: HeaderFields, status: Int = 200, requested: Timestamp = noon, received: Timestamp = noon
+) -> StoredHead {
+  StoredHead(status: status, headers: headers, requested: requested, received: received)
+}
+
+func asking(_ headers: HeaderFields = [:], method: String = "GET") -> RequestFacts {
+  RequestFacts(method: method, headers: headers)
+}
+
+let day: Int64 = 86_400_000
+
+extension StoredHead {
+  var freshness: Freshness { Freshness(of: self, heuristicLimit: day) }
+
+  func reuse(_ request: HeaderFields = [:], after seconds: Double) -> Reuse {
+    Reuse(of: self, freshness, for: asking(request), at: noon + seconds)
+  }
+}

@@ -1,0 +1,131 @@
+import Glibc
+import SluiceJSON
+import SluiceMessages
+import SluiceTestKit
+
+/// A row of `Tests/Cases/cache`: requests one after the other, what the origin would answer to each, and what the caller
+/// has to get.
+///
+/// The ids are those of http-tests/cache-tests, where the scenarios come from; rows of kind `own` are from here. A value
+/// `@-30` is the date thirty seconds ago, `@850-30` the same in the form of RFC 850. Where that suite waits for something
+/// to get stale, the row here lets it come with an older date.
+struct CacheCase: Decodable, Sendable {
+  enum Kind: String, Decodable, Sendable { case required, optimal, own }
+
+  /// Where the answer to a step has to come from.
+  enum Source: String, Decodable, Sendable {
+    case origin, cache
+    case validatedByTag = "validated by tag"
+    case validatedByDate = "validated by date"
+    /// An error of the transport.
+    case nowhere
+    /// The stage answers by itself, and not with what is stored.
+    case nobody
+  }
+
+  struct Answer: Decodable, Sendable {
+    var status: Int?
+    var headers: [String]?
+    var body: String?
+    /// The body as it goes over the wire, where that differs.
+    var raw: String?
+    /// Status line and fields of a response that goes before.
+    var interim: String?
+  }
+
+  struct Step: Decodable, Sendable {
+    // What is sent.
+    var method: String?
+    var query: String?
+    var send: [String]?
+    var body: String?
+    // What the origin does.
+    var answer: Answer?
+    var hangUp: Bool?
+    // What has to come of it.
+    var from: Source?
+    /// The status; that of the answer unless given.
+    var want: Int?
+    var headers: [String: String]?
+    var atLeast: [String: Int]?
+    var missing: [String]?
+    var text: String?
+    /// Fields that the origin has to get.
+    var sent: [String: String]?
+    /// The step whose answer it has to be, from 1; the last one that the origin answered unless given.
+    var answered: Int?
+
+    var source: Source { from ?? .origin }
+    /// Whether a connection to the origin is made.
+    var reachesOrigin: Bool { source != .cache && source != .nobody || hangUp == true }
+    var isValidation: Bool { source == .validatedByTag || source == .validatedByDate }
+  }
+
+  var id: String
+  var kind: Kind?
+  var promise: String
+  var steps: [Step]
+}
+
+/// A file of rows.
+struct CacheCases: Decodable, Sendable {
+  var about: String
+  var cases: [CacheCase]
+
+  static func read(_ group: String) throws -> CacheCases {
+    try JSONValue(parsing: FileTree.readText(RepositoryRoot.path("Tests/Cases/cache/\(group).json")))
+      .decode(unknownKeys: .refused)
+  }
+
+  static let groups = [
+    "lifetime", "directives", "age", "expires", "dates", "response-directives", "stale", "heuristic", "status", "vary",
+    "vary-syntax", "conditions", "headers", "confirmed", "invalidation", "partial", "authorization", "other",
+    "request-directives", "head",
+  ]
+}
+
+/// What has no row, and why.
+struct CacheCasesLeftOut: Decodable, Sendable {
+  struct Reason: Decodable, Sendable {
+    var ids: [String]
+    var kind: String
+    var reason: String
+  }
+
+  var about: String
+  var leftOut: [Reason]
+}
+
+/// The moment from which the dates of a row are counted.
+struct CaseClock: Sendable {
+  let now: HTTPDate
+
+  init() {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    now = HTTPDate(secondsSince1970: Int64(time.tv_sec))
+  }
+
+  /// `Name: value`, taken apart, with a date in the place of `@…`.
+  func field(_ line: String) -> (name: String, value: String) {
+    let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    return (String(parts.first ?? ""), value(String((parts.last ?? "").drop { $0 == " " })))
+  }
+
+  func value(_ text: String) -> String {
+    if text.hasPrefix("@850"), let offset = Int64(text.dropFirst(4)) { return rfc850(offset) }
+    guard text.hasPrefix("@"), let offset = Int64(text.dropFirst()) else { return text }
+    return HTTPDate(secondsSince1970: now.secondsSince1970 + offset).description
+  }
+
+  private func rfc850(_ offset: Int64) -> String {
+    let text = HTTPDate(secondsSince1970: now.secondsSince1970 + offset).description
+    let days = [
+      "Mon": "Monday", "Tue": "Tuesday", "Wed": "Wednesday", "Thu": "Thursday", "Fri": "Friday", "Sat": "Saturday",
+      "Sun": "Sunday",
+    ]
+    let words = text.split(separator: " ").map(String.init)
+    let year = words[3].suffix(2)
+    return "\(days[String(words[0].dropLast())] ?? ""), \(words[1])-\(words[2])-\(year) \(words[4]) GMT"
+  }
+}

@@ -1,0 +1,51 @@
+import Sluice
+import SluiceJSON
+import SluiceTestKit
+import Testing
+
+/// The shipped cache, in a real engine, through the scenarios of the public suite of tests for HTTP caches
+/// (http-tests/cache-tests), told anew in `Tests/Cases/cache`.
+@Suite struct CacheConformanceTests {
+  @Test(arguments: CacheCases.groups)
+  func `issue 3.4: the cache passes the required and the chosen other cases of`(group: String) async throws {
+    let cases = try CacheCases.read(group)
+    let engine = try CacheEngine.make()
+    for row in cases.cases {
+      let complaints = try await CacheScenario(row).play(engine)
+      for complaint in complaints { Issue.record("\(cases.about): \(complaint)") }
+    }
+    await engine.shutdown()
+  }
+
+  @Test func `every required case of the suite for a private cache has a row, and the rest has a reason`() throws {
+    let rows = try CacheCases.groups.flatMap { try CacheCases.read($0).cases }
+    let left: CacheCasesLeftOut = try JSONValue(
+      parsing: FileTree.readText(RepositoryRoot.path("Tests/Cases/cache/left-out.json"))
+    ).decode(unknownKeys: .refused)
+    let required = rows.filter { ($0.kind ?? .required) == .required }
+    let leftRequired = left.leftOut.filter { $0.kind == "required" }.flatMap(\.ids)
+    // The suite of July 2026 has 153 required cases that are not for CDNs.
+    #expect(required.count == 146)
+    #expect(leftRequired.count == 7)
+    #expect(rows.count { $0.kind == .optimal } == 79)
+    #expect(Set(rows.map(\.id)).count == rows.count)
+    #expect(Set(rows.map(\.id)).isDisjoint(with: left.leftOut.flatMap(\.ids)))
+    #expect(left.leftOut.allSatisfy { !$0.reason.isEmpty })
+  }
+}
+
+/// An engine with the built plugin in front of everything.
+enum CacheEngine {
+  static func make(_ config: String = "{}", loops: Int = 1, log: @escaping @Sendable (LogLine) -> Void = { _ in })
+    throws
+    -> Engine
+  {
+    try Engine(
+      Configuration(
+        text: Array(
+          """
+          {"plugins": {"cache": {"library": "\(BuiltProducts.library("cache"))", "config": \(config)}},
+           "request": ["cache"], "response": ["cache"], "transport": {"loops": \(loops)}}
+          """.utf8)), log: log)
+  }
+}

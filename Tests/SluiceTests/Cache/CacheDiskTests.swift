@@ -1,0 +1,210 @@
+import Glibc
+import Sluice
+import SluiceLocks
+import SluiceMessages
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// The folder of the shipped cache.
+@Suite struct CacheDiskTests {
+  private let folder: TemporaryDirectory
+  private var path: String { folder.path("http") }
+
+  init() throws { folder = try TemporaryDirectory() }
+
+  private func engine(_ more: String = "", bytes: Int = 1_048_576, log: LineLog = LineLog()) throws -> Engine {
+    try CacheEngine.make(#"{"disk": {"path": "\#(path)", "bytes": \#(bytes)}\#(more)}"#, loops: 2) { log.append($0) }
+  }
+
+  /// The files of all entries.
+  private func files() -> [String] {
+    FileTree.names(in: path).filter { $0.utf8.count == 64 }.flatMap { name in
+      FileTree.names(in: "\(path)/\(name)").map { "\(path)/\(name)/\($0)" }
+    }
+  }
+
+  private static func get(_ engine: Engine, _ url: String, _ headers: HeaderFields = [:]) async throws -> String {
+    let response = try await engine.execute(Request(url: HTTPURL(url), headers: headers))
+    return String(decoding: response.body.bytes ?? [], as: UTF8.self)
+  }
+
+  @Test func `what is on disk is there for the next engine, and the server can be gone`() async throws {
+    let server = try LoopbackServer { request in .cacheable("body of \(request.target)", "max-age=600") }
+    let url = server.baseURL
+    let first = try engine()
+    for index in 0..<20 { _ = try await Self.get(first, "\(url)/\(index)") }
+    await first.shutdown()
+    server.stop()
+    #expect(files().count == 20)
+    let second = try engine()
+    for index in 0..<20 { #expect(try await Self.get(second, "\(url)/\(index)") == "body of /\(index)") }
+    await second.shutdown()
+  }
+
+  @Test func `variants, tags and times survive, too`() async throws {
+    let server = try LoopbackServer { request in
+      if request.value(of: "if-none-match") == "\"t\"" { return ServerResponse(status: 304) }
+      return .cacheable(
+        request.value(of: "x-kind") ?? "", "max-age=100", ["Vary: X-Kind", "ETag: \"t\"", "Date: @-200"])
+    }
+    defer { server.stop() }
+    let first = try engine()
+    for kind in ["a", "b"] { _ = try await Self.get(first, server.baseURL, ["x-kind": kind]) }
+    await first.shutdown()
+    let second = try engine()
+    for kind in ["a", "b"] { #expect(try await Self.get(second, server.baseURL, ["x-kind": kind]) == kind) }
+    #expect(server.requests.map { $0.value(of: "if-none-match") } == [nil, nil, "\"t\"", "\"t\""])
+    await second.shutdown()
+  }
+
+  /// What a crash, a full disk or another program may do to a file.
+  enum Damage: String, CaseIterable, Sendable {
+    case cutShort, emptied, oneBit, otherVersion, longer, directory, link
+  }
+
+  @Test(arguments: Damage.allCases)
+  func `a file that is not whole is dropped and fetched again`(damage: Damage) async throws {
+    let server = try LoopbackServer { _ in .cacheable("right", "max-age=600") }
+    defer { server.stop() }
+    let first = try engine()
+    #expect(try await Self.get(first, server.baseURL) == "right")
+    await first.shutdown()
+    let file = try #require(files().first)
+    try spoil(file, damage)
+    let second = try engine()
+    #expect(try await Self.get(second, server.baseURL) == "right")
+    #expect(server.requestCount == 2)
+    await second.shutdown()
+    let third = try engine()
+    #expect(try await Self.get(third, server.baseURL) == "right")
+    #expect(server.requestCount == (damage == .directory ? 3 : 2))
+    await third.shutdown()
+  }
+
+  private func spoil(_ file: String, _ damage: Damage) throws {
+    var bytes = try FileTree.read(file)
+    unlink(file)
+    switch damage {
+    case .cutShort: bytes.removeLast(bytes.count / 2)
+    case .emptied: bytes = []
+    case .oneBit: bytes[bytes.count - 3] ^= 4
+    case .otherVersion: bytes[7] = UInt8(ascii: "0")
+    case .longer: bytes.append(0)
+    case .directory:
+      #expect(mkdir(file, 0o700) == 0)
+      return
+    case .link:
+      #expect(symlink("/etc/hostname", file) == 0)
+      return
+    }
+    try folder.write(bytes, to: String(file.dropFirst(folder.path.utf8.count + 1)))
+  }
+
+  @Test func `the folder is its owner's, and no request field stands in it`() async throws {
+    let server = try LoopbackServer { _ in .cacheable("body", "max-age=600", ["Vary: X-Key"]) }
+    defer { server.stop() }
+    let engine = try engine()
+    _ = try await Self.get(engine, server.baseURL, ["authorization": "Bearer hunter2", "x-key": "hunter3"])
+    await engine.shutdown()
+    let file = try #require(files().first)
+    let entry = String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)])
+    for (name, mode) in [(path, 0o700), (entry, 0o700), (file, 0o600)] as [(String, mode_t)] {
+      var facts = stat()
+      #expect(stat(name, &facts) == 0)
+      #expect(facts.st_mode & 0o777 == mode, "\(name)")
+    }
+    let text = String(decoding: try FileTree.read(file), as: UTF8.self)
+    #expect(text.contains("body"))
+    #expect(!text.contains("hunter"))
+  }
+
+  @Test func `a folder that others can get at is refused`() throws {
+    #expect(mkdir(path, 0o755) == 0)
+    #expect(chmod(path, 0o755) == 0)
+    let error = #expect(throws: (any Error).self) { try engine() }
+    #expect(error.map { "\($0)" }?.contains("is open to others") == true)
+  }
+
+  @Test func `the folder keeps its bound`() async throws {
+    let server = try LoopbackServer(recording: .countOnly) { request in
+      .cacheable(String(repeating: "x", count: 4000), "max-age=600")
+    }
+    defer { server.stop() }
+    let engine = try engine(bytes: 65536)
+    for index in 0..<60 { _ = try await Self.get(engine, "\(server.baseURL)/\(index)") }
+    await engine.shutdown()
+    let total = try files().reduce(0) { try $0 + FileTree.read($1).count }
+    #expect(total <= 65536)
+    #expect(total > 40_000)
+    #expect(!FileTree.names(in: path).contains { $0.hasPrefix("new-") })
+  }
+
+  @Test func `what a change made useless is gone from the disk`() async throws {
+    let server = try LoopbackServer { _ in .cacheable("body", "max-age=600") }
+    defer { server.stop() }
+    let engine = try engine()
+    _ = try await Self.get(engine, server.baseURL)
+    _ = try await engine.execute(Request(method: "DELETE", url: HTTPURL(server.baseURL)))
+    await engine.shutdown()
+    #expect(files().isEmpty)
+  }
+
+  @Test func `engines that share a folder find what the other wrote, and never half of it`() async throws {
+    let server = try LoopbackServer(recording: .countOnly) { request in
+      .cacheable(String(repeating: request.target, count: 300), "max-age=600")
+    }
+    defer { server.stop() }
+    // Memory for one or two, so that nearly all has to come from the folder, whose bound is as tight.
+    let engines = try (0..<3).map { _ in try engine(#", "memoryBytes": 3000"#, bytes: 65536) }
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for (worker, engine) in engines.enumerated() {
+        group.addTask {
+          var wrong = 0
+          for round in 0..<150 {
+            let target = "/\((worker * 5 + round) % 40)"
+            let body = try await Self.get(engine, server.baseURL + target)
+            if body != String(repeating: target, count: 300) { wrong += 1 }
+          }
+          return wrong
+        }
+      }
+      let wrong = try await group.reduce(0, +)
+      #expect(wrong == 0)
+    }
+    #expect(server.requestCount < 450)
+    for engine in engines { await engine.shutdown() }
+  }
+
+  @Test func `a disk that takes nothing more is said once, and memory goes on`() async throws {
+    await #expect(processExitsWith: .success) {
+      let test = try CacheDiskTests()
+      let server = try LoopbackServer { _ in .cacheable(String(repeating: "x", count: 5000), "max-age=600") }
+      let log = LineLog()
+      let engine = try test.engine(log: log)
+      var limit = rlimit(rlim_cur: 2000, rlim_max: 2000)
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      for _ in 0..<2 {
+        for index in 0..<5 {
+          let body = try await CacheDiskTests.get(engine, "\(server.baseURL)/\(index)")
+          #expect(body.utf8.count == 5000)
+        }
+      }
+      #expect(server.requestCount == 5)
+      await engine.shutdown()
+      #expect(log.lines.count { $0.contains("File too large; what is cached stays in memory") } == 1)
+      #expect(test.files().isEmpty)
+      #expect(!FileTree.names(in: test.path).contains { $0.hasPrefix("new-") })
+      server.stop()
+    }
+  }
+}
+
+/// What an engine and its plugins had to say.
+final class LineLog: Sendable {
+  private let log = Locked<[String]>([])
+
+  var lines: [String] { log.withLock { $0 } }
+
+  func append(_ line: LogLine) { log.withLock { $0.append("\(line)") } }
+}

@@ -1,0 +1,25 @@
+import CacheRules
+import SluicePlugin
+
+extension Cache: FailureInterceptor {
+  /// No response came: a stored one stands in where that is allowed (RFC 5861 §4).
+  func interceptFailure(_ failure: Failure, of request: Request, context: ResponseContext) async throws {
+    guard let lookup = request.transactionData as? Lookup, mayStandIn(lookup, .now) else { return }
+    giveStale(request, lookup, nil)
+  }
+
+  func mayStandIn(_ lookup: Lookup, _ now: Timestamp) -> Bool {
+    guard let entry = lookup.entry, !lookup.request.hasRange else { return false }
+    return entry.head.mayStandInForError(
+      freshness(entry.head), for: lookup.request, at: now, unlessSaid: staleIfError)
+  }
+
+  func giveStale(_ request: Request, _ lookup: Lookup, _ originStatus: Int?) {
+    guard let entry = lookup.entry else { return }
+    var status = CacheStatus()
+    status.forwarded = .stale
+    status.forwardedStatus = originStatus
+    status.detail = "stale-if-error"
+    give(request, lookup.request, entry, .now, status)
+  }
+}

@@ -1,0 +1,89 @@
+import CacheRules
+import struct SluiceMessages.HTTPURL
+import struct SluiceMessages.HeaderFields
+import SluicePlugin
+
+extension Cache: RequestInterceptor {
+  func intercept(_ request: Request, context: RequestContext) async throws {
+    guard !(request.transactionData is Bypass), let url = try? HTTPURL(request.url) else { return }
+    var lookup = look(request, url)
+    guard lookup.request.isCacheable, !lookup.request.isForOriginOnly, !hasBody(request, lookup) else {
+      lookup.outcome = .forwarded(lookup.request.isCacheable ? .bypass : .method)
+      request.transactionData = lookup
+      return
+    }
+    let facts = lookup.request
+    let found = await store.find(lookup.url, for: lookup.selecting) { entry in
+      if case .validate = reuse(entry, facts, .now) { false } else { true }
+    }
+    lookup.entry = found.entry
+    lookup.invalidations = found.invalidations
+    guard let entry = found.entry else { return forward(request, found.isKnown ? .varyMiss : .uriMiss, lookup) }
+    let now = Timestamp.now
+    switch reuse(entry, facts, now) {
+    case .fresh, .stale:
+      if answer(request, facts, entry, now) {
+        lookup.outcome = .answered
+        request.transactionData = lookup
+      } else {
+        forward(request, .bypass, lookup)
+      }
+    case .validate(let reason): forward(request, reason == .request ? .request : .stale, lookup)
+    }
+  }
+
+  func freshness(_ head: StoredHead) -> Freshness { Freshness(of: head, heuristicLimit: heuristicLimit) }
+
+  private func reuse(_ entry: Entry, _ request: RequestFacts, _ now: Timestamp) -> Reuse {
+    Reuse(of: entry.head, freshness(entry.head), for: request, at: now)
+  }
+
+  private func look(_ request: Request, _ url: HTTPURL) -> Lookup {
+    let headers = HeaderFields(copying: request.headers)
+    var selecting = headers
+    // libcurl makes an Authorization of it.
+    if let userInfo = url.userInfo, !selecting.contains("authorization") {
+      selecting["authorization"] = "user \(userInfo)"
+    }
+    return Lookup(
+      outcome: .forwarded(.bypass), url: CacheKey.of(url),
+      request: RequestFacts(method: request.method, headers: headers), selecting: selecting, requested: .now)
+  }
+
+  private func hasBody(_ request: Request, _ lookup: Lookup) -> Bool {
+    lookup.request.headers.contains("content-length") || request.body != nil || request.bodyFile != nil
+  }
+
+  /// Lets the request go on, with conditions where there is something to confirm and the caller has none of its own.
+  private func forward(_ request: Request, _ reason: CacheStatus.Forwarded, _ found: Lookup) {
+    var lookup = found
+    lookup.outcome = .forwarded(reason)
+    defer { request.transactionData = lookup }
+    guard !lookup.request.isOnlyIfCached else {
+      lookup.outcome = .answered
+      return answerNothingStored(request)
+    }
+    guard let entry = lookup.entry, !lookup.request.isConditional, !lookup.request.hasRange, entry.head.hasValidator
+    else { return }
+    lookup.isValidating = true
+    for (name, value) in entry.head.conditions { request.headers[name] = value }
+  }
+
+  /// RFC 9111 §5.2.1.7.
+  private func answerNothingStored(_ request: Request) {
+    let response = request.respond(status: 504)
+    var status = CacheStatus()
+    status.detail = "only-if-cached"
+    add(status, to: response)
+  }
+}
+
+extension HeaderFields {
+  /// The fields of a message, byte by byte.
+  init(copying headers: Headers) {
+    self.init()
+    headers.withEachField { name, value in
+      append(name.bindMemory(to: UInt8.self).span, value.bindMemory(to: UInt8.self).span)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import CacheRules
+import struct SluiceMessages.HTTPURL
+import struct SluiceMessages.HeaderFields
+import SluicePlugin
+
+extension Cache: SynchronousResponseInterceptor {
+  func intercept(_ response: Response, context: ResponseContext) throws {
+    let lookup = response.request.transactionData as? Lookup
+    if lookup?.outcome == .answered { return }
+    let url = try? HTTPURL(response.request.url)
+    if let url { invalidate(response, url, lookup, context) }
+    guard let lookup, case .forwarded(let reason) = lookup.outcome else { return }
+    guard reason != .method, reason != .bypass || lookup.entry != nil else { return report(reason, response) }
+    guard url.map(CacheKey.of) == lookup.url else { return try redirected(response, lookup, reason) }
+    take(response, lookup, reason)
+  }
+
+  private func take(_ response: Response, _ lookup: Lookup, _ reason: CacheStatus.Forwarded) {
+    let head = StoredHead(
+      status: response.status, headers: HeaderFields(copying: response.headers), requested: lookup.requested,
+      received: .now)
+    switch head.status {
+    case 304: notModified(response, lookup, head, reason)
+    case let status where Status.isServerError(status) && mayStandIn(lookup, head.received):
+      giveStale(response.request, lookup, status)
+    default:
+      let isStored = lookup.request.method == "HEAD" ? compare(lookup, head) : store(response, lookup, head)
+      report(reason, response, isStored: isStored)
+    }
+  }
+
+  /// RFC 9111 §4.4.
+  private func invalidate(_ response: Response, _ url: HTTPURL, _ lookup: Lookup?, _ context: ResponseContext) {
+    guard RequestFacts.isUnsafe(lookup?.request.method ?? context.method), (200..<400).contains(response.status) else {
+      return
+    }
+    var keys: Set<String> = [CacheKey.of(url)]
+    if let lookup { keys.insert(lookup.url) }
+    for name in ["location", "content-location"] {
+      if let value = response.headers[name], let key = CacheKey.of(value, from: url) { keys.insert(key) }
+    }
+    for key in keys { store.invalidate(key) }
+  }
+
+  /// The response is another URL's. What it says is not about what is stored; a 304 is an answer to conditions that were
+  /// not made for it, so the request is made again without.
+  private func redirected(_ response: Response, _ lookup: Lookup, _ reason: CacheStatus.Forwarded) throws {
+    guard response.status == 304, lookup.isValidating else { return report(reason, response) }
+    response.request.transactionData = Bypass()
+    throw RetryRequestError()
+  }
+
+  private func report(_ reason: CacheStatus.Forwarded, _ response: Response, isStored: Bool = false) {
+    var status = CacheStatus()
+    status.forwarded = reason
+    status.isStored = isStored
+    add(status, to: response)
+  }
+}
+
+// Answers of the origin.
+extension Cache {
+  private func notModified(
+    _ response: Response, _ lookup: Lookup, _ head: StoredHead, _ reason: CacheStatus.Forwarded
+  ) {
+    guard let entry = lookup.entry else { return report(reason, response) }
+    guard lookup.isValidating else {
+      // The caller's own question. What it has is what is stored where both have the same tag or date.
+      let isStored = entry.head.isConfirmed(byCaller: lookup.request, head) && freshen(entry, head, lookup) != nil
+      return report(reason, response, isStored: isStored)
+    }
+    let freshened = entry.head.isConfirmed(by: head) ? freshen(entry, head, lookup) : nil
+    if freshened == nil { store.discard(entry) }
+    var status = CacheStatus()
+    status.forwarded = reason
+    status.forwardedStatus = 304
+    status.isStored = freshened != nil
+    give(response.request, lookup.request, freshened ?? entry, head.received, status)
+  }
+
+  /// Stores the entry with the fields of the 304; nil where the origin now says that it may not be stored.
+  private func freshen(_ entry: Entry, _ head: StoredHead, _ lookup: Lookup) -> Entry? {
+    let updated = entry.with(entry.head.updated(by: head))
+    guard !lookup.request.isNoStore, mayStore(updated.head),
+      store.store(updated, replacing: entry, since: lookup.invalidations)
+    else { return nil }
+    return updated
+  }
+
+  /// The answer to a HEAD says whether what is stored for GET is still it (RFC 9111 §4.3.5).
+  private func compare(_ lookup: Lookup, _ head: StoredHead) -> Bool {
+    guard let entry = lookup.entry, head.status == entry.head.status else { return false }
+    let lengths = [head, entry.head].compactMap { $0.headers["content-length"] }
+    if entry.head.isConfirmed(by: head), Set(lengths).count < 2 { return freshen(entry, head, lookup) != nil }
+    store.discard(entry)
+    return false
+  }
+
+  private func store(_ response: Response, _ lookup: Lookup, _ head: StoredHead) -> Bool {
+    guard mayStore(head), !lookup.request.isNoStore, response.bodyFile == nil,
+      let selection = selection(head, lookup, response.request)
+    else { return outdated(lookup, head) }
+    let body = response.body ?? []
+    guard body.count <= configuration.entryBytes else { return outdated(lookup, head) }
+    let entry = Entry(url: lookup.url, head: head.forStoring(), body: body, selection: selection)
+    return store.store(entry, replacing: lookup.entry, since: lookup.invalidations)
+  }
+
+  /// What was held to be the answer has been replaced by something that is not stored.
+  private func outdated(_ lookup: Lookup, _ head: StoredHead) -> Bool {
+    if lookup.isValidating, head.status < 500, let entry = lookup.entry { store.discard(entry) }
+    return false
+  }
+
+  private func mayStore(_ head: StoredHead) -> Bool {
+    head.mayBeStored(heuristicLimit: heuristicLimit, standsInForErrors: staleIfError > 0)
+  }
+
+  /// What the response depends on; nil where a stage behind this one changed one of these fields, since the next look-up
+  /// will not see them as they were sent.
+  private func selection(_ head: StoredHead, _ lookup: Lookup, _ request: Request) -> Entry.Selection? {
+    let names = Set(head.varying + (head.control.contains("public") ? [] : partition)).sorted()
+    let sent = HeaderFields(copying: request.headers)
+    for name in names where !isOurs(name, lookup) {
+      guard lookup.request.headers[values: name] == sent[values: name] else { return nil }
+    }
+    return Entry.Selection(names, of: lookup.selecting)
+  }
+
+  private func isOurs(_ name: String, _ lookup: Lookup) -> Bool {
+    lookup.isValidating && (name == "if-none-match" || name == "if-modified-since")
+  }
+}

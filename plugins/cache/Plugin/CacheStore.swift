@@ -1,0 +1,92 @@
+import CacheRules
+import SluiceLocks
+import struct SluiceMessages.HeaderFields
+
+/// Everything that is stored: one for all event loops. What is in memory is found at once; what lies on disk only is waited
+/// for, which costs the waiting transaction and no other.
+final class CacheStore: Sendable {
+  /// What a look-up came to.
+  struct Found: Sendable {
+    var entry: Entry?
+    /// There are responses of that URL, but none for such a request.
+    var isKnown: Bool
+    /// What to hold against later invalidations.
+    var invalidations: UInt64
+  }
+
+  private struct State {
+    var memory: MemoryStore
+    var invalidations = InvalidationLog()
+  }
+
+  private let state: Locked<State>
+  private let disk: DiskStore?
+
+  init(memoryBytes: Int, disk: DiskStore?) {
+    state = Locked(State(memory: MemoryStore(maximumBytes: memoryBytes)))
+    self.disk = disk
+  }
+
+  /// - Parameter isGood: whether what memory has will do, so that the disk need not be asked.
+  func find(_ url: String, for request: HeaderFields, _ isGood: (Entry) -> Bool) async -> Found {
+    let found = state.withLock { state in
+      let (entry, isKnown) = state.memory.find(url) { $0.isSelected(by: request) }
+      return Found(entry: entry, isKnown: isKnown, invalidations: state.invalidations.number)
+    }
+    guard let disk, found.entry.map(isGood) != true else { return found }
+    let stored = await disk.load(url)
+    guard !stored.isEmpty else { return found }
+    return adopt(stored, of: url, for: request, found)
+  }
+
+  /// What came from disk is kept in memory, unless something newer came meanwhile, or the URL was invalidated.
+  private func adopt(_ stored: [Entry], of url: String, for request: HeaderFields, _ found: Found) -> Found {
+    let fitting = stored.filter { $0.isSelected(by: request) }
+    return state.withLock { state in
+      let (current, isKnown) = state.memory.find(url) { $0.isSelected(by: request) }
+      var result = Found(entry: current, isKnown: isKnown || !stored.isEmpty, invalidations: found.invalidations)
+      guard !state.invalidations.isInvalidated(url, since: found.invalidations),
+        let candidate = fitting.latest(), current.map({ $0.head.received < candidate.head.received }) ?? true
+      else { return result }
+      state.memory.insert(candidate, replacing: current)
+      result.entry = candidate
+      return result
+    }
+  }
+
+  /// Stores an answer; false where its URL was invalidated while it was under way.
+  @discardableResult
+  func store(_ entry: Entry, replacing replaced: Entry?, since invalidations: UInt64) -> Bool {
+    let isStored = state.withLock { state in
+      guard !state.invalidations.isInvalidated(entry.url, since: invalidations) else { return false }
+      state.memory.insert(entry, replacing: replaced)
+      return true
+    }
+    if isStored { disk?.store(entry, replacing: replaced) }
+    return isStored
+  }
+
+  /// Forgets one response, which is outdated.
+  func discard(_ entry: Entry) {
+    state.withLock { $0.memory.remove(entry) }
+    disk?.discard(entry)
+  }
+
+  /// Forgets all responses of a URL (RFC 9111 §4.4).
+  func invalidate(_ url: String) {
+    state.withLock { state in
+      state.memory.remove(url)
+      state.invalidations.add(url)
+    }
+    disk?.remove(url)
+  }
+
+  func open(complain: @escaping @Sendable (String) -> Void) throws {
+    try disk?.open(complain: complain)
+  }
+
+  /// Writes what waits to be written.
+  func close(within deadline: Duration) {
+    disk?.close(within: deadline)
+  }
+}

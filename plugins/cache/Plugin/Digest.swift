@@ -1,0 +1,40 @@
+import CCrypto
+
+/// SHA-256: the name of an entry on disk, the proof that it is whole, and the stand-in for what must not be written down.
+struct Digest: Hashable, Sendable {
+  static let byteCount = 32
+
+  let bytes: [UInt8]
+
+  /// Takes the digest that stands in a file.
+  init(stored bytes: [UInt8]) { self.bytes = bytes }
+
+  init(of pieces: [UInt8]...) {
+    bytes = Self.compute(pieces) ?? []
+  }
+
+  init(of text: String) {
+    self.init(of: Array(text.utf8))
+  }
+
+  /// libcrypto can refuse: where it is out of memory, or SHA-256 is disabled by policy.
+  static var isAvailable: Bool { compute([]) != nil }
+
+  /// 64 lower-case hex digits.
+  var hex: String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  private static func compute(_ pieces: [[UInt8]]) -> [UInt8]? {
+    guard let context = EVP_MD_CTX_new() else { return nil }
+    defer { EVP_MD_CTX_free(context) }
+    guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { return nil }
+    for piece in pieces where !piece.isEmpty {
+      guard piece.withUnsafeBytes({ EVP_DigestUpdate(context, $0.baseAddress, $0.count) }) == 1 else { return nil }
+    }
+    var digest = [UInt8](repeating: 0, count: byteCount)
+    var length = CUnsignedInt(byteCount)
+    return EVP_DigestFinal_ex(context, &digest, &length) == 1 && length == byteCount ? digest : nil
+  }
+}

@@ -1,0 +1,52 @@
+import CacheRules
+import struct SluiceMessages.HeaderFields
+
+/// A stored response; one of those that its URL may have.
+final class Entry: Sendable {
+  /// What the response depends on: names of request fields, and a digest of their values, which may be secrets.
+  struct Selection: Hashable, Sendable {
+    let names: [String]
+    /// nil for a request without any of the fields.
+    let digest: Digest?
+
+    init(names: [String], digest: Digest?) {
+      self.names = names
+      self.digest = digest
+    }
+
+    init(_ names: [String], of request: HeaderFields) {
+      self.init(names: names, digest: request.selection(names).map { Digest(of: $0) })
+    }
+  }
+
+  let url: String
+  let head: StoredHead
+  let body: [UInt8]
+  let selection: Selection
+
+  init(url: String, head: StoredHead, body: [UInt8], selection: Selection) {
+    self.url = url
+    self.head = head
+    self.body = body
+    self.selection = selection
+  }
+
+  /// What it takes of a bound: its bytes, and an allowance for what holds them.
+  var byteCount: Int { body.count + head.headers.wireByteCount + url.utf8.count + 512 }
+
+  /// Whether a request may be given this response, as far as its fields go.
+  func isSelected(by request: HeaderFields) -> Bool {
+    selection == Selection(selection.names, of: request)
+  }
+
+  func with(_ head: StoredHead) -> Entry {
+    Entry(url: url, head: head, body: body, selection: selection)
+  }
+}
+
+extension Sequence<Entry> {
+  /// Of several that fit, the one made last (RFC 9111 §4.1).
+  func latest() -> Entry? {
+    self.max { ($0.head.date, $0.head.received) < ($1.head.date, $1.head.received) }
+  }
+}

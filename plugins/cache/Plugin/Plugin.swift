@@ -1,0 +1,71 @@
+import CacheRules
+import Glibc
+public import SluicePlugin
+
+/// A private HTTP cache (RFC 9111): answers requests itself where it can, and has the origin confirm what it has where it
+/// must.
+///
+///     request ── fresh ──────────────────────────────────────────► answered, the wire is skipped
+///        └─ stale ── conditions added ── wire ── 304 ── freshened ─► the stored response
+///                                          ├── 200 ── stored ─────► the new response
+///                                          └── 5xx, or nothing ───► the stored response, where stale-if-error allows
+struct Cache: Plugin {
+  static let information = PluginInformation(
+    id: "cache", version: "1.0.0", summary: "Answers requests from stored responses, as a private HTTP cache.")
+  static let options: PluginOptions = .wantsResponseBody
+  static let configurationSchema: String? = CacheConfiguration.schema
+  static let configurationDefaults: JSONValue? = CacheConfiguration.defaults
+
+  let configuration: CacheConfiguration
+  /// In milliseconds.
+  let staleIfError: Int64
+  let heuristicLimit: Int64
+  let partition: [String]
+  let store: CacheStore
+  let host: PluginHost
+
+  init(configuration: CacheConfiguration, host: PluginHost) throws {
+    self.configuration = configuration
+    self.host = host
+    staleIfError = try configuration.milliseconds("staleIfError", configuration.staleIfError)
+    heuristicLimit = try configuration.milliseconds("heuristicLimit", configuration.heuristicLimit)
+    partition = configuration.partitionBy.map { $0.lowercased() }
+    let disk = configuration.disk.map { disk in
+      DiskStore(
+        DiskFolder(
+          path: disk.path, maximumBytes: disk.bytes ?? CacheConfiguration.defaultDiskBytes,
+          maximumEntryBytes: configuration.entryBytes))
+    }
+    store = CacheStore(memoryBytes: configuration.memoryBytes, disk: disk)
+  }
+
+  /// A trial run leaves the disk alone.
+  func activate() throws {
+    guard Digest.isAvailable else { throw PluginFailure(message: "libcrypto refuses SHA-256; allow it in its policy") }
+    if !host.isProbe { try store.open(complain: { [host] in host.log(.warning, $0) }) }
+  }
+
+  func deactivate(deadline: Duration) {
+    store.close(within: deadline)
+  }
+}
+
+extension Timestamp {
+  static var now: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+  }
+}
+
+/// For the host, before any of the code runs: ABI 1; suspension (1), responding (2), retries (4), response bodies (16) and
+/// response stages (4096) are needed; version 1.0.0.
+@section(".note.sluice") @used
+public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 4119, 1, 0, 0)
+
+@c(sluice_plugin_entry)
+public func sluicePluginEntry(
+  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
+) -> PluginEntryTable {
+  export(Cache.self, host, abi, error)
+}

@@ -1,0 +1,126 @@
+/// The directives of `Cache-Control` (RFC 9111 §5.2), of all its field lines as one list.
+///
+/// A name without an argument, with a token or with a quoted string; names are compared without case. Of a directive that
+/// is repeated the first counts (§4.2.1).
+public struct CacheControl: Sendable, Equatable {
+  /// A number of seconds as a directive gives it.
+  public enum Seconds: Sendable, Equatable {
+    case absent
+    /// There, but no number: what depends on it is stale (§4.2.1).
+    case invalid
+    case value(Int64)
+  }
+
+  private struct Directive: Sendable, Equatable {
+    var name: String
+    var argument: String?
+  }
+
+  private var directives: [Directive] = []
+
+  public init() {}
+
+  /// - Parameter values: the field values, in wire order.
+  public init(_ values: [String]) {
+    for value in values {
+      var scanner = ListScanner(value)
+      while let member = scanner.next() {
+        guard directives.allSatisfy({ $0.name != member.name }) else { continue }
+        directives.append(Directive(name: member.name, argument: member.argument))
+      }
+    }
+  }
+
+  public var isEmpty: Bool { directives.isEmpty }
+
+  /// - Parameter name: in lower case.
+  public func contains(_ name: String) -> Bool { directives.contains { $0.name == name } }
+
+  public func argument(_ name: String) -> String? { directives.first { $0.name == name }?.argument }
+
+  /// Digits and nothing else; a number beyond what any cache needs counts as the largest (§1.2.2).
+  public func seconds(_ name: String) -> Seconds {
+    guard let directive = directives.first(where: { $0.name == name }) else { return .absent }
+    return directive.argument.flatMap(deltaSeconds).map { .value($0) } ?? .invalid
+  }
+
+  /// The field names of a qualified directive, such as `no-cache="set-cookie"`, in lower case; empty where it stands alone.
+  public func fieldNames(_ name: String) -> [String] {
+    guard let argument = argument(name) else { return [] }
+    return argument.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
+  }
+}
+
+/// `delta-seconds` (RFC 9111 §1.2.2); nil for anything but digits.
+func deltaSeconds(_ text: String) -> Int64? {
+  guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+  return min(Int64(text) ?? .max, largestDelta)
+}
+
+/// What a sum of a few of them cannot overflow, in milliseconds either; three hundred thousand years.
+private let largestDelta: Int64 = 10_000_000_000_000
+
+/// Takes a list of `name`, `name=token` and `name="quoted"` apart (RFC 9110 §5.6).
+struct ListScanner {
+  private let bytes: [UInt8]
+  private var index = 0
+
+  init(_ text: String) { bytes = Array(text.utf8) }
+
+  /// The next member that has a name; nil at the end.
+  mutating func next() -> (name: String, argument: String?)? {
+    while index < bytes.count {
+      let name = text { $0 != comma && $0 != equals }
+      var argument: String?
+      if index < bytes.count, bytes[index] == equals {
+        index += 1
+        skipSpaces()
+        argument = index < bytes.count && bytes[index] == quote ? quoted() : text { $0 != comma }
+      }
+      skipMember()
+      if !name.isEmpty { return (name.lowercased(), argument) }
+    }
+    return nil
+  }
+
+  /// What is left of a member, and the comma.
+  private mutating func skipMember() {
+    while index < bytes.count, bytes[index] != comma {
+      if bytes[index] == quote { _ = quoted() } else { index += 1 }
+    }
+    index += 1
+  }
+
+  private mutating func text(while isIncluded: (UInt8) -> Bool) -> String {
+    skipSpaces()
+    let start = index
+    while index < bytes.count, isIncluded(bytes[index]) { index += 1 }
+    var end = index
+    while end > start, isSpace(bytes[end - 1]) { end -= 1 }
+    return String(decoding: bytes[start..<end], as: UTF8.self)
+  }
+
+  /// At the opening quote. One that is never closed goes to the end.
+  private mutating func quoted() -> String {
+    index += 1
+    var content: [UInt8] = []
+    while index < bytes.count, bytes[index] != quote {
+      if bytes[index] == backslash, index + 1 < bytes.count { index += 1 }
+      content.append(bytes[index])
+      index += 1
+    }
+    index += 1
+    return String(decoding: content, as: UTF8.self)
+  }
+
+  private mutating func skipSpaces() {
+    while index < bytes.count, isSpace(bytes[index]) { index += 1 }
+  }
+}
+
+private let comma = UInt8(ascii: ",")
+private let equals = UInt8(ascii: "=")
+private let quote = UInt8(ascii: "\"")
+private let backslash = UInt8(ascii: "\\")
+
+private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

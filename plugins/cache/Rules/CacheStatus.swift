@@ -1,0 +1,32 @@
+/// One member of `Cache-Status`: what this cache did with a request (RFC 9211).
+public struct CacheStatus: Sendable, Equatable {
+  /// Why a request went on (§2.2).
+  public enum Forwarded: String, Sendable {
+    case bypass, method, request, stale
+    case uriMiss = "uri-miss"
+    case varyMiss = "vary-miss"
+  }
+
+  /// Answered without the origin.
+  public var isHit = false
+  public var forwarded: Forwarded?
+  /// The origin's.
+  public var forwardedStatus: Int?
+  public var isStored = false
+  /// Seconds of freshness left; negative for what is stale.
+  public var timeToLive: Int64?
+  public var detail: String?
+
+  public init() {}
+
+  public var text: String {
+    var text = "sluice"
+    if isHit { text += "; hit" }
+    if let forwarded { text += "; fwd=\(forwarded.rawValue)" }
+    if let forwardedStatus { text += "; fwd-status=\(forwardedStatus)" }
+    if isStored { text += "; stored" }
+    if let timeToLive { text += "; ttl=\(timeToLive)" }
+    if let detail { text += "; detail=\(detail)" }
+    return text
+  }
+}

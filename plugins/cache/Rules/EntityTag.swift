@@ -1,0 +1,61 @@
+/// An entity tag (RFC 9110 §8.8.3).
+public struct EntityTag: Sendable, Hashable {
+  /// As it stands in a header.
+  public let text: String
+  public var isWeak: Bool { text.hasPrefix("W/") }
+
+  /// nil for what is none: a tag without quotes tells nothing.
+  public init?(_ text: String) {
+    let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
+    guard opaque.utf8.count >= 2, opaque.first == "\"", opaque.last == "\"" else { return nil }
+    guard !opaque.dropFirst().dropLast().contains("\"") else { return nil }
+    self.text = text
+  }
+
+  private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
+
+  /// Both name the same, byte by byte or only for practical purposes (§8.8.3.2).
+  public func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
+
+  /// Both name the same bytes.
+  public func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && text == other.text }
+}
+
+/// The list of `If-None-Match`: `*`, or tags.
+public enum EntityTagList: Sendable, Equatable {
+  case any
+  case tags([EntityTag])
+
+  /// - Parameter values: the field values, in wire order. What is no tag is left out, and so matches nothing.
+  public init(_ values: [String]) {
+    if values.contains(where: { $0[...].trimmed == "*" }) {
+      self = .any
+      return
+    }
+    self = .tags(values.flatMap(Self.tags))
+  }
+
+  public func matchesWeakly(_ tag: EntityTag?) -> Bool {
+    switch self {
+    case .any: true
+    case .tags(let tags): tag.map { tag in tags.contains { $0.matchesWeakly(tag) } } ?? false
+    }
+  }
+
+  /// Commas may stand in a tag.
+  private static func tags(_ value: String) -> [EntityTag] {
+    var tags: [EntityTag] = []
+    var current = ""
+    var isQuoted = false
+    for character in value + "," {
+      if character == "\"" { isQuoted.toggle() }
+      if character == ",", !isQuoted {
+        if let tag = EntityTag(String(current[...].trimmed)) { tags.append(tag) }
+        current = ""
+      } else {
+        current.append(character)
+      }
+    }
+    return tags
+  }
+}

@@ -1,0 +1,69 @@
+import SluiceMessages
+
+/// How long a response may be used without asking, and how old it is (RFC 9111 §4.2).
+public struct Freshness: Sendable, Equatable {
+  /// In milliseconds; 0 for a response that is stale at once.
+  public var lifetime: Int64
+  /// The origin did not say; a guess from when it was changed last (§4.2.2).
+  public var isHeuristic: Bool
+  /// The age that it had when it came, in milliseconds (§4.2.3, corrected_initial_age).
+  public var initialAge: Int64
+  /// From when on it ages here.
+  public var received: Timestamp
+
+  /// - Parameter heuristicLimit: in milliseconds; no guess is longer.
+  public init(of head: StoredHead, heuristicLimit: Int64) {
+    (lifetime, isHeuristic) = Self.lifetime(of: head, heuristicLimit)
+    initialAge = Self.initialAge(of: head)
+    received = head.received
+  }
+
+  /// In milliseconds. A clock that was set back makes nothing younger than it came.
+  public func age(at now: Timestamp) -> Int64 { initialAge + max(0, now.milliseconds - received.milliseconds) }
+
+  public func isFresh(at now: Timestamp) -> Bool { lifetime > age(at: now) }
+
+  /// What is left of the lifetime in milliseconds; negative by how much it is stale.
+  public func remaining(at now: Timestamp) -> Int64 { lifetime - age(at: now) }
+
+  /// `s-maxage` is for shared caches and passed over here.
+  private static func lifetime(of head: StoredHead, _ heuristicLimit: Int64) -> (Int64, isHeuristic: Bool) {
+    let control = head.control
+    switch control.seconds("max-age") {
+    case .value(let seconds): return (seconds * 1000, false)
+    case .invalid: return (0, false)
+    case .absent: break
+    }
+    if head.headers.contains("expires") {
+      guard let expires = head.headers.date("expires", now: head.received) else { return (0, false) }
+      return (max(0, expires.secondsSince1970 - head.date.secondsSince1970) * 1000, false)
+    }
+    guard Status.isHeuristicallyCacheable(head.status) || control.contains("public"), let changed = head.lastModified
+    else { return (0, true) }
+    let unchanged = max(0, head.date.secondsSince1970 - changed.secondsSince1970) * 1000
+    return (min(unchanged / 10, heuristicLimit), true)
+  }
+
+  private static func initialAge(of head: StoredHead) -> Int64 {
+    let apparent = max(0, head.received.wholeSeconds - head.date.secondsSince1970) * 1000
+    let delay = max(0, head.received.milliseconds - head.requested.milliseconds)
+    return max(apparent, ageValue(head.headers) * 1000 + delay)
+  }
+
+  /// `Age` is one number; of several the first counts, and what is no number is passed over (§5.1).
+  private static func ageValue(_ headers: HeaderFields) -> Int64 {
+    guard let line = headers["age"] else { return 0 }
+    let first = line.prefix { $0 != "," }
+    return deltaSeconds(String(first.trimmed)) ?? 0
+  }
+}
+
+extension Substring {
+  /// Without the spaces and tabs at either end.
+  var trimmed: Substring {
+    var text = self
+    while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+    while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,76 @@
+/// Whether a stored response answers a request (RFC 9111 §4), in a private cache.
+public enum Reuse: Sendable, Equatable {
+  case fresh
+  /// Stale, and the request takes it so (`max-stale`).
+  case stale
+  /// The origin has to be asked first.
+  case validate(Reason)
+
+  public enum Reason: String, Sendable {
+    case stale
+    /// The request wants to be answered by the origin.
+    case request
+    /// The response wants to be validated each time (`no-cache`).
+    case response
+  }
+
+  public init(of head: StoredHead, _ freshness: Freshness, for request: RequestFacts, at now: Timestamp) {
+    self = Self.decide(head.control, freshness, request, now)
+  }
+
+  private static func decide(
+    _ control: CacheControl, _ freshness: Freshness, _ request: RequestFacts, _ now: Timestamp
+  ) -> Reuse {
+    if control.forbidsUnvalidatedUse { return .validate(.response) }
+    if request.isNoCache { return .validate(.request) }
+    let age = freshness.age(at: now)
+    guard freshness.isFresh(at: now) else {
+      return acceptsStale(control, request, -freshness.remaining(at: now)) ? .stale : .validate(.stale)
+    }
+    // What never changes while it is fresh is not asked for again by a reload (RFC 8246 §2.1).
+    if !control.contains("immutable"), isTooOld(request, age) { return .validate(.request) }
+    if case .value(let seconds) = request.control.seconds("min-fresh"), freshness.remaining(at: now) < seconds * 1000 {
+      return .validate(.request)
+    }
+    return .fresh
+  }
+
+  /// The request's `max-age`, with which `max-stale` of the same request is the wider word (§5.2.1.1).
+  private static func isTooOld(_ request: RequestFacts, _ age: Int64) -> Bool {
+    switch request.control.seconds("max-age") {
+    case .absent: false
+    case .invalid: true
+    case .value(let seconds): age > seconds * 1000 || seconds == 0
+    }
+  }
+
+  private static func acceptsStale(_ control: CacheControl, _ request: RequestFacts, _ staleness: Int64) -> Bool {
+    guard !control.contains("must-revalidate"), request.control.contains("max-stale") else { return false }
+    if case .value(let seconds) = request.control.seconds("max-age"), seconds == 0 { return false }
+    guard request.control.argument("max-stale") != nil else { return true }
+    guard case .value(let seconds) = request.control.seconds("max-stale") else { return false }
+    return staleness <= seconds * 1000
+  }
+}
+
+extension CacheControl {
+  /// `no-cache` for the whole response; the qualified form speaks of single fields.
+  var forbidsUnvalidatedUse: Bool { contains("no-cache") && fieldNames("no-cache").isEmpty }
+}
+
+extension StoredHead {
+  /// Whether this may be given where the origin failed (RFC 5861 §4): as the response or the request says so, or else
+  /// for as long as the cache was told.
+  /// - Parameter limit: in milliseconds past the lifetime, for where neither says anything.
+  public func mayStandInForError(
+    _ freshness: Freshness, for request: RequestFacts, at now: Timestamp, unlessSaid limit: Int64
+  ) -> Bool {
+    let control = control
+    if control.forbidsUnvalidatedUse || control.contains("must-revalidate") || request.isNoCache { return false }
+    let staleness = -freshness.remaining(at: now)
+    let said = [request.control, control].compactMap { control -> Int64? in
+      if case .value(let seconds) = control.seconds("stale-if-error") { seconds * 1000 } else { nil }
+    }
+    return staleness <= (said.first ?? limit)
+  }
+}
