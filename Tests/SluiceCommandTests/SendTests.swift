@@ -52,6 +52,26 @@ import Testing
     #expect(silent.errorText.isEmpty)
   }
 
+  @Test func `a status that the configuration has repeated leaves nothing in the output`() async throws {
+    let isFirst = Watched(true)
+    let server = try LoopbackServer { _ in
+      let isBusy = isFirst.update { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      return isBusy ? .text("busy", status: 503) : .text("well")
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(
+      #"{"retry": {"statuses": [503], "backoff": {"base": "1ms", "max": "1ms"}}}"#, to: "c.json")
+    let result = try await Tool.run("send", "-v", "-c", file, server.baseURL)
+    #expect(result.status == 0)
+    #expect(result.outputText == "well")
+    #expect(result.errorText.contains("* retry: http_status: GET \(server.baseURL) answered 503"))
+    #expect(server.requestCount == 2)
+  }
+
   @Test func `a result document is that of a run`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -180,6 +180,43 @@ import Testing
     #expect(fixture.transport.issued.map { $0.headers[values: "x-attempt"] } == [["0"], ["1"], ["2"]])
   }
 
+  @Test func `a wait may be longer than one attempt, which has ended`() throws {
+    let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503], headers: ["Retry-After": "45"]))
+    let outcome = try fixture.begin()
+    fixture.loop.advance(by: .milliseconds(44_999))
+    #expect(outcome.result == nil)
+    fixture.loop.advance(by: .milliseconds(1))
+    #expect(outcome.result?.attempts == 2)
+    #expect(outcome.result?.error == nil)
+  }
+
+  @Test func `B3: who cancels while the next attempt is waited for is told at once, and nothing follows`() throws {
+    let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503], headers: ["Retry-After": "45"]))
+    var results: [TransactionResult] = []
+    let request = Request(url: try HTTPURL("http://example.com/a"))
+    var transaction: Transaction?
+    fixture.loop.perform {
+      transaction = Transaction.begin(request, on: fixture.environment, through: fixture.pipeline) {
+        results.append($0)
+      }
+    }
+    #expect(fixture.log.entries.count == 1)
+    fixture.loop.perform { transaction?.cancel() }
+    #expect(results.map(\.outcome) == [.cancelled])
+    fixture.loop.advance(by: .seconds(100))
+    #expect(results.count == 1)
+    #expect(fixture.transport.issued.count == 1)
+  }
+
+  @Test func `a stage that wants the body does not keep the policy from the status`() throws {
+    let fixture = RetryFixture(
+      Self.policy, response: StubStage([.response, .wantsResponseBody]) { _ in .proceed },
+      answer: RetryFixture.answers([503, 503]))
+    let result = try fixture.run()
+    #expect(result.attempts == 3)
+    #expect(result.response?.body.bytes == Array("2".utf8))
+  }
+
   @Test func `in a storm the budget bounds the repetitions, and says what it refused`() throws {
     var policy = Self.policy
     policy.backoff = Backoff(base: .zero, max: .zero)

@@ -237,6 +237,18 @@ import Testing
     #expect(Set(parents.map { $0.dropFirst(2).first }).count == 3)
   }
 
+  @Test func `a body in a file goes out whole with every attempt`() async throws {
+    let server = try Self.server([ServerResponse(status: 503), ServerResponse(status: 503)])
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let path = try folder.write(bytes, to: "body")
+    let result = try await Self.one(
+      Self.configuration(.standard), server.baseURL, "PUT", body: .file(FileBody(path: path, byteCount: bytes.count)))
+    #expect(result.attempts == 3)
+    #expect(server.requests.map { $0.body == bytes } == [true, true, true])
+  }
+
   /// So many transactions, 40 at a time; gives how many attempts they took.
   private static func storm(_ configuration: Configuration, _ url: HTTPURL, transactions: Int) async throws -> Int {
     let engine = try Engine(configuration)
