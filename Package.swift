@@ -101,7 +101,7 @@ let package = Package(
       name: "Sluice",
       dependencies: [
         "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON",
-        "SluiceJSONSchema", "SluiceLocks", "CLinux",
+        "SluiceJSONSchema", "SluiceLocks", "CLinux", "CCrypto",
       ], swiftSettings: strict),
     .target(
       name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON"],

@@ -16,7 +16,7 @@ edge  SluiceJSONSchema  SluiceJSON CJSONSchema CJansson
 edge  SluiceTransport   SluicePipeline SluiceMessages CCurl CLinux
 edge  SluicePluginHost  SluicePipeline SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
 edge  SluiceServer      SluiceMessages SluiceJSON CMicrohttpd CLinux
-edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CLinux
+edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CLinux CCrypto
 edge  SluicePlugin      CSluice CJansson SluiceJSON
 edge  SluiceCommand     Sluice SluiceServer SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceMetrics SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit

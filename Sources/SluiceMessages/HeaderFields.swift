@@ -24,6 +24,8 @@ public struct HeaderFields: Sendable {
     public static let sensitive = Marks(rawValue: 1)
     /// Added by a stage and not by the caller: dropped when a redirect leaves the origin.
     public static let addedByStage = Marks(rawValue: 2)
+    /// An answer to a proxy's challenge, set by the engine: the one field of a connection that goes out.
+    public static let forProxy = Marks(rawValue: 4)
   }
 
   /// The position of a field in the list.

@@ -8,6 +8,7 @@ public final class PipelineMetrics: Sendable {
   private let issueStages: [StageMetrics]
   private let responseStages: [StageMetrics]
   private let failureStages: [StageMetrics]
+  private let hopStages: [StageMetrics]
   private let tracers: [TracerMetrics]
   private let duration = LatencyHistogram()
   private let begun = Counter()
@@ -25,16 +26,22 @@ public final class PipelineMetrics: Sendable {
     let request: [String]
     let issue: [String]
     let response: [String]
+    let hop: [String]
     let tracers: [String]
   }
 
   /// - Parameters: the names of the lists, each in its order; the failure phase uses the positions of `responseStages`.
-  public init(requestStages: [String], issueStages: [String], responseStages: [String], tracers: [String]) {
-    names = Names(request: requestStages, issue: issueStages, response: responseStages, tracers: tracers)
+  public init(
+    requestStages: [String], issueStages: [String], responseStages: [String], hopStages: [String] = [],
+    tracers: [String]
+  ) {
+    names = Names(
+      request: requestStages, issue: issueStages, response: responseStages, hop: hopStages, tracers: tracers)
     self.requestStages = requestStages.map { _ in StageMetrics() }
     self.issueStages = issueStages.map { _ in StageMetrics() }
     self.responseStages = responseStages.map { _ in StageMetrics() }
     failureStages = responseStages.map { _ in StageMetrics() }
+    self.hopStages = hopStages.map { _ in StageMetrics() }
     self.tracers = tracers.map { _ in TracerMetrics() }
     outcomes = InlineArray { _ in Counter() }
     statuses = InlineArray { _ in Counter() }
@@ -46,6 +53,7 @@ public final class PipelineMetrics: Sendable {
     case .issue: issueStages[index]
     case .response: responseStages[index]
     case .failure: failureStages[index]
+    case .hop: hopStages[index]
     }
   }
 }
@@ -59,6 +67,7 @@ extension PipelineMetrics {
     case .issue: Self.record(issueStages, index, nanoseconds)
     case .response: Self.record(responseStages, index, nanoseconds)
     case .failure: Self.record(failureStages, index, nanoseconds)
+    case .hop: Self.record(hopStages, index, nanoseconds)
     }
   }
 
@@ -152,5 +161,6 @@ extension PipelineMetrics {
     }
     return all(.request, requestStages, names.request) + all(.issue, issueStages, names.issue)
       + all(.response, responseStages, names.response) + all(.failure, failureStages, names.response)
+      + all(.hop, hopStages, names.hop)
   }
 }

@@ -5,6 +5,8 @@ public enum StagePhase: Int, Sendable, Hashable, CaseIterable {
   case response = 2
   /// The calls for an attempt without a response, to the stages of the response list.
   case failure = 3
+  /// The calls that ask about a redirect or a challenge.
+  case hop = 4
 }
 
 /// What one stage did in one phase on one loop. Written by the loop's thread, readable from any.

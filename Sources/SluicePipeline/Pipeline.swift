@@ -6,6 +6,11 @@ public final class Pipeline: Sendable {
   public let issueStages: [StageBinding]
   public let responseStages: [StageBinding]
   public let tracers: [TracerBinding]
+  /// The stages that are asked about redirects and challenges: each instance once, at its first place in the lists of
+  /// request, issue and response stages.
+  let hopStages: [StageBinding]
+  /// Asked after the stages and the delegate of the transaction.
+  let delegate: StageBinding?
   public let settings: PipelineSettings
   /// Counts published pipelines of one engine from 1.
   public let generation: Int
@@ -19,22 +24,26 @@ public final class Pipeline: Sendable {
   public init(
     requestStages: [StageBinding] = [], issueStages: [StageBinding] = [], responseStages: [StageBinding] = [],
     tracers: [TracerBinding] = [], settings: PipelineSettings = PipelineSettings(), generation: Int = 1, loops: Int = 1,
-    resources: [any AnyObject & Sendable] = []
+    resources: [any AnyObject & Sendable] = [], delegate: StageBinding? = nil
   ) {
     self.requestStages = requestStages
     self.issueStages = issueStages
     self.responseStages = responseStages
     self.tracers = tracers
+    let hopStages = Self.hopStages(requestStages + issueStages + responseStages)
+    self.hopStages = hopStages
+    self.delegate = delegate
     self.settings = settings
     self.generation = generation
     self.resources = resources
     metrics = (0..<loops).map { _ in
       PipelineMetrics(
         requestStages: requestStages.map(\.name), issueStages: issueStages.map(\.name),
-        responseStages: responseStages.map(\.name), tracers: tracers.map(\.name))
+        responseStages: responseStages.map(\.name), hopStages: hopStages.map(\.name), tracers: tracers.map(\.name))
     }
     traced = tracers.reduce(into: TraceInterests()) { $0.formUnion($1.interests) }
     responseStagesWantBody = responseStages.contains { $0.capabilities.contains(.wantsResponseBody) }
+    answersChallenges = delegate != nil || hopStages.contains { $0.capabilities.contains(.challenge) }
     changesRequestPieces = requestStages.contains { $0.capabilities.contains(.requestPieces) }
     changesResponsePieces = responseStages.contains { $0.capabilities.contains(.responsePieces) }
     retriesStatuses = !settings.retry.statuses.isEmpty
@@ -48,6 +57,15 @@ public final class Pipeline: Sendable {
   let changesResponsePieces: Bool
   let retriesStatuses: Bool
   let retriesFailures: Bool
+  let answersChallenges: Bool
+
+  private static func hopStages(_ bindings: [StageBinding]) -> [StageBinding] {
+    var stages: [StageBinding] = []
+    for binding in bindings where !binding.capabilities.isDisjoint(with: [.redirect, .challenge]) {
+      if !stages.contains(where: { $0.interceptor === binding.interceptor }) { stages.append(binding) }
+    }
+    return stages
+  }
 }
 
 /// What holds for every transaction of a pipeline.
@@ -66,12 +84,15 @@ public struct PipelineSettings: Sendable {
   public var acceptedStatuses: StatusSet
   /// What else is asked of a response; nil where its status is all.
   public var checks: ResponseChecks?
+  public var redirects: RedirectSettings
+  /// The default handling of challenges; nil leaves the response as it is.
+  public var challengeResponder: (any ChallengeResponder)?
 
   public init(
     deadline: Duration? = .seconds(60), attemptTimeout: Duration = .seconds(30), maximumAttempts: Int = 3,
     retry: RetryPolicy = RetryPolicy(), transfer: TransferOptions = TransferOptions(),
-    requestIDHeader: String = "X-Request-ID",
-    acceptedStatuses: StatusSet = .notAnError, checks: ResponseChecks? = nil
+    requestIDHeader: String = "X-Request-ID", acceptedStatuses: StatusSet = .notAnError, checks: ResponseChecks? = nil,
+    redirects: RedirectSettings = RedirectSettings(), challengeResponder: (any ChallengeResponder)? = nil
   ) {
     self.deadline = deadline
     self.attemptTimeout = attemptTimeout
@@ -81,6 +102,8 @@ public struct PipelineSettings: Sendable {
     self.requestIDHeader = requestIDHeader
     self.acceptedStatuses = acceptedStatuses
     self.checks = checks
+    self.redirects = redirects
+    self.challengeResponder = challengeResponder
   }
 }
 

@@ -78,6 +78,8 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     return transfer
   }
 
+  public func usesProxy(for origin: Origin) -> Bool { proxy.isCertain(for: origin.scheme) }
+
   /// Puts a transfer on the list of those to look at once libcurl is off the stack.
   func postpone(_ transfer: CurlTransfer) {
     guard !transfer.isDeferred else { return }

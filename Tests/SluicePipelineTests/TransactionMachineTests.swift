@@ -28,6 +28,8 @@ import Testing
     case .callRequestStage(let index): "request \(index)"
     case .callResponseStage(let index): "response \(index)"
     case .callFailureStage(let index, let error): "failure \(index) \(error.code)"
+    case .callHopStage(let index): "hop stage \(index)"
+    case .beginHop: "begin hop"
     case .send: "send"
     case .receive(let disposition): "receive \(disposition)"
     case .cutTransfer: "cut"

@@ -33,7 +33,7 @@ extension Configuration {
   }
 
   /// Keys of the file format that this version does not act on: refused, since ignoring them would promise something.
-  private static let laterKeys = ["redirects", "swap", "control"]
+  private static let laterKeys = ["swap", "control"]
 
   private mutating func read(_ root: ConfigurationNode) throws(ConfigurationError) {
     try root.checkObject([
@@ -49,6 +49,7 @@ extension Configuration {
     if let node = root["deadline"] { deadline = try node.duration() }
     if let node = root["transport"] { try readTransport(node) }
     if let node = root["retry"] { try readRetry(node) }
+    if let node = root["redirects"] { try readRedirects(node) }
     if let node = root["validate"] { try readValidation(node) }
     if let node = root["requestId"] { try readRequestID(node) }
     if let node = root["redact"] { try readRedaction(node) }

@@ -28,6 +28,10 @@ public struct Configuration: Sendable {
   public var extract = PayloadForm.raw
   /// What a body that is taken for JSON is held against.
   public var payloadSchema: JSONSchema?
+  /// How redirects are followed; what ``redaction`` names as headers counts as secret there.
+  public var redirects = RedirectSettings()
+  /// How user and password of a URL are used.
+  public var credentialPolicy = CredentialPolicy.basicFirst
   public var requestIDHeader = "X-Request-ID"
   public var redaction = Redaction()
   /// The folder of private copies of plugins; nil for the user's cache.

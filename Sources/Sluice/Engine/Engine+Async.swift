@@ -8,9 +8,9 @@ extension Engine {
   /// - Returns: the response of a transaction that succeeded.
   /// - Throws: ``TransactionFailure`` with the error, and the response where there was one.
   public func execute(
-    _ request: Request, parent: ParentContext = ParentContext()
+    _ request: Request, parent: ParentContext = ParentContext(), delegate: (any TransactionDelegate)? = nil
   ) async throws(TransactionFailure) -> Response {
-    let result = await transaction(request, parent: parent)
+    let result = await transaction(request, parent: parent, delegate: delegate)
     if let error = result.error { throw TransactionFailure(error: error, result: result) }
     guard let response = result.response else {
       let error = TransactionError(code: TransportError.Code.transport.text, message: "no response and no error")
@@ -20,15 +20,19 @@ extension Engine {
   }
 
   /// Sends a request through the pipeline and gives everything that is known of how it went.
-  public func transaction(_ request: Request, parent: ParentContext = ParentContext()) async -> TransactionResult {
-    await transaction(request, parent: parent, checks: nil)
+  public func transaction(
+    _ request: Request, parent: ParentContext = ParentContext(), delegate: (any TransactionDelegate)? = nil
+  ) async -> TransactionResult {
+    await transaction(request, parent: parent, delegate: delegate, checks: nil)
   }
 
-  func transaction(_ request: Request, parent: ParentContext, checks: ResponseChecks?) async -> TransactionResult {
+  func transaction(
+    _ request: Request, parent: ParentContext, delegate: (any TransactionDelegate)? = nil, checks: ResponseChecks?
+  ) async -> TransactionResult {
     let cancellation = Cancellation()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        submit(request, parent: parent, checks: checks, cancellation: cancellation) {
+        submit(request, parent: parent, checks: checks, delegate: delegate, cancellation: cancellation) {
           continuation.resume(returning: $0)
         }
       }

@@ -19,20 +19,25 @@ public final class Engine: Sendable {
   private let published: Locked<Pipeline>
   private let next = Atomic<Int>(0)
   private let isClosed = Atomic<Bool>(false)
+  private let delegate: (any TransactionDelegate)?
   /// What relative URLs start from.
   public let baseURL: HTTPURL?
 
   /// Loads the plugins, starts the loops and activates the instances. What was started is undone when something fails.
   ///
-  /// - Parameter log: takes what the engine and its plugins have to say; called from any thread.
+  /// - Parameters:
+  ///   - delegate: decides about redirects and challenges where neither a stage nor the transaction's own does.
+  ///   - log: takes what the engine and its plugins have to say; called from any thread.
   public init(
-    _ configuration: Configuration, log: @escaping @Sendable (LogLine) -> Void = { _ in }
+    _ configuration: Configuration, delegate: (any TransactionDelegate)? = nil,
+    log: @escaping @Sendable (LogLine) -> Void = { _ in }
   ) throws(EngineError) {
+    self.delegate = delegate
     baseURL = configuration.baseURL
     workers = try Self.startWorkers(configuration)
     do throws(EngineError) {
       instances = try EngineInstances(configuration, workers: workers, log: log)
-      let pipeline = try Self.pipeline(configuration, instances, loops: workers.count)
+      let pipeline = try Self.pipeline(configuration, instances, delegate, loops: workers.count)
       try instances.activate()
       published = Locked(pipeline)
       for worker in workers { worker.loop.post { worker.pipeline = pipeline } }
@@ -43,11 +48,13 @@ public final class Engine: Sendable {
   }
 
   private static func pipeline(
-    _ configuration: Configuration, _ instances: EngineInstances, loops: Int
+    _ configuration: Configuration, _ instances: EngineInstances, _ delegate: (any TransactionDelegate)?, loops: Int
   ) throws(EngineError) -> Pipeline {
     do {
-      return try PipelineBuilder(configuration: configuration, stages: instances.stages)
-        .build(generation: 1, loops: loops, resources: instances.resources)
+      return try PipelineBuilder(
+        configuration: configuration, stages: instances.stages, delegate: delegate?.binding
+      )
+      .build(generation: 1, loops: loops, resources: instances.resources)
     } catch {
       instances.stop(deadline: .zero)
       throw .configuration(error)
@@ -74,13 +81,18 @@ public final class Engine: Sendable {
   ///   - parent: the trace context that the request belongs to.
   ///   - sink: takes the response body piece by piece; nil collects it, as do checks that make a payload of it.
   ///   - checks: what the response is held against, in place of the configuration's.
+  ///   - delegate: decides about redirects and challenges before the engine's own; held until the transaction has ended.
   ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down; must not block.
   public func submit(
     _ request: Request, parent: ParentContext = ParentContext(), sink: (any BodySink)? = nil,
-    checks: ResponseChecks? = nil, cancellation: Cancellation? = nil,
+    checks: ResponseChecks? = nil, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
     completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
-    if let worker = currentWorker { return begin(worker, request, parent, sink, checks, cancellation, completion) }
+    let completion = Self.completion(completion, delegate, self.delegate)
+    let delegate = delegate?.binding
+    if let worker = currentWorker {
+      return begin(worker, request, parent, sink, checks, delegate, cancellation, completion)
+    }
     let worker = nextWorker
     // Counted before it is asked whether the engine is closed, so that a shutdown either sees it or turns it away.
     worker.submitted.wrappingAdd(1, ordering: .sequentiallyConsistent)
@@ -89,20 +101,34 @@ public final class Engine: Sendable {
       return refuse(request, completion)
     }
     worker.loop.post { [self] in
-      begin(worker, request, parent, sink, checks, cancellation, completion)
+      begin(worker, request, parent, sink, checks, delegate, cancellation, completion)
       worker.submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
     }
   }
 
   private func begin(
     _ worker: Worker, _ request: Request, _ parent: ParentContext, _ sink: (any BodySink)?,
-    _ checks: ResponseChecks?, _ cancellation: Cancellation?,
+    _ checks: ResponseChecks?, _ delegate: StageBinding?, _ cancellation: Cancellation?,
     _ completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
     let transaction = Transaction.begin(
       request, on: worker.environment, through: worker.pipeline, parent: parent, sink: sink, checks: checks,
+      delegate: delegate,
       completion: completion)
     cancellation?.adopt(transaction)
+  }
+
+  /// Tells the delegates before the completion; without any, the completion itself.
+  private static func completion(
+    _ completion: @escaping @Sendable (TransactionResult) -> Void, _ own: (any TransactionDelegate)?,
+    _ common: (any TransactionDelegate)?
+  ) -> @Sendable (TransactionResult) -> Void {
+    guard own != nil || common != nil else { return completion }
+    return { result in
+      own?.transactionDidComplete(result)
+      common?.transactionDidComplete(result)
+      completion(result)
+    }
   }
 
   /// Ends a transaction that never began.

@@ -6,25 +6,34 @@ struct PipelineBuilder {
   let configuration: Configuration
   /// By the name in the configuration.
   let stages: [String: BuiltIns.Stage]
+  var delegate: StageBinding?
 
   func build(generation: Int, loops: Int, resources: [any AnyObject & Sendable]) throws(ConfigurationError) -> Pipeline
   {
     Pipeline(
-      requestStages: try bindings(configuration.request, [.request, .requestPieces], "request", "on_request"),
+      requestStages: try bindings(
+        configuration.request, [.request, .requestPieces, .redirect, .challenge], "request", "on_request"),
       issueStages: try bindings(configuration.issue, .issue, "issue", "on_issue"),
       responseStages: try bindings(
-        configuration.response, [.response, .failure, .responsePieces], "response", "on_response"),
-      tracers: try tracers(), settings: settings, generation: generation, loops: loops, resources: resources)
+        configuration.response, [.response, .failure, .responsePieces, .redirect, .challenge], "response", "on_response"
+      ),
+      tracers: try tracers(), settings: settings, generation: generation, loops: loops, resources: resources,
+      delegate: delegate)
   }
 
   private var settings: PipelineSettings {
     let transport = configuration.transport
+    var redirects = configuration.redirects
+    redirects.secret += configuration.redaction.headers
     return PipelineSettings(
       deadline: configuration.deadline, attemptTimeout: transport.timeout, maximumAttempts: configuration.maxAttempts,
       retry: configuration.retry,
-      transfer: TransferOptions(maximumResponseBytes: transport.maxResponseBytes, spillBytes: transport.spillBytes),
+      transfer: TransferOptions(
+        maximumResponseBytes: transport.maxResponseBytes, spillBytes: transport.spillBytes,
+        sendsBasicUnasked: configuration.credentialPolicy == .basicFirst),
       requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses,
-      checks: configuration.responseChecks)
+      checks: configuration.responseChecks, redirects: redirects,
+      challengeResponder: CredentialResponder(configuration.credentialPolicy))
   }
 
   private func bindings(

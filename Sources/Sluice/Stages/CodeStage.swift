@@ -4,7 +4,7 @@ import SluicePipeline
 
 /// Runs ``StageCode`` as a stage of the pipeline.
 final class CodeStage: Interceptor, Tracer {
-  private let code: StageCode
+  let code: StageCode
   let capabilities: StageCapabilities
   /// Calls that wait, so that a cancellation finds its task.
   private let suspended = Locked<[SuspensionToken: Task<Void, Never>]>([:])
@@ -15,6 +15,8 @@ final class CodeStage: Interceptor, Tracer {
     if code.request != nil { capabilities.insert(.request) }
     if code.issue != nil { capabilities.insert(.issue) }
     if code.response != nil { capabilities.formUnion([.response, .wantsResponseBody]) }
+    if code.redirect != nil { capabilities.insert(.redirect) }
+    if code.challenge != nil { capabilities.insert(.challenge) }
     if code.trace != nil { capabilities.insert(.trace) }
     self.capabilities = capabilities
   }
@@ -27,7 +29,10 @@ final class CodeStage: Interceptor, Tracer {
       try await function(&request, context)
       try request.validate()
     } adopt: {
-      $0.nativeRequest = $1
+      var request = $1
+      request.headers.markAdded(since: $0.nativeRequest.headers)
+      $0.nativeRequest = request
+      return .proceed
     }
   }
 
@@ -41,6 +46,7 @@ final class CodeStage: Interceptor, Tracer {
       try response.headers.validate()
     } adopt: {
       $0.nativeResponse = $1
+      return .proceed
     }
   }
 
@@ -70,9 +76,9 @@ final class CodeStage: Interceptor, Tracer {
   }
 
   /// Runs the function as a task on the loop, begun at once: where it does not suspend, its verdict is there on return.
-  private func run<Message: Sendable>(
+  func run<Message: Sendable>(
     _ exchange: Exchange, _ message: Message, _ function: @escaping @Sendable (inout Message) async throws -> Void,
-    adopt: @escaping @Sendable (Exchange, Message) -> Void
+    adopt: @escaping @Sendable (Exchange, Message) -> Verdict
   ) -> Verdict {
     let call = StageCall()
     let executor = exchange.loop as? any TaskExecutor
@@ -102,12 +108,10 @@ final class CodeStage: Interceptor, Tracer {
   }
 
   private static func conclude<Message>(
-    _ result: Result<Message, any Error>, _ exchange: Exchange, _ adopt: (Exchange, Message) -> Void
+    _ result: Result<Message, any Error>, _ exchange: Exchange, _ adopt: (Exchange, Message) -> Verdict
   ) -> Verdict {
     switch result {
-    case .success(let message):
-      adopt(exchange, message)
-      return .proceed
+    case .success(let message): return adopt(exchange, message)
     case .failure(let error): return verdict(error, exchange)
     }
   }

@@ -11,10 +11,10 @@ enum SendCommand {
     operands: "[METHOD] URL", operandCount: 1...2,
     details: """
       The method is GET, or POST where there is data. A relative URL starts from "transport.baseURL" of the
-      configuration. The body is printed also when the request fails; then the status is 1.
+      configuration. Redirects are followed. The body is printed also when the request fails; then the status is 1.
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
       """,
-    options: requestOptions + outputOptions + pipelineOptions + transportOptions,
+    options: requestOptions + hopOptions + outputOptions + pipelineOptions + transportOptions,
     run: { arguments throws(CommandError) in try send(arguments) })
 
   private static let requestOptions = [
@@ -23,6 +23,13 @@ enum SendCommand {
     Option("data", "d", "DATA", "Send this as a form; @FILE and @- read it, without line ends; repeated, joined by &"),
     Option("data-binary", nil, "DATA", "Send this as it is; @FILE and @- read it"),
     Option("head", "I", nil, "Send HEAD and print the response's head"),
+  ]
+  private static let hopOptions = [
+    Option("user", "u", "USER:PASSWORD", "Send these as Basic, and as Digest where the server asks for it"),
+    Option("digest", nil, nil, "With -u, send them as Digest alone"),
+    Option("anyauth", nil, nil, "With -u, send nothing before the server asks, then what it asks for"),
+    Option("location", "L", nil, "Follow redirects, which is so anyway unless the configuration says otherwise"),
+    Option("max-redirs", nil, "N", "Follow so many redirects (20); 0 prints the redirect itself"),
   ]
   private static let outputOptions = [
     Option("output", "o", "FILE", "Write the body to this file while it arrives"),

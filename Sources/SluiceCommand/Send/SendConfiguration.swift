@@ -17,6 +17,7 @@ enum SendConfiguration {
       configuration.deadline = timeout
       configuration.transport.timeout = timeout
     }
+    try applyHops(arguments, to: &configuration)
     if arguments.has("insecure") { configuration.transport.tls.verify = false }
     if let authorities = arguments["cacert"] { configuration.transport.tls.ca = authorities }
     if let proxy = arguments["proxy"] { configuration.transport.proxy = proxy }
@@ -24,5 +25,23 @@ enum SendConfiguration {
     if arguments.has("http2") { configuration.transport.httpVersion = .http2 }
     try PluginArguments.append(arguments.all("plugin"), to: &configuration)
     return configuration
+  }
+
+  private static func applyHops(
+    _ arguments: ParsedArguments, to configuration: inout Configuration
+  ) throws(CommandError) {
+    if arguments.has("location"), configuration.redirects.maximum == 0 { configuration.redirects.maximum = 20 }
+    if let limit = arguments["max-redirs"] {
+      guard let number = Int(limit), (0...1000).contains(number) else {
+        throw CommandError(
+          .usage, "send: --max-redirs: expected a number from 0 to 1000, found \"\(PrintableText.of(limit))\"")
+      }
+      configuration.redirects.maximum = number
+    }
+    if arguments.has("digest"), arguments.has("anyauth") {
+      throw CommandError(.usage, "send: give either --digest or --anyauth")
+    }
+    if arguments.has("digest") { configuration.credentialPolicy = .digest }
+    if arguments.has("anyauth") { configuration.credentialPolicy = .whenAsked }
   }
 }

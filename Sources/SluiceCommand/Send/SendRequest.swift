@@ -34,9 +34,22 @@ struct SendRequest {
 
   private func url() throws(CommandError) -> HTTPURL {
     let text = arguments.operands.last ?? ""
-    do { return try RelativeReference.resolve(text, against: configuration.baseURL) } catch {
+    let url: HTTPURL
+    do { url = try RelativeReference.resolve(text, against: configuration.baseURL) } catch {
       throw CommandError(.usage, "send: \(error)")
     }
+    guard let user = arguments["user"] else {
+      if url.userInfo != nil { return url }
+      for name in ["digest", "anyauth"] where arguments.has(name) {
+        throw CommandError(.usage, "send: --\(name) needs -u USER:PASSWORD")
+      }
+      return url
+    }
+    guard let colon = user.firstIndex(of: ":") else {
+      throw CommandError(.usage, "send: -u: expected USER:PASSWORD, found no colon")
+    }
+    return url.withUserInfo(
+      HTTPURL.userInfo(user: String(user[..<colon]), password: String(user[user.index(after: colon)...])))
   }
 
   /// Curl's forms: `Name: value`, `Name:` to take a default away, `Name;` for an empty value.

@@ -11,6 +11,14 @@ public protocol Interceptor: AnyObject, Sendable {
   /// The last moment before bytes leave, once a hop; `headers` are those of the hop. Answers ``Verdict/proceed`` or a failure.
   func interceptIssue(_ exchange: Exchange) -> Verdict
 
+  /// A redirect is about to be followed. Answers ``Verdict/proceed``, ``Verdict/respond`` to have the redirect itself as
+  /// the response, or a failure; may suspend.
+  func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict
+
+  /// Credentials are demanded. Answers ``Verdict/respond`` once the request carries them, ``Verdict/proceed`` to leave it
+  /// to the next, or a failure; may suspend.
+  func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict
+
   /// The response is there; its body where a stage of the list wants it.
   func interceptResponse(_ exchange: Exchange) -> Verdict
 
@@ -31,6 +39,8 @@ public protocol Interceptor: AnyObject, Sendable {
 extension Interceptor {
   public func interceptRequest(_ exchange: Exchange) -> Verdict { .proceed }
   public func interceptIssue(_ exchange: Exchange) -> Verdict { .proceed }
+  public func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict { .proceed }
+  public func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict { .proceed }
   public func interceptResponse(_ exchange: Exchange) -> Verdict { .proceed }
   public func interceptFailure(_ exchange: Exchange, _ failure: TransactionError) -> Verdict { .proceed }
   public func interceptPiece(
@@ -72,4 +82,6 @@ public struct StageCapabilities: OptionSet, Sendable, Hashable {
   public static let requestPieces = StageCapabilities(rawValue: 64)
   public static let responsePieces = StageCapabilities(rawValue: 128)
   public static let trace = StageCapabilities(rawValue: 256)
+  public static let redirect = StageCapabilities(rawValue: 512)
+  public static let challenge = StageCapabilities(rawValue: 1024)
 }

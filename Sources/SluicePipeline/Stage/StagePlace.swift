@@ -13,6 +13,7 @@ extension Pipeline {
     case .request: requestStages[place.index]
     case .issue: issueStages[place.index]
     case .response, .failure: responseStages[place.index]
+    case .hop: hopStages[place.index]
     }
   }
 }

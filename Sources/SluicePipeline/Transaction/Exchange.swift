@@ -7,7 +7,7 @@ public import SluiceMessages
 public final class Exchange: @unchecked Sendable {
   /// The part of a transaction's way in which the stages are called now.
   public enum Phase: Sendable, Hashable {
-    case request, issue, response, failure, trace
+    case request, issue, redirect, challenge, response, failure, trace
   }
 
   public let id: TransactionID

@@ -9,6 +9,7 @@ extension Transaction {
     guard pipeline.requestStages.contains(where: { isPieceStage($0, .requestPieces) }) else { return }
     let source = try bodySource()
     let flow = RequestFlow(self, source)
+    unroutedBody = exchange.nativeRequest.body
     exchange.nativeRequest.headers.remove("content-length")
     exchange.nativeRequest.body = .stream(BodyStream { maximum in try flow.read(maximum) })
   }

@@ -21,10 +21,17 @@ extension Transaction {
       return .done
     case .callRequestStage(let index): return callRequestStages(from: index)
     case .callResponseStage(let index): return callResponseStages(from: index)
-    case .callFailureStage(let index, let failure): return callFailureStages(from: index, failure)
+    case .callFailureStage(let index, let failure):
+      withdrawToken()
+      return callFailureStages(from: index, failure)
+    case .callHopStage(let index): return callHopStages(from: index)
+    case .beginHop:
+      beginHop()
+      return .done
     case .send: return send()
     case .receive(let disposition): return receive(disposition)
     case .cutTransfer:
+      withdrawToken()
       transfer?.cancel()
       return nil
     case .waitToRetry(let delay):
@@ -64,6 +71,8 @@ extension Transaction {
     hopFailure = nil
     hasSentUnrepeatable = false
     retryReason = nil
+    hops = nil
+    unroutedBody = nil
     retryAt = .distantFuture
     attemptDeadline = environment.loop.now + pipeline.settings.attemptTimeout
     armTimer()

@@ -51,14 +51,14 @@ extension Transaction {
   }
 
   /// A stage for some requests only is held against the request as it is now.
-  private func matches(_ binding: StageBinding) -> Bool {
+  func matches(_ binding: StageBinding) -> Bool {
     guard let match = binding.match else { return true }
     try? exchange.settleRequest()
     return match.matches(exchange.nativeRequest)
   }
 
   /// Checks what a stage answered against what it did.
-  private func settle(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event? {
+  func settle(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event? {
     if verdict == .suspended {
       guard token != nil else {
         return answer(.fault(Self.suspendedWithoutToken), binding)
@@ -82,6 +82,9 @@ extension Transaction {
 
   private func answer(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event {
     defer { currentPlace = nil }
+    if case .crossingStage = machine.phase, case .retry = verdict {
+      return answer(.fault(Self.retriedWhileCrossing), binding)
+    }
     if case .fault(let failure) = verdict {
       countFault(failure, binding)
       if binding.onFault == .skip { return .answered(.proceed, stage: binding.name) }
@@ -98,12 +101,18 @@ extension Transaction {
   private func countFault(_ failure: StageFailure, _ binding: StageBinding) {
     guard let place = currentPlace else { return }
     let isSkipped = binding.onFault == .skip
+    // A delegate is not among the stages that are counted.
+    if place.phase == .hop, place.index >= pipeline.hopStages.count { return }
     if failure.code == TransactionError.Code.stageTimeout {
       metrics.countTimeout(place.phase, place.index, isSkipped: isSkipped)
     } else {
       metrics.countFault(place.phase, place.index, isSkipped: isSkipped)
     }
   }
+
+  private static let retriedWhileCrossing = StageFailure(
+    code: TransactionError.Code.stageFault,
+    message: "on_redirect and on_challenge may answer CONTINUE, RESPOND or FAIL and nothing else")
 
   private static let respondedWithoutResponse = StageFailure(
     code: TransactionError.Code.stageFault, message: "it answered RESPOND without having set a response")
@@ -149,6 +158,7 @@ extension Transaction {
     guard let token, let binding = current else { return }
     self.token = nil
     currentPlace = nil
+    stageDeadline = .distantFuture
     if environment.suspensions.expire(token) { binding.interceptor.suspensionWasCancelled(token) }
   }
 }

@@ -59,7 +59,7 @@ extension Transaction: TransferObserver {
     exchange.responseDocument = nil
     isAnsweringHead = true
     disposition = .hold
-    run(.head)
+    run(event(of: head))
     isAnsweringHead = false
     return machine.phase == .done ? .discard : disposition
   }

@@ -15,6 +15,8 @@ public final class Transaction: @unchecked Sendable {
   var machine: TransactionMachine
   let sink: (any BodySink)?
   let checks: ResponseChecks?
+  /// Asked about redirects and challenges before the engine's own; held until the transaction ends.
+  private(set) var delegate: StageBinding?
   private var completion: Completion?
   private var place = 0
 
@@ -35,6 +37,10 @@ public final class Transaction: @unchecked Sendable {
   var retryReason: TransactionError?
   /// Why the policy wanted another attempt and makes none.
   var retryNote: String?
+  /// The body of the request where stages change its pieces, for a hop that needs it again.
+  var unroutedBody: Body?
+  /// The hops of this attempt so far; nil until there is a redirect or a challenge.
+  var hops: HopState?
 
   // The stage that is being called, or was suspended.
   var currentPlace: StagePlace?
@@ -60,9 +66,10 @@ public final class Transaction: @unchecked Sendable {
   public static func begin(
     _ request: Request, on environment: LoopEnvironment, through pipeline: Pipeline,
     parent: ParentContext = ParentContext(), sink: (any BodySink)? = nil, checks: ResponseChecks? = nil,
-    completion: @escaping Completion
+    delegate: StageBinding? = nil, completion: @escaping Completion
   ) -> Transaction {
     let transaction = Transaction(request, environment, pipeline, parent, sink, checks, completion)
+    transaction.delegate = delegate
     transaction.start()
     return transaction
   }
@@ -112,7 +119,7 @@ public final class Transaction: @unchecked Sendable {
     environment.loop.post { self.transfer?.resumeReceiving() }
   }
 
-  var current: StageBinding? { currentPlace.map { pipeline.stage(at: $0) } }
+  var current: StageBinding? { currentPlace.map { $0.phase == .hop ? hopStage($0.index) : pipeline.stage(at: $0) } }
 
   var currentStageName: String? { current?.name }
 
@@ -136,6 +143,7 @@ public final class Transaction: @unchecked Sendable {
     emitCompletion(result, at: now)
     exchange.attachments.removeAll()
     exchange.transaction = nil
+    delegate = nil
     environment.leave(place)
     let completion = self.completion
     self.completion = nil

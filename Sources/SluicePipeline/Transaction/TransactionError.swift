@@ -53,6 +53,10 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     public static let retriesExhausted = "retries_exhausted"
     /// The body was produced once and cannot be sent again.
     public static let bodyNotReplayable = "body_not_replayable"
+    /// A redirect led back to a request of the same attempt.
+    public static let redirectLoop = "redirect_loop"
+    /// More redirects than `redirects.max`.
+    public static let tooManyRedirects = "too_many_redirects"
     public static let shutdown = "shutdown"
   }
 }

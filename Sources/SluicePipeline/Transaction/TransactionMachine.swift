@@ -34,6 +34,13 @@ struct TransactionMachine: Sendable {
     case connecting
     case waitingForHead
     case receiveNotice
+    /// The head is a redirect or a challenge.
+    case crossingNotice
+    case crossingStage(Int)
+    case redirectNotice
+    case beginningHop
+    /// A redirect or challenge is taken as the response, and the response stages want its body.
+    case awaitingBody
     case responseStage(Int)
     case receivingBody
     case failureStage(Int)
@@ -53,17 +60,20 @@ struct TransactionMachine: Sendable {
     /// As ``fail(_:)``, where the response had gone through its stages.
     case breakOff(TransactionError)
     case retry(Duration)
+    case hop
   }
 
   let plan: Plan
-  private(set) var phase = Phase.idle
+  var phase = Phase.idle
   private(set) var attempt = 0
   /// Whether a transfer is under way and its end will come.
-  private(set) var isOnWire = false
+  var isOnWire = false
   /// Whether a stage gave the response itself.
   private var isAnsweredByStage = false
   /// Why there is no response, for the failure stages.
-  private(set) var failure: TransactionError?
+  var failure: TransactionError?
+  /// The redirect or challenge that is being decided about.
+  var crossing: Crossing?
 
   init(plan: Plan) { self.plan = plan }
 
@@ -74,6 +84,8 @@ struct TransactionMachine: Sendable {
     /// An action that has no answer is done.
     case done
     case head
+    /// The head is a redirect that may be followed, or a challenge that may be answered.
+    case crossed(Crossing)
     case ended(TransactionError?)
     case retryDelayPassed
     /// The policy makes another attempt.
@@ -93,6 +105,10 @@ struct TransactionMachine: Sendable {
     case callRequestStage(Int)
     case callResponseStage(Int)
     case callFailureStage(Int, TransactionError)
+    /// Ask a stage about the redirect or challenge.
+    case callHopStage(Int)
+    /// Make the request of the next hop.
+    case beginHop
     /// Start the transfer of this attempt.
     case send
     /// What becomes of the response body; answers the head or goes on after a hold.
@@ -119,6 +135,7 @@ struct TransactionMachine: Sendable {
     case .answered(let verdict, let stage): return answered(verdict, stage)
     case .done: return performed()
     case .head: return head()
+    case .crossed(let crossing): return crossed(crossing)
     case .ended(let error): return ended(error)
     case .retryDelayPassed: return phase == .waitingToRetry ? nextAttempt() : .wait
     case .retryGranted(let delay): return retry(after: delay)
@@ -134,11 +151,12 @@ struct TransactionMachine: Sendable {
     case .requestStage: phase = .requestStage(index)
     case .responseStage: phase = .responseStage(index)
     case .failureStage: phase = .failureStage(index)
+    case .crossingStage: phase = .crossingStage(index)
     default: break
     }
   }
 
-  private mutating func complete(_ error: TransactionError?) -> Action {
+  mutating func complete(_ error: TransactionError?) -> Action {
     phase = .done
     return .complete(error)
   }
@@ -158,6 +176,12 @@ extension TransactionMachine {
       phase = .waitingToRetry
       return .waitToRetry(delay)
     case .validating: return complete(nil)
+    case .crossingNotice: return crossingWasNoticed()
+    case .redirectNotice: return endHop()
+    case .beginningHop:
+      phase = .connecting
+      isOnWire = true
+      return .send
     default: return .wait
     }
   }
@@ -171,7 +195,7 @@ extension TransactionMachine {
     return .callRequestStage(index)
   }
 
-  private mutating func responseStage(_ index: Int) -> Action {
+  mutating func responseStage(_ index: Int) -> Action {
     guard index < plan.responseStages else {
       guard isRetryOpen, plan.retriesStatuses else { return takeBody() }
       phase = .considering(nil)
@@ -214,6 +238,14 @@ extension TransactionMachine {
     case .endingHop(.fail(let cause)): return failureStage(0, cause)
     case .endingHop(.breakOff(let cause)): return breakOff(cause)
     case .endingHop(.retry(let delay)): return emitRetry(delay)
+    case .endingHop(.hop): return beginHop()
+    case .awaitingBody:
+      if let error { return failureStage(0, error) }
+      return responseStage(0)
+    case .crossingNotice, .crossingStage:
+      // The head says where to go on, so a connection that died meanwhile is no loss.
+      failure = error
+      return .wait
     case .receiveNotice, .responseStage:
       // A hold does not end before it is lifted, so this is a connection that died while a stage was suspended.
       if let error { return complete(error) }
@@ -222,7 +254,7 @@ extension TransactionMachine {
     }
   }
 
-  private mutating func failureStage(_ index: Int, _ error: TransactionError) -> Action {
+  mutating func failureStage(_ index: Int, _ error: TransactionError) -> Action {
     failure = error
     guard index < plan.responseStages else { return fail(error) }
     phase = .failureStage(index)
@@ -230,9 +262,10 @@ extension TransactionMachine {
   }
 
   private mutating func timedOut(_ error: TransactionError) -> Action {
+    if case .crossingStage = phase { return crossingTimedOut(error) }
     guard isOnWire else { return .wait }
     switch phase {
-    case .connecting, .waitingForHead:
+    case .connecting, .waitingForHead, .awaitingBody, .endingHop(.hop):
       phase = .endingHop(.fail(error))
       return .cutTransfer
     case .endingHop: return .cutTransfer
@@ -252,7 +285,7 @@ extension TransactionMachine {
     case .fail(let failure), .fault(let failure): return complete(TransactionError(failure, stage: stage))
     case .retry(let delay): return retry(after: delay, stage)
     case .proceed: return proceed()
-    case .respond: return respond()
+    case .respond: return respond(stage)
     }
   }
 
@@ -263,11 +296,13 @@ extension TransactionMachine {
     case .failureStage(let index):
       guard let failure else { return .wait }
       return failureStage(index + 1, failure)
+    case .crossingStage(let index): return crossingStage(index + 1)
     default: return .wait
     }
   }
 
-  private mutating func respond() -> Action {
+  private mutating func respond(_ stage: String) -> Action {
+    if case .crossingStage = phase { return crossingWasAnswered(by: stage) }
     isAnsweredByStage = true
     switch phase {
     case .requestStage: return responseStage(0)
@@ -311,6 +346,7 @@ extension TransactionMachine {
     attempt += 1
     failure = nil
     isAnsweredByStage = false
+    crossing = nil
     phase = .starting
     return .beginAttempt(attempt)
   }

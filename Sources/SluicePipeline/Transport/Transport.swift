@@ -13,11 +13,19 @@ public protocol Transport: AnyObject {
   /// retries are not the transport's to handle, and a second sending that the wire library starts by itself is aborted.
   func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer
 
+  /// Whether a request to the origin is handed to an HTTP proxy, who may demand credentials of its own; false where it is
+  /// not known.
+  func usesProxy(for origin: Origin) -> Bool
+
   /// Gathers a body that was streamed through stages as ``BodyDisposition/collect`` would have gathered it.
   func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer
 
   /// Reads a file that is to go through stages before it is sent.
   func stream(of file: FileBody) throws(TransportError) -> BodyStream
+}
+
+extension Transport {
+  public func usesProxy(for origin: Origin) -> Bool { false }
 }
 
 /// Takes the pieces of a body and gives the whole, in memory or in a file. Confined to the loop.
@@ -33,8 +41,13 @@ public struct TransferOptions: Sendable {
   public var maximumResponseBytes: Int
   /// A collected body beyond this goes to a file.
   public var spillBytes: Int
+  /// Whether user and password of the URL are sent as Basic before the server asks for them.
+  public var sendsBasicUnasked: Bool
 
-  public init(maximumResponseBytes: Int = 67_108_864, spillBytes: Int = 1_048_576) {
+  public init(
+    maximumResponseBytes: Int = 67_108_864, spillBytes: Int = 1_048_576, sendsBasicUnasked: Bool = true
+  ) {
+    self.sendsBasicUnasked = sendsBasicUnasked
     self.maximumResponseBytes = maximumResponseBytes
     self.spillBytes = spillBytes
   }

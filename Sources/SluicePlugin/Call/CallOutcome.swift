@@ -30,6 +30,7 @@ extension ExchangeCall {
     switch outcome {
     case .returned:
       if let refusal { return fail(refusal) }
+      if let decision { return decision }
       return sluice_verdict(hasResponded ? SLUICE_RESPOND : SLUICE_CONTINUE)
     case .retry(let delay):
       return withExchange { $0.pointee.retry($1, delay.wholeNanoseconds) } ?? sluice_verdict(SLUICE_FAIL)

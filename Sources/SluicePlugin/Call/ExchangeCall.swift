@@ -14,6 +14,8 @@ class ExchangeCall: @unchecked Sendable {
   /// The first thing that the host refused to write.
   private(set) var refusal: PluginFailure?
   private(set) var hasResponded = false
+  /// The verdict of a call that returned, where it is neither RESPOND nor CONTINUE by what the call did.
+  private(set) var decision: sluice_verdict?
 
   init(link: HostLink) {
     self.link = link
@@ -66,6 +68,8 @@ class ExchangeCall: @unchecked Sendable {
       refusal = refusal ?? error
     }
   }
+
+  final func decide(_ verdict: sluice_verdict) { decision = verdict }
 
   final func respond(_ status: Int) throws(PluginFailure) {
     let verdict = withExchange { $0.pointee.respond($1, UInt32(clamping: status)) }

@@ -11,6 +11,8 @@ final class Instance: Sendable {
   let synchronousResponse: (any SynchronousResponseInterceptor)?
   let issue: (any IssueInterceptor)?
   let failure: (any FailureInterceptor)?
+  let redirect: (any RedirectInterceptor)?
+  let challenge: (any ChallengeInterceptor)?
   let tracer: (any TransactionTracer)?
 
   init(_ plugin: any Plugin, host: PluginHost) {
@@ -22,6 +24,8 @@ final class Instance: Sendable {
     synchronousResponse = plugin as? any SynchronousResponseInterceptor
     issue = plugin as? any IssueInterceptor
     failure = plugin as? any FailureInterceptor
+    redirect = plugin as? any RedirectInterceptor
+    challenge = plugin as? any ChallengeInterceptor
     tracer = plugin as? any TransactionTracer
   }
 

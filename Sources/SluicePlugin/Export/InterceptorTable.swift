@@ -15,8 +15,12 @@ func makeInterceptorTable(_ type: any Plugin.Type) -> sluice_interceptor? {
   }
   if type is any IssueInterceptor.Type { table.on_issue = { interceptIssue($0, $1) } }
   if type is any FailureInterceptor.Type { table.on_failure = { interceptFailure($0, $1, $2) } }
+  if type is any RedirectInterceptor.Type { table.on_redirect = { interceptRedirect($0, $1, $2) } }
+  if type is any ChallengeInterceptor.Type { table.on_challenge = { interceptChallenge($0, $1, $2) } }
   table.on_cancel = { Instance.from($0)?.suspended.remove($1)?.abandon() }
-  let hasAny = table.on_request != nil || table.on_response != nil || table.on_issue != nil || table.on_failure != nil
+  let hasAny =
+    table.on_request != nil || table.on_response != nil || table.on_issue != nil || table.on_failure != nil
+    || table.on_redirect != nil || table.on_challenge != nil
   return hasAny ? table : nil
 }
 

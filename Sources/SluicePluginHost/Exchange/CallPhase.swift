@@ -4,6 +4,8 @@ enum CallPhase: UInt8 {
   case issue
   case response
   case failure
+  case redirect
+  case challenge
   /// on_chunk, on_end and on_trailer of the side.
   case requestPiece
   case responsePiece
@@ -12,7 +14,7 @@ enum CallPhase: UInt8 {
 
   /// Method, URL and body of the request.
   var writesRequest: Bool { self == .request }
-  var writesRequestHeaders: Bool { self == .request || self == .issue }
+  var writesRequestHeaders: Bool { self == .request || self == .issue || self == .challenge }
   /// Whether the response can be set anew.
   var responds: Bool { self == .request || self == .response || self == .failure }
   var suspends: Bool { self != .issue && self != .event }

@@ -62,7 +62,7 @@ enum ExchangeBody {
     _ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text, _ value: sluice_text
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
-    guard let (name, value) = ExchangeHeaders.fields(name, value) else {
+    guard let (name, value) = ExchangeHeaders.fields(name, value, called.phase) else {
       return ExchangeHeaders.refuseField(called, name, value)
     }
     guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "trailer_add") }

@@ -8,7 +8,7 @@ extension ExchangeHeaders {
     _ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text, _ value: sluice_text
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
-    guard let (name, value) = fields(name, value) else { return refuseField(called, name, value) }
+    guard let (name, value) = fields(name, value, called.phase) else { return refuseField(called, name, value) }
     switch target(called, side) {
     case .request:
       called.exchange.nativeRequest.headers.set(name.span, to: value.span, marks: .addedByStage)
@@ -24,7 +24,7 @@ extension ExchangeHeaders {
     _ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text, _ value: sluice_text
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
-    guard let (name, value) = fields(name, value) else { return refuseField(called, name, value) }
+    guard let (name, value) = fields(name, value, called.phase) else { return refuseField(called, name, value) }
     switch target(called, side) {
     case .request: called.exchange.nativeRequest.headers.append(name.span, value.span, marks: .addedByStage)
     case .issue: called.exchange.issueHeaders?.append(name.span, value.span)
@@ -85,11 +85,14 @@ extension ExchangeHeaders {
     return source
   }
 
-  /// Name and value where they can be set, nil where they can't.
+  /// Name and value where they can be set, nil where they can't. The answer to a proxy's challenge is the one field of a
+  /// connection that a stage may set.
   @inline(__always)
-  static func fields(_ name: sluice_text, _ value: sluice_text) -> (Bytes, Bytes)? {
+  static func fields(_ name: sluice_text, _ value: sluice_text, _ phase: CallPhase) -> (Bytes, Bytes)? {
     guard let name = name.bytes, let value = value.bytes, FieldSyntax.isToken(name.span),
-      FieldSyntax.isFieldValue(value.span), !FieldSyntax.isHopByHop(name.span)
+      FieldSyntax.isFieldValue(value.span),
+      !FieldSyntax.isHopByHop(name.span)
+        || phase == .challenge && FieldSyntax.equals(name.span, "proxy-authorization")
     else { return nil }
     return (name, value)
   }

@@ -14,6 +14,15 @@ extension PluginInstance {
     calls.on_failure == nil ? .proceed : run(.failure(failure), exchange)
   }
 
+  /// On the loop, also for a BLOCKING instance.
+  package func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict {
+    calls.on_redirect == nil ? .proceed : runInTurn(.redirect(redirect), exchange)
+  }
+
+  package func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict {
+    calls.on_challenge == nil ? .proceed : runInTurn(.challenge(offer), exchange)
+  }
+
   package func interceptIssue(_ exchange: Exchange) -> Verdict {
     guard let function = calls.on_issue else { return .proceed }
     return withTurn {

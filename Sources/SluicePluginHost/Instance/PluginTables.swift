@@ -24,6 +24,8 @@ struct PluginTables {
     add(.issue, interceptor.on_issue != nil)
     add(.response, interceptor.on_response != nil)
     add(.failure, interceptor.on_failure != nil)
+    add(.redirect, interceptor.on_redirect != nil)
+    add(.challenge, interceptor.on_challenge != nil)
     add(.wantsRequestBody, interceptor.wants & UInt32(SLUICE_WANTS_REQUEST_BODY) != 0)
     // With sluice.body/1 the response flows through on_chunk, whatever the interceptor says it wants.
     let streams = body.on_chunk != nil && body.sides & UInt32(SLUICE_BODY_RESPONSE) != 0

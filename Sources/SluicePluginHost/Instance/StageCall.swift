@@ -1,4 +1,5 @@
 import CSluice
+import SluiceMessages
 import SluicePipeline
 
 /// A call that may suspend, wait for its turn, or run on the pool.
@@ -6,12 +7,16 @@ enum StageCall: Sendable {
   case request
   case response
   case failure(TransactionError)
+  case redirect(Redirect)
+  case challenge(ChallengeOffer)
 
   var phase: CallPhase {
     switch self {
     case .request: .request
     case .response: .response
     case .failure: .failure
+    case .redirect: .redirect
+    case .challenge: .challenge
     }
   }
 }
@@ -35,6 +40,8 @@ extension PluginInstance {
     case .request: calls.on_request(handle, exchange)
     case .response: calls.on_response(handle, exchange)
     case .failure(let error): withFailure(error) { calls.on_failure(handle, exchange, $0) }
+    case .redirect(let redirect): withRedirect(redirect) { calls.on_redirect(handle, exchange, $0) }
+    case .challenge(let offer): withChallenge(offer) { calls.on_challenge(handle, exchange, $0) }
     }
   }
 
@@ -49,6 +56,32 @@ extension PluginInstance {
             code: code, message: message, stage: stage)
           return body(&failure)
         }
+      }
+    }
+  }
+
+  private func withRedirect(
+    _ redirect: Redirect, _ body: (UnsafePointer<sluice_redirect>) -> sluice_verdict
+  ) -> sluice_verdict {
+    redirect.url.string.withText { url in
+      redirect.method.withText { method in
+        var record = sluice_redirect(
+          size: UInt32(MemoryLayout<sluice_redirect>.size), status: UInt32(clamping: redirect.status), url: url,
+          method: method, is_cross_origin: redirect.isCrossOrigin ? 1 : 0, reserved: 0)
+        return body(&record)
+      }
+    }
+  }
+
+  private func withChallenge(
+    _ offer: ChallengeOffer, _ body: (UnsafePointer<sluice_challenge>) -> sluice_verdict
+  ) -> sluice_verdict {
+    offer.challenge.scheme.withText { scheme in
+      offer.challenge.text.withText { parameters in
+        var record = sluice_challenge(
+          size: UInt32(MemoryLayout<sluice_challenge>.size), status: UInt32(clamping: offer.status), scheme: scheme,
+          parameters: parameters, answered: UInt32(clamping: offer.answered), reserved: 0)
+        return body(&record)
       }
     }
   }

@@ -44,7 +44,10 @@ struct HeaderList: ~Copyable {
     let base = UnsafeMutableRawPointer(mutating: fields.buffer.withUnsafeBytes { $0.baseAddress })
     for index in fields.indices {
       let name = fields.nameRange(at: index)
-      if Self.isLeftOut(fields.buffer.span.extracting(name), &suppressing) { continue }
+      if Self.isLeftOut(fields.buffer.span.extracting(name), &suppressing), !fields.marks(at: index).contains(.forProxy)
+      {
+        continue
+      }
       if hasEmptyValues, fields.valueRange(at: index).isEmpty {
         appendEmptyValue(name)
       } else {

@@ -21,6 +21,9 @@ struct ProxyChoice: Sendable {
 
   func isProxied(_ scheme: Origin.Scheme) -> Bool { scheme == .http ? isProxied.http : isProxied.https }
 
+  /// Whether requests go to an HTTP proxy that is known: `no_proxy` leaves that to libcurl, and SOCKS speaks no HTTP.
+  func isCertain(for scheme: Origin.Scheme) -> Bool { (scheme == .http ? http : https) != nil }
+
   /// Host and port whose name is looked up here: the proxy's, or the origin's own. With a proxy that resolves names by
   /// rules of its own (SOCKS, `no_proxy`) libcurl's resolver takes over.
   func target(of origin: Origin) -> (key: Route.Key, needsLookUp: Bool) {

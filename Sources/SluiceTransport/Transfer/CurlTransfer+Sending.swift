@@ -44,7 +44,9 @@ extension CurlTransfer {
 
   /// `user:password@` of the URL, unless the request has credentials of its own (RFC 7617 §2).
   private func addCredentials(to headers: inout HeaderFields) {
-    guard let userInfo = request.url.userInfo, !headers.contains("Authorization") else { return }
+    guard options.sendsBasicUnasked, let userInfo = request.url.userInfo, !headers.contains("Authorization") else {
+      return
+    }
     let value = "Basic " + Base64.text(PercentCoding.decode(userInfo))
     headers.append("Authorization".utf8.span, value.utf8.span, marks: .sensitive)
   }

@@ -1,14 +1,12 @@
-import SluiceMessages
-
-/// Relative references (RFC 3986 §5.2), for requests that name no host.
-enum RelativeReference {
+/// Relative references (RFC 3986 §5.2): of requests that name no host, and of the targets of redirects.
+public enum RelativeReference {
   /// The URL that a text means: itself where it has a scheme, else what it refers to from the base.
-  static func resolve(_ text: String, against base: HTTPURL?) throws(MessageError) -> HTTPURL {
+  public static func resolve(_ text: String, against base: HTTPURL?) throws(MessageError) -> HTTPURL {
     guard let base, !hasScheme(text) else { return try HTTPURL(text) }
     return try HTTPURL(target(of: text, from: base))
   }
 
-  static func hasScheme(_ text: String) -> Bool {
+  public static func hasScheme(_ text: String) -> Bool {
     let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
     guard scheme.count < text.utf8.count, let first = scheme.first, isLetter(first) else { return false }
     return scheme.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
@@ -23,7 +21,7 @@ enum RelativeReference {
       let query = reference.hasPrefix("#") ? base.query.map { "?\($0)" } ?? "" : ""
       return root + base.path + query + reference
     }
-    let end = reference.firstIndex { $0 == "?" || $0 == "#" } ?? reference.endIndex
+    let end = reference.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? reference.endIndex
     let path = reference[..<end]
     let merged = path.hasPrefix("/") ? String(path) : folder(base.path) + path
     return root + removingDotSegments(merged) + reference[end...]
@@ -32,8 +30,8 @@ enum RelativeReference {
   /// Everything before the path, as it was given.
   private static func prefix(_ base: HTTPURL) -> String {
     let text = base.string
-    let afterScheme = text.index(text.startIndex, offsetBy: base.origin.scheme.rawValue.count + 3)
-    let end = text[afterScheme...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? text.endIndex
+    let afterScheme = text.utf8.index(text.startIndex, offsetBy: base.origin.scheme.rawValue.utf8.count + 3)
+    let end = text.utf8[afterScheme...].firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? text.endIndex
     return String(text[..<end])
   }
 
@@ -41,8 +39,8 @@ enum RelativeReference {
     path.lastIndex(of: "/").map { String(path[...$0]) } ?? "/"
   }
 
-  /// RFC 3986 §5.2.4.
-  private static func removingDotSegments(_ path: String) -> String {
+  /// RFC 3986 §5.2.4, for a path that begins with a slash.
+  static func removingDotSegments(_ path: String) -> String {
     let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     var kept: [Substring] = []
     for (index, segment) in segments.enumerated() {

@@ -1,8 +1,6 @@
 import SluiceMessages
 import Testing
 
-@testable import SluiceCommand
-
 /// RFC 3986 §5.4, as far as http goes.
 @Suite struct RelativeReferenceTests {
   @Test(arguments: [

@@ -1,0 +1,77 @@
+import SluiceMessages
+import SluicePipeline
+
+/// What was answered in an attempt, for the hops that follow within the origin: a digest is good for one request alone.
+/// Kept with the exchange; confined to its loop.
+final class CredentialSession {
+  /// The value that was sent last.
+  var value: String?
+  private let credentials: Credentials
+  private let origin: Origin
+  private let attempt: Int
+  private let status: Int
+  private var digest: DigestChallenge?
+  /// Requests with this nonce so far.
+  private var count: UInt32 = 0
+  private let clientNonce: String
+
+  init(_ credentials: Credentials, digest: DigestChallenge?, status: Int, on exchange: Exchange) {
+    self.credentials = credentials
+    self.digest = digest
+    self.status = status
+    origin = exchange.nativeRequest.url.origin
+    attempt = exchange.attempt
+    clientNonce = digest == nil ? "" : TransactionID(using: &exchange.loop.random).description
+  }
+
+  /// The owner under which an exchange keeps it.
+  private final class Key: Sendable {
+    static let shared = Key()
+  }
+
+  static func of(_ exchange: Exchange) -> CredentialSession? { exchange.attachments[Key.shared] as? CredentialSession }
+
+  func keep(on exchange: Exchange) { exchange.attachments[Key.shared] = self }
+
+  func isFor(_ exchange: Exchange, _ status: Int) -> Bool {
+    attempt == exchange.attempt && origin == exchange.nativeRequest.url.origin && self.status == status
+  }
+
+  func hasAnswered(_ challenge: DigestChallenge, _ credentials: Credentials) -> Bool {
+    digest?.realm == challenge.realm && self.credentials == credentials
+  }
+
+  func isBasic(_ credentials: Credentials) -> Bool { digest == nil && self.credentials == credentials }
+
+  /// The value for a request; nil where the hash cannot be had.
+  func answer(_ request: Request) -> String? {
+    guard let digest else { return value }
+    count += 1
+    value = digest.answer(credentials, request.method, request.url.requestTarget, count, clientNonce)
+    return value
+  }
+
+  /// Makes the value anew for a request within the origin, with the nonce that the server wants next (RFC 7616 §3.5).
+  func renew(_ request: inout Request, on exchange: Exchange) {
+    guard status == 401, isFor(exchange, status), request.url.origin == origin, let value, digest != nil,
+      request.headers["authorization"] == value
+    else { return }
+    if let next = Self.nextNonce(exchange), next != digest?.nonce {
+      digest?.nonce = next
+      count = 0
+    }
+    request.headers.remove("authorization")
+    guard let value = answer(request) else { return }
+    request.headers.append("Authorization", value, marks: [.sensitive, .addedByStage])
+  }
+
+  private static func nextNonce(_ exchange: Exchange) -> String? {
+    guard let information = exchange.nativeResponse?.headers["authentication-info"] else { return nil }
+    return Challenge.parameters(of: information)?.first { $0.name.lowercased() == "nextnonce" }?.value
+  }
+}
+
+extension HTTPURL {
+  /// Path and query, as the request line has them (RFC 9112 §3.2.1).
+  var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
+}

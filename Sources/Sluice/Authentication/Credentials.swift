@@ -1,0 +1,37 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// User and password.
+struct Credentials: Sendable, Hashable {
+  var user: [UInt8]
+  var password: [UInt8]
+
+  /// The value of the credentials header that answers one of the challenges: Digest before Basic. Nil where none can be
+  /// answered, or where an answer in this attempt has been refused.
+  func answer(to challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
+    let before = CredentialSession.of(exchange).flatMap { $0.isFor(exchange, status) ? $0 : nil }
+    for challenge in challenges {
+      guard let digest = DigestChallenge(challenge) else { continue }
+      if let before, before.hasAnswered(digest, self), !digest.isStale { continue }
+      let session = CredentialSession(self, digest: digest, status: status, on: exchange)
+      if let value = session.answer(exchange.nativeRequest) {
+        session.keep(on: exchange)
+        return value
+      }
+    }
+    guard challenges.contains(where: { $0.isScheme("basic") }), before?.isBasic(self) != true, let basic else {
+      return nil
+    }
+    let session = CredentialSession(self, digest: nil, status: status, on: exchange)
+    session.value = basic
+    session.keep(on: exchange)
+    return basic
+  }
+
+  /// RFC 7617 §2: nil for a user with a colon, which would be read as the end of the name.
+  private var basic: String? {
+    guard !user.contains(UInt8(ascii: ":")) else { return nil }
+    return "Basic " + String(decoding: Base64.encode(user + [UInt8(ascii: ":")] + password), as: UTF8.self)
+  }
+}

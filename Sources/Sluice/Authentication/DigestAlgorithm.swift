@@ -1,0 +1,43 @@
+import CCrypto
+
+/// A hash of Digest authentication (RFC 7616 §3.3, §6.1).
+struct DigestAlgorithm: Sendable, Hashable {
+  private enum Hash: String, Sendable {
+    case md5 = "md5"
+    case sha256 = "sha-256"
+    case sha512t256 = "sha-512-256"
+  }
+
+  /// As the server spells it.
+  let name: String
+  /// `-sess`: one hash of user and password for all requests of a nonce.
+  let isSession: Bool
+  private let hash: Hash
+
+  init?(_ name: String) {
+    let lowercased = name.lowercased()
+    isSession = lowercased.hasSuffix("-sess")
+    guard let hash = Hash(rawValue: isSession ? String(lowercased.dropLast(5)) : lowercased) else { return nil }
+    self.hash = hash
+    self.name = name
+  }
+
+  /// In lower-case hexadecimal; nil where libcrypto refuses, as a policy may have it do with MD5.
+  func hash(_ bytes: [UInt8]) -> String? {
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var length: CUnsignedInt = 0
+    let status = bytes.withUnsafeBytes { EVP_Digest($0.baseAddress, $0.count, &digest, &length, function, nil) }
+    guard status == 1 else { return nil }
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: digest.prefix(Int(length)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  private var function: OpaquePointer? {
+    switch hash {
+    case .md5: EVP_md5()
+    case .sha256: EVP_sha256()
+    case .sha512t256: EVP_sha512_256()
+    }
+  }
+}

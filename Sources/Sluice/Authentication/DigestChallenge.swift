@@ -1,0 +1,98 @@
+import SluiceMessages
+
+/// A challenge of the scheme Digest (RFC 7616 §3.3), with the quality of protection `auth` or, as in RFC 2069, none.
+struct DigestChallenge: Sendable, Hashable {
+  let realm: String
+  var nonce: String
+  let opaque: String?
+  let algorithm: DigestAlgorithm
+  /// `auth`; false where the server names none.
+  let hasQuality: Bool
+  /// The nonce was too old, the credentials were not wrong.
+  let isStale: Bool
+  /// The user's name goes as a hash (§3.4.4).
+  let hashesUser: Bool
+  let isUTF8: Bool
+
+  /// Nil where it is another scheme, lacks what it needs, or names an algorithm or quality that is not known here.
+  init?(_ challenge: Challenge) {
+    guard challenge.isScheme("digest"), let realm = challenge["realm"], let nonce = challenge["nonce"],
+      let algorithm = DigestAlgorithm(challenge["algorithm"] ?? "MD5")
+    else { return nil }
+    if let qualities = challenge["qop"] {
+      let names = qualities.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }).map { $0.lowercased() }
+      guard names.contains("auth") else { return nil }
+      hasQuality = true
+    } else {
+      hasQuality = false
+    }
+    self.realm = realm
+    self.nonce = nonce
+    self.algorithm = algorithm
+    opaque = challenge["opaque"]
+    isStale = challenge["stale"]?.lowercased() == "true"
+    hashesUser = challenge["userhash"]?.lowercased() == "true"
+    isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
+  }
+
+  /// The value of the credentials header (§3.4).
+  ///
+  /// - Parameters:
+  ///   - count: of the requests with this nonce, this one included.
+  ///   - clientNonce: random; the same for all requests with one nonce.
+  func answer(
+    _ credentials: Credentials, _ method: String, _ target: String, _ count: UInt32, _ clientNonce: String
+  ) -> String? {
+    let number = Self.number(count)
+    guard let response = response(credentials, method, target, number, clientNonce),
+      let user = userParameter(credentials.user)
+    else { return nil }
+    var parts = [
+      user, "realm=\(Self.quoted(realm))", "nonce=\(Self.quoted(nonce))", "uri=\(Self.quoted(target))",
+      "response=\"\(response)\"", "algorithm=\(algorithm.name)",
+    ]
+    if let opaque { parts.append("opaque=\(Self.quoted(opaque))") }
+    if hasQuality { parts += ["qop=auth", "nc=\(number)", "cnonce=\"\(clientNonce)\""] }
+    if hashesUser { parts.append("userhash=true") }
+    return "Digest " + parts.joined(separator: ", ")
+  }
+
+  private func response(
+    _ credentials: Credentials, _ method: String, _ target: String, _ number: String, _ clientNonce: String
+  ) -> String? {
+    let colon = [UInt8(ascii: ":")]
+    guard var first = algorithm.hash(credentials.user + colon + Array(realm.utf8) + colon + credentials.password)
+    else { return nil }
+    if algorithm.isSession {
+      guard let session = algorithm.hash(Array("\(first):\(nonce):\(clientNonce)".utf8)) else { return nil }
+      first = session
+    }
+    guard let second = algorithm.hash(Array("\(method):\(target)".utf8)) else { return nil }
+    let middle = hasQuality ? "\(nonce):\(number):\(clientNonce):auth" : nonce
+    return algorithm.hash(Array("\(first):\(middle):\(second)".utf8))
+  }
+
+  private func userParameter(_ user: [UInt8]) -> String? {
+    if hashesUser {
+      return algorithm.hash(user + [UInt8(ascii: ":")] + Array(realm.utf8)).map { "username=\"\($0)\"" }
+    }
+    guard FieldSyntax.isFieldValue(user.span), let text = String(validating: user, as: UTF8.self) else { return nil }
+    guard isUTF8, !user.allSatisfy({ $0 < 0x80 }) else { return "username=\(Self.quoted(text))" }
+    return "username*=UTF-8''" + HTTPURL.userInfo(user: text, password: "").dropLast()
+  }
+
+  /// Eight hexadecimal digits.
+  private static func number(_ count: UInt32) -> String {
+    let digits = String(count, radix: 16)
+    return String(repeating: "0", count: 8 - digits.utf8.count) + digits
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      if scalar == "\"" || scalar == "\\" { quoted.unicodeScalars.append("\\") }
+      quoted.unicodeScalars.append(scalar)
+    }
+    return quoted + "\""
+  }
+}

@@ -1,0 +1,69 @@
+/// One demand for credentials out of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110 §11.6).
+public struct Challenge: Sendable, Hashable {
+  /// One `name=value`; the value without its quotes.
+  public struct Parameter: Sendable, Hashable {
+    public let name: String
+    public let value: String
+
+    init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// As the server spells it; compare it without case.
+  public let scheme: String
+  /// Everything behind the scheme, as the server sent it.
+  public let text: String
+  public let parameters: [Parameter]
+  /// What stands in place of parameters, for instance in `Negotiate a87421000492aa87==`.
+  public let token68: String?
+
+  init(scheme: String, text: String, parameters: [Parameter], token68: String?) {
+    self.scheme = scheme
+    self.text = text
+    self.parameters = parameters
+    self.token68 = token68
+  }
+
+  /// The value of a parameter, its name compared without case: `realm`, `nonce`, `scope`, `error`.
+  public subscript(name: String) -> String? {
+    parameters.first { FieldSyntax.equals($0.name.utf8.span, name.lowercased()) }?.value
+  }
+
+  /// Whether this is the scheme, compared without case.
+  public func isScheme(_ scheme: String) -> Bool { FieldSyntax.equals(self.scheme.utf8.span, scheme.lowercased()) }
+}
+
+extension Challenge {
+  /// More in one response are no honest server's.
+  public static let maximumCount = 16
+  /// More in one challenge make it malformed.
+  static let maximumParameters = 64
+
+  /// The challenges of a response in the order of its fields; at most ``maximumCount``.
+  ///
+  /// A field that is malformed anywhere gives none: what one reader takes for two challenges another takes for one.
+  /// - Parameter name: `www-authenticate` or `proxy-authenticate`.
+  public static func challenges(in headers: HeaderFields, _ name: String) -> [Challenge] {
+    var challenges: [Challenge] = []
+    var next = headers.firstIndex(named: name.utf8.span)
+    while let index = next, challenges.count < maximumCount {
+      challenges += list(Array(headers.buffer[headers.valueRange(at: index)])) ?? []
+      next = headers.firstIndex(named: name.utf8.span, from: index + 1)
+    }
+    return Array(challenges.prefix(maximumCount))
+  }
+
+  /// The challenges of one field value; nil where it is malformed.
+  static func list(_ value: [UInt8]) -> [Challenge]? {
+    var reader = ChallengeReader(value)
+    return reader.list()
+  }
+
+  /// The parameters of a field that has nothing else, such as `Authentication-Info` (RFC 7615 §3); nil where malformed.
+  public static func parameters(of value: String) -> [Parameter]? {
+    var reader = ChallengeReader(Array("x ".utf8) + Array(value.utf8))
+    return reader.list().flatMap { $0.count == 1 ? $0.first?.parameters : nil }
+  }
+}

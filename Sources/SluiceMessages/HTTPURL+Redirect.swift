@@ -1,0 +1,71 @@
+// Where a redirect leads (RFC 9110 §10.2.2).
+extension HTTPURL {
+  /// The URL that the value of a `Location` field means, seen from here; nil where it is none that may be followed.
+  ///
+  /// Relative references resolve by RFC 3986 §5, dot segments go, and a target without a fragment takes over the one that is
+  /// here. Bytes beyond ASCII and spaces, which servers send though no URL has them, are percent-encoded. Not followed
+  /// are: an empty value, other schemes than http and https, and a target with user or password, which RFC 9110 §4.2.4
+  /// has a client treat as an error. Within one origin the user and password of this URL stay.
+  public func redirectTarget(_ location: Span<UInt8>) -> HTTPURL? {
+    guard !location.isEmpty, location.count <= Self.maximumBytes else { return nil }
+    let text = Self.encoded(location)
+    guard let target = try? RelativeReference.resolve(text, against: withoutUserInfo), target.userInfo == nil else {
+      return nil
+    }
+    let clean = target.removingDotSegments.inheritingFragment(of: self)
+    return clean.origin == origin ? clean.withUserInfo(userInfo) : clean
+  }
+
+  /// What follows the `#`; nil where there is none.
+  public var fragment: String? {
+    string.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(string[string.utf8.index(after: $0)...]) }
+  }
+
+  /// The URL without its fragment: what the server sees of it.
+  public var stringWithoutFragment: String {
+    string.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(string[..<$0]) } ?? string
+  }
+
+  public var withoutUserInfo: HTTPURL { userInfo == nil ? self : withUserInfo(nil) }
+
+  /// The URL with other credentials; `userInfo` is percent-encoded already. Itself where that makes no URL.
+  public func withUserInfo(_ userInfo: String?) -> HTTPURL {
+    guard userInfo != self.userInfo else { return self }
+    let scheme = origin.scheme.rawValue
+    var rest = string.utf8.dropFirst(scheme.utf8.count + 3)
+    if let own = self.userInfo { rest = rest.dropFirst(own.utf8.count + 1) }
+    let credentials = userInfo.map { $0 + "@" } ?? ""
+    return (try? HTTPURL("\(scheme)://\(credentials)\(Substring(rest))")) ?? self
+  }
+
+  private var removingDotSegments: HTTPURL {
+    guard path.utf8.contains(UInt8(ascii: ".")) else { return self }
+    let clean = RelativeReference.removingDotSegments(path)
+    guard clean != path else { return self }
+    let utf8 = string.utf8
+    let start = utf8.index(utf8.startIndex, offsetBy: pathRange.lowerBound)
+    let end = utf8.index(start, offsetBy: pathRange.count)
+    return (try? HTTPURL(string[..<start] + clean + string[end...])) ?? self
+  }
+
+  private func inheritingFragment(of base: HTTPURL) -> HTTPURL {
+    guard fragment == nil, let inherited = base.fragment else { return self }
+    return (try? HTTPURL("\(string)#\(inherited)")) ?? self
+  }
+
+  private static func encoded(_ location: Span<UInt8>) -> String {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(location.count)
+    for index in location.indices {
+      let byte = location[index]
+      if byte < 0x80, byte != 0x20 {
+        bytes.append(byte)
+      } else {
+        bytes += [UInt8(ascii: "%"), hexDigit(byte >> 4), hexDigit(byte & 15)]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+}

@@ -1,0 +1,67 @@
+public import SluiceMessages
+
+/// A redirect that is about to be followed (RFC 9110 §15.4).
+public struct Redirect: Sendable, Hashable {
+  /// 301, 302, 303, 307 or 308.
+  public let status: Int
+  /// Where it leads, absolute.
+  public let url: HTTPURL
+  /// What it would be sent with.
+  public let method: String
+  /// Whether scheme, host or port change.
+  public let isCrossOrigin: Bool
+  /// Whether the request keeps its body.
+  public let keepsBody: Bool
+
+  /// What the response asks for; nil where it is no redirect, or one whose `Location` cannot be followed.
+  ///
+  /// Two `Location` fields that differ lead nowhere: which of them counts is not said anywhere.
+  public init?(_ response: Response, to request: Request) {
+    guard Self.isRedirect(response.status), let url = Self.target(response.headers, from: request.url) else {
+      return nil
+    }
+    status = response.status
+    self.url = url
+    let becomesGet =
+      response.status == 303 ? request.method != "HEAD" : request.method == "POST" && response.status <= 302
+    method = becomesGet ? "GET" : request.method
+    keepsBody = response.status != 303 && !becomesGet
+    isCrossOrigin = url.origin != request.url.origin
+  }
+
+  /// 300 leaves the choice to the user, 304 answers a condition, 305 and 306 are of the past.
+  static func isRedirect(_ status: Int) -> Bool {
+    switch status {
+    case 301, 302, 303, 307, 308: true
+    default: false
+    }
+  }
+
+  private static func target(_ headers: HeaderFields, from url: HTTPURL) -> HTTPURL? {
+    let name = "location"
+    guard let first = headers.firstIndex(named: name.utf8.span) else { return nil }
+    let value = headers.buffer[headers.valueRange(at: first)]
+    var next = headers.firstIndex(named: name.utf8.span, from: first + 1)
+    while let index = next {
+      guard headers.buffer[headers.valueRange(at: index)] == value else { return nil }
+      next = headers.firstIndex(named: name.utf8.span, from: index + 1)
+    }
+    return url.redirectTarget(headers.buffer.span.extracting(headers.valueRange(at: first)))
+  }
+}
+
+/// How redirects are followed.
+public struct RedirectSettings: Sendable, Hashable {
+  /// In one attempt; 0 follows none, and the redirect is the response.
+  public var maximum: Int
+  /// Names of headers, in lower case, that go along to another origin all the same.
+  public var kept: [String]
+  /// Names of headers, in lower case, that are secrets wherever they come from and never go along unless they are ``kept``.
+  public var secret: [String]
+
+  public init(maximum: Int = 20, kept: [String] = [], secret: [String] = []) {
+    self.maximum = maximum
+    self.kept = kept
+    self.secret = secret
+  }
+}

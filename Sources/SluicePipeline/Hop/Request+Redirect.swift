@@ -1,0 +1,41 @@
+import SluiceMessages
+
+extension Request {
+  /// The request of the next hop.
+  ///
+  /// Fields that describe a body go with it (RFC 9110 §15.4). Into another origin go neither credentials and cookies, nor
+  /// what is marked as secret, nor what a stage added, nor a `Host` of the caller's.
+  func following(_ redirect: Redirect, _ settings: RedirectSettings) -> Request {
+    var next = self
+    next.method = redirect.method
+    next.url = redirect.url
+    if !redirect.keepsBody {
+      next.body = .empty
+      for name in Self.contentFields { next.headers.remove(name) }
+    }
+    if redirect.isCrossOrigin { next.headers.dropSecrets(settings) }
+    return next
+  }
+
+  private static let contentFields = [
+    "content-type", "content-length", "content-encoding", "content-language", "content-location", "content-disposition",
+    "content-range", "content-digest", "repr-digest", "digest", "content-md5", "last-modified", "expect",
+  ]
+}
+
+extension HeaderFields {
+  private static let secretFields = ["authorization", "cookie", "cookie2", "proxy-authorization"]
+
+  fileprivate mutating func dropSecrets(_ settings: RedirectSettings) {
+    remove("host")
+    for index in indices.reversed() {
+      let isMarked = !marks(at: index).isDisjoint(with: [.sensitive, .addedByStage])
+      let isSecret = isMarked || isNamed(at: index, Self.secretFields) || isNamed(at: index, settings.secret)
+      if isSecret, !isNamed(at: index, settings.kept) { remove(at: index) }
+    }
+  }
+
+  private func isNamed(at index: Int, _ names: [String]) -> Bool {
+    names.contains { FieldSyntax.equals(buffer.span.extracting(nameRange(at: index)), $0) }
+  }
+}

@@ -1,0 +1,58 @@
+import SluiceMessages
+
+// Challenges (RFC 9110 §11).
+extension Transaction {
+  /// What follows from a head that demands credentials; nil where there is nobody to answer, or nothing to answer to.
+  func challenged(_ head: Response) -> TransactionMachine.Crossing? {
+    let answered = hops?.answered ?? 0
+    guard answered < HopState.maximumAnswers, mayAnswer(head.status) else { return nil }
+    let challenges = Challenge.challenges(
+      in: head.headers, head.status == 407 ? "proxy-authenticate" : "www-authenticate")
+    guard !challenges.isEmpty else { return nil }
+    let hops = self.hops ?? HopState()
+    self.hops = hops
+    hops.redirect = nil
+    hops.challenges = challenges
+    hops.status = head.status
+    // One more for the responder.
+    return TransactionMachine.Crossing(
+      isChallenge: true, stages: hopStageCount * challenges.count + 1, isReplayable: hopBody.isReplayable)
+  }
+
+  /// Credentials for a proxy are given to a proxy alone: a server that asks for them is told nothing. In a tunnel it is
+  /// the server that answers 407.
+  private func mayAnswer(_ status: Int) -> Bool {
+    let origin = exchange.nativeRequest.url.origin
+    if status == 407 {
+      guard origin.scheme == .http, environment.transport.usesProxy(for: origin) else { return false }
+    }
+    return delegate != nil || pipeline.answersChallenges
+      || pipeline.settings.challengeResponder?.hasCredentials(status: status, for: exchange) == true
+  }
+
+  /// The default handling; true where the request now carries an answer.
+  func answerOurselves(_ hops: HopState) -> Bool {
+    guard let responder = pipeline.settings.challengeResponder, machine.crossing?.isReplayable == true,
+      let value = responder.answer(hops.challenges, status: hops.status, on: exchange)
+    else { return false }
+    exchange.nativeRequest.headers[hops.status == 407 ? "Proxy-Authorization" : "Authorization"] = value
+    return true
+  }
+
+  /// What a stage or the responder has set goes out with the next hop, and is a secret from here on.
+  func sendCredentials(_ hops: HopState) {
+    hops.answered += 1
+    hops.forgetVisited()
+    let name = hops.status == 407 ? "proxy-authorization" : "authorization"
+    let marks = hops.status == 407 ? HeaderFields.Marks.credentials.union(.forProxy) : .credentials
+    var next = exchange.nativeRequest.headers.firstIndex(named: name.utf8.span)
+    while let index = next {
+      exchange.nativeRequest.headers.mark(at: index, marks)
+      next = exchange.nativeRequest.headers.firstIndex(named: name.utf8.span, from: index + 1)
+    }
+  }
+}
+
+extension HeaderFields.Marks {
+  static let credentials: HeaderFields.Marks = [.sensitive, .addedByStage]
+}

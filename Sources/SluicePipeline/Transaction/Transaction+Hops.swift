@@ -1,0 +1,78 @@
+import SluiceMessages
+import SluiceMetrics
+
+// Redirects and challenges: what a head asks for, who is asked about it, and the request of the next hop.
+extension Transaction {
+  /// The event that a head makes.
+  func event(of head: Response) -> TransactionMachine.Event {
+    guard head.status >= 300 else { return .head }
+    let crossing =
+      head.status < 400 ? redirected(head) : head.status == 401 || head.status == 407 ? challenged(head) : nil
+    return crossing.map { .crossed($0) } ?? .head
+  }
+
+  /// The stages that are asked, and behind them the delegates: the transaction's, then the engine's.
+  var hopStageCount: Int { pipeline.hopStages.count + delegates.count }
+
+  private var delegates: [StageBinding] { [delegate, pipeline.delegate].compactMap(\.self) }
+
+  func hopStage(_ index: Int) -> StageBinding { (pipeline.hopStages + delegates)[index] }
+
+  /// The body of this hop as it was before stages were to change its pieces.
+  var hopBody: Body { unroutedBody ?? exchange.nativeRequest.body }
+
+  /// Asks about the redirect or the challenges from a position on: for each challenge all stages, then the next challenge,
+  /// and behind the last one the engine's responder.
+  func callHopStages(from first: Int) -> TransactionMachine.Event? {
+    guard let hops else { return .answered(.proceed, stage: "") }
+    let bindings = pipeline.hopStages + delegates
+    let offers = hops.redirect == nil ? bindings.count * hops.challenges.count : bindings.count
+    exchange.phase = hops.redirect == nil ? .challenge : .redirect
+    for index in first..<max(first, offers) {
+      let binding = bindings[index % bindings.count]
+      guard binding.capabilities.contains(hops.redirect == nil ? .challenge : .redirect), matches(binding) else {
+        continue
+      }
+      let place = StagePlace(phase: .hop, index: index % bindings.count)
+      currentPlace = place
+      let verdict = call(binding, hops, index / bindings.count, at: place)
+      if verdict == .proceed, token == nil { continue }
+      machine.reach(stage: index)
+      return settle(verdict, binding)
+    }
+    currentPlace = nil
+    machine.reach(stage: max(first, (machine.crossing?.stages ?? 1) - 1))
+    return hops.redirect == nil && answerOurselves(hops)
+      ? .answered(.respond, stage: "") : .answered(.proceed, stage: "")
+  }
+
+  private func call(_ binding: StageBinding, _ hops: HopState, _ number: Int, at place: StagePlace) -> Verdict {
+    let started = environment.loop.now
+    let verdict: Verdict
+    if let redirect = hops.redirect {
+      verdict = binding.interceptor.interceptRedirect(exchange, redirect)
+    } else {
+      let offer = ChallengeOffer(status: hops.status, challenge: hops.challenges[number], answered: hops.answered)
+      verdict = binding.interceptor.interceptChallenge(exchange, offer)
+    }
+    clock = environment.loop.now
+    if place.index < pipeline.hopStages.count {
+      metrics.recordStage(.hop, place.index, nanoseconds: now().nanoseconds &- started.nanoseconds)
+    }
+    return verdict
+  }
+
+  /// Makes the request of the next hop out of the one before.
+  func beginHop() {
+    guard let hops else { return }
+    if let unroutedBody { exchange.nativeRequest.body = unroutedBody }
+    unroutedBody = nil
+    if hops.redirect != nil { follow(hops) } else { sendCredentials(hops) }
+    exchange.hop += 1
+    exchange.nativeResponse = nil
+    exchange.requestDocument = nil
+    exchange.responseDocument = nil
+    gatherer = nil
+    timings = nil
+  }
+}

@@ -1,0 +1,54 @@
+import SluiceMessages
+import SluiceMetrics
+
+// Redirects (RFC 9110 §15.4).
+extension Transaction {
+  /// What follows from a head that redirects; nil where it is the response.
+  func redirected(_ head: Response) -> TransactionMachine.Crossing? {
+    let settings = pipeline.settings.redirects
+    guard settings.maximum > 0, let redirect = Redirect(head, to: exchange.nativeRequest) else { return nil }
+    let hops = self.hops ?? HopState()
+    self.hops = hops
+    hops.redirect = redirect
+    var crossing = TransactionMachine.Crossing(stages: hopStageCount)
+    crossing.failure = failure(of: redirect, head, hops, settings)
+    return crossing
+  }
+
+  private func failure(
+    of redirect: Redirect, _ head: Response, _ hops: HopState, _ settings: RedirectSettings
+  ) -> TransactionError? {
+    let request = exchange.nativeRequest
+    let from = "\(request.method) \(request.url.origin)"
+    guard hops.isNew(redirect, from: request, head) else {
+      return TransactionError(
+        code: TransactionError.Code.redirectLoop,
+        message: "\(from) answered \(redirect.status), back to a request of this attempt, after"
+          + " \(hops.redirects + 1) redirects")
+    }
+    guard hops.redirects < settings.maximum else {
+      return TransactionError(
+        code: TransactionError.Code.tooManyRedirects,
+        message: "\(from) answered \(redirect.status) after \(hops.redirects) redirects, as many as are followed;"
+          + " raise redirects.max")
+    }
+    guard !redirect.keepsBody || hopBody.isReplayable else {
+      return TransactionError(
+        code: TransactionError.Code.bodyNotReplayable,
+        message: "\(from) answered \(redirect.status), which wants the request body again, and it can be produced only"
+          + " once; send it from memory or a file, or do not follow redirects (redirects.max: 0)")
+    }
+    return nil
+  }
+
+  func follow(_ hops: HopState) {
+    guard let redirect = hops.redirect else { return }
+    hops.redirects += 1
+    metrics.countRedirect()
+    var next = exchange.nativeRequest.following(redirect, pipeline.settings.redirects)
+    if hops.answered > 0, !redirect.isCrossOrigin {
+      pipeline.settings.challengeResponder?.renew(&next, on: exchange)
+    }
+    exchange.nativeRequest = next
+  }
+}

@@ -1,0 +1,84 @@
+// Redirects and challenges: from one hop to the next within an attempt.
+//
+//     head ─ did_receive ─ hop stages ─┬─ will_redirect ─ end of the hop ─ next hop
+//                              │       └─ (answered challenge) ┘
+//                              └─ taken as it is ─ response stages
+extension TransactionMachine {
+  /// What a hop came to in place of a final response, as whoever can read it found out.
+  struct Crossing: Sendable, Equatable {
+    var isChallenge = false
+    /// Calls that may be made to ask whether it is to be followed, or who answers it.
+    var stages = 0
+    /// Whether the body can be sent in the next hop.
+    var isReplayable = true
+    /// Why a redirect cannot be followed, though it should be.
+    var failure: TransactionError?
+  }
+
+  mutating func crossed(_ crossing: Crossing) -> Action {
+    guard phase == .connecting else { return .wait }
+    self.crossing = crossing
+    phase = .crossingNotice
+    return .emit(.didReceive)
+  }
+
+  mutating func crossingWasNoticed() -> Action {
+    if let failure = crossing?.failure { return complete(failure) }
+    return crossingStage(0)
+  }
+
+  mutating func crossingStage(_ index: Int) -> Action {
+    guard let crossing else { return .wait }
+    guard index < crossing.stages else { return crossing.isChallenge ? takeResponse() : follow() }
+    phase = .crossingStage(index)
+    return .callHopStage(index)
+  }
+
+  /// A stage has answered the challenge, or wants the redirect itself.
+  mutating func crossingWasAnswered(by stage: String) -> Action {
+    guard let crossing, crossing.isChallenge else { return takeResponse() }
+    guard crossing.isReplayable else {
+      return complete(
+        TransactionError(
+          code: TransactionError.Code.bodyNotReplayable,
+          message: "the challenge was answered, but the request body can be produced only once",
+          stage: stage.isEmpty ? nil : stage))
+    }
+    return endHop()
+  }
+
+  private mutating func follow() -> Action {
+    phase = .redirectNotice
+    return .emit(.willRedirect)
+  }
+
+  mutating func endHop() -> Action {
+    guard isOnWire else { return beginHop() }
+    phase = .endingHop(.hop)
+    return .receive(.discard)
+  }
+
+  mutating func beginHop() -> Action {
+    crossing = nil
+    failure = nil
+    phase = .beginningHop
+    return .beginHop
+  }
+
+  /// The response stands as any other; its `didReceive` was told.
+  private mutating func takeResponse() -> Action {
+    crossing = nil
+    if !isOnWire, let failure { return failureStage(0, failure) }
+    guard plan.responseStagesWantBody else { return responseStage(0) }
+    phase = .awaitingBody
+    return .receive(.collect)
+  }
+
+  /// The connection died, or the attempt took too long, while a stage was making up its mind.
+  mutating func crossingTimedOut(_ error: TransactionError) -> Action {
+    crossing = nil
+    guard isOnWire else { return failureStage(0, error) }
+    phase = .endingHop(.fail(error))
+    return .cutTransfer
+  }
+}

@@ -1,0 +1,146 @@
+import Testing
+
+@testable import SluicePipeline
+
+/// Redirects and challenges as pure decisions.
+@Suite struct HopMachineTests {
+  typealias Machine = TransactionMachine
+  typealias Crossing = Machine.Crossing
+
+  private static let proceed = Machine.Event.answered(.proceed, stage: "s")
+  private static let respond = Machine.Event.answered(.respond, stage: "s")
+  private static let lost = TransactionError(code: "connection_lost", message: "")
+  private static let timeout = TransactionError(code: "timeout", message: "")
+
+  private static func plan(response: Int = 1, wantsBody: Bool = false) -> Machine.Plan {
+    Machine.Plan(
+      requestStages: 0, responseStages: response, maximumAttempts: 3, responseStagesWantBody: wantsBody,
+      streamsBody: false, isReplayable: true)
+  }
+
+  /// From the first hop's head on.
+  private static func script(_ plan: Machine.Plan, _ events: [Machine.Event]) -> [String] {
+    var machine = Machine(plan: plan)
+    for event in [Machine.Event.begin, .done, .done] { _ = machine.handle(event) }
+    return events.map { short(machine.handle($0)) }
+  }
+
+  private static func short(_ action: Machine.Action) -> String {
+    switch action {
+    case .emit(let kind): "emit \(kind)"
+    case .callHopStage(let index): "hop stage \(index)"
+    case .callResponseStage(let index): "response \(index)"
+    case .callFailureStage(let index, let error): "failure \(index) \(error.code)"
+    case .receive(let disposition): "receive \(disposition)"
+    case .complete(let error): "complete \(error?.code ?? "ok")"
+    case .beginHop: "begin hop"
+    case .cutTransfer: "cut"
+    case .send: "send"
+    case .wait: "wait"
+    case .validate: "validate"
+    case .beginAttempt(let attempt): "attempt \(attempt)"
+    case .emitRetry: "emit retry"
+    case .waitToRetry: "wait to retry"
+    default: "\(action)"
+    }
+  }
+
+  @Test func `a redirect is told, its stages are asked, its body is thrown away, and the next hop begins`() {
+    #expect(
+      Self.script(
+        Self.plan(),
+        [.crossed(Crossing(stages: 2)), .done, Self.proceed, Self.proceed, .done, .ended(nil), .done, .head, .done])
+        == [
+          "emit didReceive", "hop stage 0", "hop stage 1", "emit willRedirect", "receive discard", "begin hop", "send",
+          "emit didReceive", "response 0",
+        ])
+  }
+
+  @Test func `a stage that takes the redirect has it as the response, told once`() {
+    #expect(
+      Self.script(Self.plan(), [.crossed(Crossing(stages: 1)), .done, Self.respond, Self.proceed, .ended(nil)])
+        == ["emit didReceive", "hop stage 0", "response 0", "receive collect", "validate"])
+    #expect(
+      Self.script(
+        Self.plan(wantsBody: true), [.crossed(Crossing(stages: 1)), .done, Self.respond, .ended(nil), Self.proceed])
+        == ["emit didReceive", "hop stage 0", "receive collect", "response 0", "validate"])
+  }
+
+  @Test func `a challenge that nobody answers is the response, one that is answered is another hop`() {
+    let challenge = Crossing(isChallenge: true, stages: 2)
+    #expect(
+      Self.script(Self.plan(), [.crossed(challenge), .done, Self.proceed, Self.proceed])
+        == ["emit didReceive", "hop stage 0", "hop stage 1", "response 0"])
+    #expect(
+      Self.script(Self.plan(), [.crossed(challenge), .done, Self.proceed, Self.respond, .ended(nil), .done])
+        == ["emit didReceive", "hop stage 0", "hop stage 1", "receive discard", "begin hop", "send"])
+  }
+
+  @Test func `an answer with a body that is gone ends the transaction`() {
+    #expect(
+      Self.script(
+        Self.plan(),
+        [.crossed(Crossing(isChallenge: true, stages: 1, isReplayable: false)), .done, Self.respond, .ended(nil)])
+        == ["emit didReceive", "hop stage 0", "complete body_not_replayable", "wait"])
+  }
+
+  @Test func `a redirect that cannot be followed ends the transaction after it was told`() {
+    let failure = TransactionError(code: "redirect_loop", message: "")
+    #expect(
+      Self.script(Self.plan(), [.crossed(Crossing(stages: 1, failure: failure)), .done])
+        == ["emit didReceive", "complete redirect_loop"])
+  }
+
+  @Test func `a connection that dies while a stage decides is no loss where another hop follows`() {
+    #expect(
+      Self.script(
+        Self.plan(), [.crossed(Crossing(stages: 1)), .done, .ended(Self.lost), Self.proceed, .done, .done])
+        == ["emit didReceive", "hop stage 0", "wait", "emit willRedirect", "begin hop", "send"])
+    #expect(
+      Self.script(Self.plan(), [.crossed(Crossing(stages: 1)), .done, .ended(Self.lost), Self.respond])
+        == ["emit didReceive", "hop stage 0", "wait", "failure 0 connection_lost"])
+  }
+
+  @Test func `the attempt's time limit ends a stage that decides, and the end of a hop`() {
+    #expect(
+      Self.script(
+        Self.plan(), [.crossed(Crossing(stages: 1)), .done, .attemptTimedOut(Self.timeout), .ended(Self.lost)])
+        == ["emit didReceive", "hop stage 0", "cut", "failure 0 timeout"])
+    #expect(
+      Self.script(
+        Self.plan(),
+        [.crossed(Crossing(stages: 1)), .done, .ended(Self.lost), .attemptTimedOut(Self.timeout), Self.proceed])
+        == ["emit didReceive", "hop stage 0", "wait", "failure 0 timeout", "complete timeout"])
+    #expect(
+      Self.script(
+        Self.plan(),
+        [.crossed(Crossing()), .done, .done, .attemptTimedOut(Self.timeout), .ended(Self.lost), Self.proceed])
+        == ["emit didReceive", "emit willRedirect", "receive discard", "cut", "failure 0 timeout", "complete timeout"])
+  }
+
+  @Test func `a redirected hop that gets no response goes to the failure stages, and a retry starts over`() {
+    #expect(
+      Self.script(
+        Self.plan(),
+        [
+          .crossed(Crossing()), .done, .done, .ended(nil), .done, .ended(Self.lost),
+          .answered(.retry(after: .zero), stage: "s"), .done, .retryDelayPassed, .done, .done,
+        ])
+        == [
+          "emit didReceive", "emit willRedirect", "receive discard", "begin hop", "send", "failure 0 connection_lost",
+          "emit retry", "wait to retry", "attempt 1", "emit didConfigure", "send",
+        ])
+  }
+
+  @Test func `an abort at any moment completes once`() {
+    let way: [Machine.Event] = [
+      .crossed(Crossing(stages: 1)), .done, Self.proceed, .done, .ended(nil), .done,
+      .crossed(Crossing(isChallenge: true, stages: 1)), .done, Self.respond, .ended(nil), .done, .head,
+    ]
+    for count in 0...way.count {
+      let actions = Self.script(Self.plan(), way.prefix(count) + [.abort(Self.timeout)] + way.suffix(way.count - count))
+      #expect(actions.filter { $0.hasPrefix("complete") } == ["complete timeout"])
+      #expect(actions.suffix(way.count - count).allSatisfy { $0 == "wait" })
+    }
+  }
+}

@@ -1,0 +1,394 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Redirects over real sockets.
+@Suite struct RedirectTests {
+  static func redirect(_ status: Int, _ location: String, _ more: HeaderLine...) -> ServerResponse {
+    ServerResponse(
+      status: status, headers: [HeaderLine("Location", location)] + more, body: .bytes(Array("moved".utf8)))
+  }
+
+  /// `/STATUS/REST` redirects to `/REST`; everything else answers 200.
+  static func server() throws -> LoopbackServer {
+    try LoopbackServer { request in
+      let parts = request.target.split(separator: "/", maxSplits: 1)
+      guard let status = parts.first.flatMap({ Int($0) }), (300..<400).contains(status) else { return .text("ok") }
+      return redirect(status, "/" + (parts.count > 1 ? String(parts[1]) : ""))
+    }
+  }
+
+  private static func engine(_ change: (inout Configuration) -> Void = { _ in }) throws -> Engine {
+    var configuration = Configuration()
+    change(&configuration)
+    return try Engine(configuration)
+  }
+
+  private static func run(_ engine: Engine, _ request: Request) async -> TransactionResult {
+    let result = await engine.transaction(request)
+    await engine.shutdown()
+    return result
+  }
+
+  @Test(arguments: [
+    (301, "POST", "GET", ""), (302, "POST", "GET", ""), (303, "POST", "GET", ""), (303, "PUT", "GET", ""),
+    (307, "POST", "POST", "body"), (308, "POST", "POST", "body"), (301, "PUT", "PUT", "body"),
+  ])
+  func `D: methods and bodies follow the status`(status: Int, method: String, next: String, body: String) async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let request = Request(
+      method: method, url: try HTTPURL(server.baseURL + "/\(status)/end"), headers: ["content-type": "text/plain"],
+      body: .text("body"))
+    let result = await Self.run(try Self.engine(), request)
+    #expect(result.error == nil)
+    #expect(result.response?.status == 200)
+    #expect(server.requests.map(\.method) == [method, next])
+    #expect(server.requests.map(\.target) == ["/\(status)/end", "/end"])
+    #expect(server.requests.last.map { String(decoding: $0.body, as: UTF8.self) } == body)
+    #expect(server.requests.last?.value(of: "content-type") == (body.isEmpty ? nil : "text/plain"))
+  }
+
+  @Test func `HEAD stays HEAD at 303`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let url = try HTTPURL(server.baseURL + "/303/end")
+    let result = await Self.run(try Self.engine(), Request(method: "HEAD", url: url))
+    #expect(result.response?.status == 200)
+    #expect(server.requests.map(\.method) == ["HEAD", "HEAD"])
+  }
+
+  @Test func `a chain is followed on one connection, and the events tell it`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let log = Watched<[String]>([])
+    let engine = try Self.engine {
+      $0.append(
+        StageCode(trace: { event in
+          let line = "\(event.kind) \(event.exchange.attempt).\(event.exchange.hop) \(event.status)"
+          log.update { $0.append(line) }
+        }), named: "log")
+    }
+    let result = await Self.run(engine, Request(url: try HTTPURL(server.baseURL + "/302/307/end")))
+    #expect(result.response?.status == 200)
+    #expect(Set(server.requests.map(\.peer)).count == 1)
+    #expect(
+      log.value == [
+        "willExecute 0.0 0", "didConfigure 0.0 0", "didIssue 0.0 0", "didReceive 0.0 302", "willRedirect 0.0 302",
+        "didIssue 0.1 0", "didReceive 0.1 307", "willRedirect 0.1 307", "didIssue 0.2 0", "didReceive 0.2 200",
+        "didValidateResponse 0.2 200", "didExtract 0.2 200", "didValidatePayload 0.2 200", "didComplete 0.2 200",
+      ])
+    #expect(engine.metrics().redirects == 2)
+    #expect(engine.metrics().hops == 3)
+  }
+
+  @Test func `across origins credentials, cookies and what stages added stay behind`() async throws {
+    let other = try LoopbackServer()
+    defer { other.stop() }
+    let target = other.baseURL + "/end"
+    let server = try LoopbackServer { _ in Self.redirect(302, target) }
+    defer { server.stop() }
+    let engine = try Self.engine {
+      $0.redirects.kept = ["x-kept"]
+      $0.redaction.headers = ["x-key"]
+      $0.append(
+        StageCode(
+          request: { request, _ in
+            for name in ["x-added", "x-kept"] { request.headers.append(name, "stage", marks: .addedByStage) }
+          },
+          issue: { headers, context in headers.append("x-hop", context.path) }), named: "adds")
+    }
+    let headers: HeaderFields = [
+      "Authorization": "Bearer a", "Cookie": "b=c", "X-Own": "d", "X-Key": "e", "Host": "pretended",
+    ]
+    let result = await Self.run(engine, Request(url: try HTTPURL(server.baseURL + "/"), headers: headers))
+    #expect(result.response?.status == 200)
+    let sent = try #require(other.requests.first)
+    #expect(sent.value(of: "authorization") == nil)
+    #expect(sent.value(of: "cookie") == nil)
+    #expect(sent.value(of: "x-added") == nil)
+    #expect(sent.value(of: "x-key") == nil)
+    #expect(sent.value(of: "x-kept") == "stage")
+    #expect(sent.value(of: "x-own") == "d")
+    #expect(sent.value(of: "x-hop") == "/end")
+    #expect(sent.value(of: "host") == "127.0.0.1:\(other.port)")
+    #expect(server.requests.first?.value(of: "x-added") == "stage")
+    #expect(server.requests.first?.value(of: "host") == "pretended")
+  }
+
+  @Test func `what a stage of the program puts into a request stays behind too`() async throws {
+    let other = try LoopbackServer()
+    defer { other.stop() }
+    let target = other.baseURL + "/end"
+    let server = try LoopbackServer { _ in Self.redirect(302, target) }
+    defer { server.stop() }
+    let engine = try Self.engine {
+      $0.append(StageCode(request: { request, _ in request.headers["x-token"] = "secret" }), named: "adds")
+    }
+    let result = await Self.run(
+      engine, Request(url: try HTTPURL(server.baseURL + "/"), headers: ["X-Own": "d"]))
+    #expect(result.response?.status == 200)
+    #expect(server.requests.first?.value(of: "x-token") == "secret")
+    #expect(other.requests.first?.value(of: "x-token") == nil)
+    #expect(other.requests.first?.value(of: "x-own") == "d")
+  }
+
+  @Test func `A to B to A is a loop, and the result has the last redirect`() async throws {
+    let server = try LoopbackServer { request in Self.redirect(302, request.target == "/a" ? "/b" : "/a") }
+    defer { server.stop() }
+    let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/a")))
+    #expect(result.error?.code == TransactionError.Code.redirectLoop)
+    #expect(result.response?.status == 302)
+    #expect(server.requests.map(\.target) == ["/a", "/b"])
+  }
+
+  @Test func `a redirect to itself that sets a cookie is no loop`() async throws {
+    let count = Watched(0)
+    let server = try LoopbackServer { _ in
+      let number = count.update { count in
+        count += 1
+        return count
+      }
+      return number == 1 ? Self.redirect(302, "/a", HeaderLine("Set-Cookie", "a=b")) : .text("ok")
+    }
+    defer { server.stop() }
+    let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/a")))
+    #expect(result.response?.status == 200)
+    #expect(server.requestCount == 2)
+  }
+
+  @Test(arguments: [(20, 21), (3, 4), (1, 2)])
+  func `redirects without end stop at the limit`(maximum: Int, requests: Int) async throws {
+    let server = try LoopbackServer { request in
+      Self.redirect(302, "/\((Int(request.target.dropFirst()) ?? 0) + 1)")
+    }
+    defer { server.stop() }
+    let engine = try Self.engine { $0.redirects.maximum = maximum }
+    let result = await Self.run(engine, Request(url: try HTTPURL(server.baseURL + "/1")))
+    #expect(result.error?.code == TransactionError.Code.tooManyRedirects)
+    #expect(result.response?.status == 302)
+    #expect(server.requestCount == requests)
+  }
+
+  @Test func `a thousand redirects are followed where the limit allows them`() async throws {
+    let server = try LoopbackServer(recording: .countOnly) { request in
+      let number = Int(request.target.dropFirst()) ?? 0
+      return number == 1000 ? .text("ok") : Self.redirect(302, "/\(number + 1)")
+    }
+    defer { server.stop() }
+    let engine = try Self.engine { $0.redirects.maximum = 1000 }
+    let result = await Self.run(engine, Request(url: try HTTPURL(server.baseURL + "/0")))
+    #expect(result.error == nil)
+    #expect(server.requestCount == 1001)
+  }
+
+  @Test func `with a limit of 0 the redirect is the response`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let engine = try Self.engine { $0.redirects.maximum = 0 }
+    let result = await Self.run(engine, Request(url: try HTTPURL(server.baseURL + "/302/end")))
+    #expect(result.error == nil)
+    #expect(result.response?.status == 302)
+    #expect(result.response?.body.bytes == Array("moved".utf8))
+  }
+
+  @Test(arguments: [
+    "", "ftp://127.0.0.1/", "javascript:alert(1)", "http://user:pw@127.0.0.1/", "http://", "http://127.1/", "/a\\b",
+  ])
+  func `a redirect that leads nowhere is the response`(location: String) async throws {
+    let server = try ScriptedServer([
+      ScriptStep.respond("302 Found", headers: ["Location: \(location)"], body: "moved")
+    ])
+    defer { server.stop() }
+    let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))
+    #expect(result.error == nil)
+    #expect(result.response?.status == 302)
+    #expect(result.response?.body.bytes == Array("moved".utf8))
+    #expect(server.connectionCount == 1)
+  }
+
+  @Test func `a Location with a bare CR or a break in it is not followed into another header`() async throws {
+    for location in ["/x\rx-evil: 1", "/x\r\n x-evil: 1"] {
+      let server = try ScriptedServer([
+        ScriptStep.respond("302 Found", headers: ["Location: \(location)"]) + ScriptStep.respond(body: "followed")
+      ])
+      defer { server.stop() }
+      _ = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))
+      #expect(!server.receivedText.joined().contains("\nx-evil"))
+    }
+  }
+
+  @Test func `ten kilobytes of Location are followed`() async throws {
+    let long = "/" + String(repeating: "x", count: 10_240)
+    let server = try LoopbackServer { request in
+      request.target == "/" ? Self.redirect(302, long) : .text("ok")
+    }
+    defer { server.stop() }
+    let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))
+    #expect(result.response?.status == 200)
+    #expect(server.requests.last?.target == long)
+  }
+
+  @Test func `the host of another redirect is found by //`() async throws {
+    let other = try LoopbackServer()
+    defer { other.stop() }
+    let target = "//127.0.0.1:\(other.port)/end"
+    let server = try LoopbackServer { _ in Self.redirect(307, target) }
+    defer { server.stop() }
+    let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))
+    #expect(result.response?.status == 200)
+    #expect(other.requests.map(\.target) == ["/end"])
+  }
+
+  @Test func `a body that was produced once is never sent a second time`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let pieces = Watched(["once", "only"])
+    let body = Body.stream(
+      BodyStream { _ in pieces.update { $0.isEmpty ? nil : Array($0.removeFirst().utf8) } })
+    let request = Request(method: "POST", url: try HTTPURL(server.baseURL + "/307/end"), body: body)
+    let result = await Self.run(try Self.engine(), request)
+    #expect(result.error?.code == TransactionError.Code.bodyNotReplayable)
+    #expect(result.response?.status == 307)
+    #expect(server.requestCount == 1)
+  }
+
+  @Test func `a body that was produced once is no matter where the redirect drops it`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let pieces = Watched(["once"])
+    let body = Body.stream(
+      BodyStream { _ in pieces.update { $0.isEmpty ? nil : Array($0.removeFirst().utf8) } })
+    let request = Request(method: "POST", url: try HTTPURL(server.baseURL + "/303/end"), body: body)
+    let result = await Self.run(try Self.engine(), request)
+    #expect(result.error == nil)
+    #expect(server.requests.map(\.method) == ["POST", "GET"])
+  }
+
+  @Test func `a retry starts at the original URL again, with redirects counted anew`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let engine = try Self.engine {
+      $0.redirects.maximum = 1
+      $0.append(
+        StageCode(response: { _, context in if context.attemptNumber < 2 { throw RetryRequestError() } }),
+        named: "again")
+    }
+    let result = await Self.run(engine, Request(url: try HTTPURL(server.baseURL + "/302/end")))
+    #expect(result.error == nil)
+    #expect(result.attempts == 3)
+    #expect(server.requests.map(\.target) == ["/302/end", "/end", "/302/end", "/end", "/302/end", "/end"])
+  }
+
+  @Test func `a hop that gets no response fails the transaction without the redirect`() async throws {
+    let server = try LoopbackServer { _ in Self.redirect(302, "http://127.0.0.1:1/") }
+    defer { server.stop() }
+    let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))
+    #expect(result.error?.code == "connect")
+    #expect(result.response == nil)
+  }
+
+  @Test func `Swift stages and delegates decide about redirects, stages first`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let log = Watched<[String]>([])
+    var configuration = Configuration()
+    configuration.append(
+      StageCode(redirect: { redirect, context in
+        log.update { $0.append("stage \(redirect.status)") }
+        await Task.yield()
+        return redirect.status == 308 ? .takeResponse : .follow
+      }), named: "decides")
+    let engine = try Engine(configuration, delegate: LoggingDelegate("engine", log))
+    let url = try HTTPURL(server.baseURL + "/302/end")
+    #expect(await engine.transaction(Request(url: url), delegate: LoggingDelegate("own", log)).response?.status == 200)
+    #expect(log.value == ["stage 302", "own 302", "engine 302", "own done 200", "engine done 200"])
+    log.update { $0 = [] }
+    let refusing = LoggingDelegate("own", log, takes: true)
+    #expect(await engine.transaction(Request(url: url), delegate: refusing).response?.status == 302)
+    #expect(log.value == ["stage 302", "own 302", "own done 302", "engine done 302"])
+    let permanent = try HTTPURL(server.baseURL + "/308/end")
+    #expect(await engine.transaction(Request(url: permanent)).response?.status == 308)
+    await engine.shutdown()
+  }
+
+  @Test func `cancelling while a stage decides about a redirect ends at once, and cancels the stage`() async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let (reached, cancelled) = (Signal(), Signal())
+    let engine = try Self.engine {
+      $0.append(
+        StageCode(redirect: { _, _ in
+          reached.set()
+          do { try await Task.sleep(for: .seconds(600)) } catch { cancelled.set() }
+          return .follow
+        }), named: "waits")
+    }
+    let cancellation = Cancellation()
+    let outcome = Watched<TransactionOutcome?>(nil)
+    engine.submit(Request(url: try HTTPURL(server.baseURL + "/302/end")), cancellation: cancellation) { result in
+      outcome.update { $0 = result.outcome }
+    }
+    try await reached.wait(for: "the stage")
+    cancellation.cancel()
+    try await outcome.wait(for: "the end") { $0 != nil }
+    #expect(outcome.value == .cancelled)
+    try await cancelled.wait(for: "the task's cancellation")
+    #expect(server.requestCount == 1)
+    await engine.shutdown()
+  }
+
+  @Test(.enabled(if: NginxServer.isAvailable)) func `nginx's redirects over TLS and HTTP/2 are followed`() async throws
+  {
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(certificates: certificates)
+    let engine = try Self.engine { $0.transport.tls.ca = certificates.authority }
+    let result = await Self.run(engine, Request(url: try HTTPURL(nginx.secureBaseURL + "/redirect")))
+    #expect(result.error == nil)
+    #expect(result.response?.version == .http2)
+    #expect(result.response?.body.bytes == Array("ok\n".utf8))
+    #expect(result.timings?.isConnectionReused == true)
+    try await nginx.stop()
+  }
+
+  @Test func `a redirect with a long body is cut off, and followed at once`() async throws {
+    let end = Signal()
+    let server = try ScriptedServer([
+      [
+        .receiveHead, .send("HTTP/1.1 302 Found\r\nLocation: /end\r\nContent-Length: 1000000000\r\n\r\nmoved"),
+        .wait(end),
+      ], ScriptStep.respond(body: "ok"),
+    ])
+    defer {
+      end.set()
+      server.stop()
+    }
+    let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))
+    #expect(result.response?.status == 200)
+    #expect(server.connectionCount == 2)
+  }
+}
+
+private struct LoggingDelegate: TransactionDelegate {
+  private let name: String
+  private let log: Watched<[String]>
+  private let takes: Bool
+
+  init(_ name: String, _ log: Watched<[String]>, takes: Bool = false) {
+    self.name = name
+    self.log = log
+    self.takes = takes
+  }
+
+  func transaction(_ context: ResponseContext, willFollow redirect: Redirect) async throws -> RedirectDecision {
+    log.update { $0.append("\(name) \(redirect.status)") }
+    return takes ? .takeResponse : .follow
+  }
+
+  func transactionDidComplete(_ result: TransactionResult) {
+    log.update { $0.append("\(name) done \(result.response?.status ?? 0)") }
+  }
+}
