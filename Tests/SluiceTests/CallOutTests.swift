@@ -33,7 +33,7 @@ import Testing
       }
       let places = lists.map { "\"\($0)\": [\"stage\"]" }.joined(separator: ", ")
       let text = """
-        {"plugins": {"stage": {"library": "\(path)"}}, \(places), "transport": {"loops": \(loops)}}
+        {"plugins": {"stage": {"library": "\(path)"}}, \(places), "deadline": "10m", "transport": {"loops": \(loops), "timeout": "10m"}}
         """
       let log = Watched<[String]>([])
       self.log = log

@@ -8,8 +8,16 @@ extension PluginInstance {
 
   /// Has a loop begin a call-out: the parent's, else the caller's own, else any. [any]
   func startCallOut(_ order: CallOut.Order) -> Result<UInt64, CallOutRefusal> {
-    guard !isDestroyed, !runtime.gate.isClosed else { return .failure(.closing) }
+    guard !runtime.gate.isClosed else { return .failure(.closing) }
     guard let environment = callOutEnvironment(order.parent) else { return .failure(.stale) }
+    // Counted before it is in the set: whoever closes the set then waits for it, or it finds the set closed.
+    openWork.update { $0 += 1 }
+    let started = post(order, to: environment)
+    if case .failure = started { openWork.update { $0 -= 1 } }
+    return started
+  }
+
+  private func post(_ order: CallOut.Order, to environment: LoopEnvironment) -> Result<UInt64, CallOutRefusal> {
     let added = callOuts.add(limit: runtime.callOuts.maximumUnderWay) {
       CallOut($0, order, of: self, on: environment)
     }
@@ -21,9 +29,7 @@ extension PluginInstance {
     }
     // Read before it is posted: the call may be over when `post` returns.
     let id = call.id
-    openWork.update { $0 += 1 }
     guard runtime.post(to: environment.loop, { call.begin() }) else {
-      openWork.update { $0 -= 1 }
       _ = callOuts.remove(id)
       return .failure(.closing)
     }

@@ -8,9 +8,9 @@ extension PluginInstance {
 
   /// Runs a function once on a loop; false where the host takes nothing new, and it is not run.
   func post(_ function: @escaping Function, _ context: UncheckedPointer, to loop: any EventLoop) -> Bool {
-    guard !isDestroyed else { return false }
+    // Counted before it is asked whether the instance is gone: whoever destroys it then waits for this.
     openWork.update { $0 += 1 }
-    let isPosted = runtime.post(to: loop) { [self] in run(function, context) }
+    let isPosted = !isDestroyed && runtime.post(to: loop) { [self] in run(function, context) }
     if !isPosted { openWork.update { $0 -= 1 } }
     return isPosted
   }

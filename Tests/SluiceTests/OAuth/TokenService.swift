@@ -76,6 +76,8 @@ final class TokenService: Sendable {
     let settings: JSONValue = [
       "tokenEndpoint": JSONValue(endpoint.baseURL + "/token?tenant=hidden"), "grant": JSONValue(grant.rawValue),
       "clientID": "client", "clientSecret": JSONValue(Self.secret), "hosts": ["127.0.0.1"],
+      // Beyond what a test waits for, so that a slow machine shows as slow and not as a failure.
+      "timeout": "10m",
     ]
     if grant == .refreshToken { settings["refreshToken"] = JSONValue(Self.firstRefreshToken) }
     if let token { settings["accessToken"] = JSONValue(token) }
@@ -83,7 +85,7 @@ final class TokenService: Sendable {
     let text = """
       {"plugins": {"oauth": {"library": "\(BuiltProducts.library("oauth-refresh"))",
                              "config": \(try settings.serializedText())}},
-       "request": ["oauth"], "response": ["oauth"], "transport": {"loops": \(loops)}}
+       "request": ["oauth"], "response": ["oauth"], "deadline": "10m", "transport": {"loops": \(loops), "timeout": "10m"}}
       """
     var configuration = try Configuration(text: Array(text.utf8))
     if let code { configuration.append(code, named: "code") }
