@@ -140,6 +140,16 @@ import Testing
     #expect(!FileTree.names(in: path).contains { $0.hasPrefix("new-") })
   }
 
+  @Test func `what a writer that died left behind is removed after an hour, and not before`() async throws {
+    #expect(mkdir(path, 0o700) == 0)
+    for name in ["new-1-1", "new-1-2"] { try folder.write("half", to: "http/\(name)") }
+    var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
+    #expect(utimensat(AT_FDCWD, "\(path)/new-1-1", &times, 0) == 0)
+    let engine = try engine()
+    #expect(FileTree.names(in: path).filter { $0.hasPrefix("new-") } == ["new-1-2"])
+    await engine.shutdown()
+  }
+
   @Test func `what a change made useless is gone from the disk`() async throws {
     let server = try LoopbackServer { _ in .cacheable("body", "max-age=600") }
     defer { server.stop() }

@@ -155,6 +155,27 @@ import Testing
     await engine.shutdown()
   }
 
+  @Test(.disabled(if: Sanitizer.isOn, "a sanitizer keeps what was freed"))
+  func `what is kept stays within its bound, however much passes`() async throws {
+    await #expect(processExitsWith: .success) {
+      let server = try LoopbackServer(recording: .countOnly) { _ in
+        .cacheable(String(repeating: "x", count: 40_000), "max-age=600")
+      }
+      let engine = try CacheEngine.make(#"{"memoryBytes": 2000000}"#)
+      func get(_ paths: Range<Int>) async throws {
+        for path in paths { _ = try await engine.execute(Request(url: HTTPURL("\(server.baseURL)/\(path)"))) }
+      }
+      try await get(0..<200)
+      let before = try #require(ProcessFacts().residentBytes)
+      try await get(200..<1700)
+      // Sixty megabytes have passed.
+      let after = try #require(ProcessFacts().residentBytes)
+      #expect(after - before < 15_000_000)
+      await engine.shutdown()
+      server.stop()
+    }
+  }
+
   @Test func `a body larger than an entry may be is passed on and not stored`() async throws {
     let server = try LoopbackServer { request in
       .cacheable(String(repeating: "x", count: request.target == "/fits" ? 1000 : 1001), "max-age=60")

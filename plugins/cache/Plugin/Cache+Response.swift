@@ -97,7 +97,9 @@ extension Cache {
   }
 
   private func store(_ response: Response, _ lookup: Lookup, _ head: StoredHead) -> Bool {
-    guard mayStore(head), !lookup.request.isNoStore, response.bodyFile == nil,
+    // What answers a question about a part, other than with the whole, is no answer to others.
+    guard mayStore(head), !lookup.request.isNoStore, !lookup.request.hasRange || head.status == 200,
+      response.bodyFile == nil,
       let selection = selection(head, lookup, response.request)
     else { return outdated(lookup, head) }
     let body = response.body ?? []
