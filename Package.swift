@@ -104,7 +104,7 @@ let package = Package(
         "SluiceJSONSchema", "SluiceLocks", "CLinux", "CCrypto",
       ], swiftSettings: strict),
     .target(
-      name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON"],
+      name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON", "SluiceMessages"],
       swiftSettings: strict),
 
     // The faces.
@@ -144,7 +144,8 @@ let package = Package(
     tests("SluiceTransport", ["SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceLocks"]),
     tests("SluiceServer", ["SluiceMessages", "SluiceJSON"]),
     tests(
-      "SluicePluginHost", ["SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceTransport", "CSluice"]),
+      "SluicePluginHost",
+      ["SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceTransport", "SluiceLocks", "CSluice"]),
     tests("SluicePlugin", ["SluiceMessages", "SluiceJSON", "SluiceLocks", "CSluice", "CJansson"]),
     tests(
       "Sluice",

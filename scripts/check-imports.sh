@@ -17,7 +17,7 @@ edge  SluiceTransport   SluicePipeline SluiceMessages CCurl CLinux
 edge  SluicePluginHost  SluicePipeline SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
 edge  SluiceServer      SluiceMessages SluiceJSON CMicrohttpd CLinux
 edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CLinux CCrypto
-edge  SluicePlugin      CSluice CJansson SluiceJSON
+edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceMessages
 edge  SluiceCommand     Sluice SluiceServer SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceMetrics SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
 edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules

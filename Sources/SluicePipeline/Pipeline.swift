@@ -41,6 +41,7 @@ public final class Pipeline: Sendable {
         requestStages: requestStages.map(\.name), issueStages: issueStages.map(\.name),
         responseStages: responseStages.map(\.name), hopStages: hopStages.map(\.name), tracers: tracers.map(\.name))
     }
+    measuresTracers = tracers.contains { $0.budget != nil }
     traced = tracers.reduce(into: TraceInterests()) { $0.formUnion($1.interests) }
     responseStagesWantBody = responseStages.contains { $0.capabilities.contains(.wantsResponseBody) }
     answersChallenges = delegate != nil || hopStages.contains { $0.capabilities.contains(.challenge) }
@@ -52,6 +53,8 @@ public final class Pipeline: Sendable {
 
   /// What any tracer is told.
   let traced: TraceInterests
+  /// Whether any tracer has a time budget, so that the clock has to be read around its calls.
+  let measuresTracers: Bool
   let responseStagesWantBody: Bool
   let changesRequestPieces: Bool
   let changesResponsePieces: Bool

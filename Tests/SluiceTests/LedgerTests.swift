@@ -153,6 +153,7 @@ import Testing
     defer { server.stop() }
     server.hold()
     var configuration = Configuration()
+    configuration.transport.timeout = .seconds(3600)
     configuration.append(log.code, named: "ledger")
     let engine = try Engine(configuration)
     var request = Request(url: try HTTPURL(server.baseURL + "/a"))
@@ -175,6 +176,9 @@ import Testing
     defer { server.stop() }
     server.hold()
     var configuration = Configuration()
+    // Whatever else the machine does: what is held must not time out by itself.
+    configuration.deadline = nil
+    configuration.transport.timeout = .seconds(3600)
     configuration.append(log.code, named: "ledger")
     let engine = try Engine(configuration)
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))

@@ -4,34 +4,35 @@ _sluice() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "send run check echo plugin version help --help --version" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "send run check echo verify-trace plugin version help --help --version" -- "$current")
     return
   fi
   [ "$command" = plugin ] && command="plugin ${COMP_WORDS[2]-}"
   case $previous in
-    --config | -c | --input | --output | -o | --cacert | --plugin)
+    --config | -c | --input | --events | --output | -o | --cacert | --plugin)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
   esac
   local options
   case $command in
-    "send") options="--request --header --data --data-binary --head --user --digest --anyauth --location --max-redirs --output --include --json --silent --show-error --verbose --trace --config --plugin --timeout --insecure --cacert --http1.1 --http2 --proxy --help" ;;
-    "run") options="--config --input --output --concurrency --rate --drain --plugin --no-progress --quiet --help" ;;
+    "send") options="--request --header --data --data-binary --head --user --digest --anyauth --location --max-redirs --output --include --json --metadata --events --silent --show-error --verbose --trace --config --plugin --timeout --insecure --cacert --http1.1 --http2 --proxy --help" ;;
+    "run") options="--config --input --output --concurrency --rate --drain --events --metadata --plugin --no-progress --quiet --help" ;;
     "check") options="--config --json --help" ;;
     "echo") options="--port --host --help" ;;
+    "verify-trace") options="--json --help" ;;
     "plugin inspect") options="--json --help" ;;
     "version") options="--help" ;;
     "help") options="--help" ;;
     "plugin "*) options="inspect" ;;
     *) options="" ;;
   esac
-  if [ "$command" = help ] && [ "${current#-}" = "$current" ]; then options="send run check echo plugin version help"; fi
+  if [ "$command" = help ] && [ "${current#-}" = "$current" ]; then options="send run check echo verify-trace plugin version help"; fi
   case $current in
     -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
     *)
       case $command in
-        "plugin inspect") mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+        "plugin inspect" | verify-trace) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
         "plugin "* | help) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
       esac
       ;;

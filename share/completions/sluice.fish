@@ -1,11 +1,12 @@
 # Completion of sluice for fish.
 
 complete -c sluice -f
-set -l commands send run check echo plugin version help
+set -l commands send run check echo verify-trace plugin version help
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one request through the pipeline and print the response\'s body'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run request documents, one a line, and print a result document for each'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'Say what is wrong with a configuration and its plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a echo -d 'Run a server that answers each request with the request, as a document'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check a recorded event log against the rules of the ledger'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a plugin -d 'Look at plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a version -d 'Show the version, the plugin ABI and the libraries in use'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a help -d 'Show what there is, or what a command takes'
@@ -25,6 +26,8 @@ complete -c sluice -n "__fish_seen_subcommand_from send" -l max-redirs -x -d 'Fo
 complete -c sluice -n "__fish_seen_subcommand_from send" -s o -l output -rF -d 'Write the body to this file while it arrives'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s i -l include -d 'Print the response\'s head before the body'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l json -d 'Print a result document, as "sluice run" does'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l metadata -d 'With --json, add the requests as given and as sent, the final URL and timings'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l events -rF -d 'Record every event of the transaction here, for "sluice verify-trace"'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s s -l silent -d 'Say nothing on standard error'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s S -l show-error -d 'With -s, still say why the request failed'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s v -l verbose -d 'Show the heads that are sent and received; secrets are hidden'
@@ -46,6 +49,8 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -s o -l output -rF -d 'W
 complete -c sluice -n "__fish_seen_subcommand_from run" -l concurrency -x -d 'Have so many requests in flight (default 64)'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l rate -x -d 'Start at most so many requests a second'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l drain -x -d 'When interrupted, wait so long for what is in flight (default 30s)'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l events -rF -d 'Record every event of every transaction here, for "sluice verify-trace"'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l metadata -d 'Add to each result the requests as given and as sent, the final URL and timings'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l plugin -rF -d 'Add a plugin to each list that it has a part in; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l no-progress -d 'Show no progress bar on a terminal'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s q -l quiet -d 'Show neither progress nor summary'
@@ -60,6 +65,11 @@ complete -c sluice -n "__fish_seen_subcommand_from check" -s h -l help -d 'Show 
 complete -c sluice -n "__fish_seen_subcommand_from echo" -s p -l port -x -d 'Listen on this port; 0, the default, takes any free one'
 complete -c sluice -n "__fish_seen_subcommand_from echo" -l host -x -d 'Listen on this address (default 127.0.0.1)'
 complete -c sluice -n "__fish_seen_subcommand_from echo" -s h -l help -d 'Show this help'
+
+# sluice verify-trace
+complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -l json -d 'Print the verdict as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -s h -l help -d 'Show this help'
+complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -F
 
 # sluice plugin inspect
 complete -c sluice -n "__fish_seen_subcommand_from inspect" -l json -d 'Print a JSON document for each, one a line'

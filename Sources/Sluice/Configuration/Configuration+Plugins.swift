@@ -14,17 +14,16 @@ extension Configuration {
       throw node.error("a plugin's name has 1 to 64 printable ASCII characters without spaces and quotes")
     }
     try node.checkObject(["library", "builtin", "config", "deadline", "onFault", "delivery"])
-    if let delivery = node["delivery"] {
-      let word = try delivery.string()
-      guard word == "inline" else {
-        throw word == "queued"
-          ? delivery.unsupported() : delivery.error("expected \"inline\" or \"queued\", found \"\(word)\"")
-      }
-    }
     var plugin = PluginConfiguration(name: name, source: try source(node), location: node.location)
     if let config = node["config"] { plugin.config = try config.resolvingAllReferences() }
     plugin.deadline = try node["deadline"]?.duration()
     plugin.onFault = try node["onFault"]?.word(FaultPolicy.self)
+    if let delivery = node["delivery"] {
+      plugin.delivery = try delivery.word(PluginConfiguration.Delivery.self)
+      if case .builtin(let name) = plugin.source, plugin.delivery == .queued {
+        throw delivery.error("the built-in \"\(name)\" is told inline", advice: "leave the key out")
+      }
+    }
     return plugin
   }
 

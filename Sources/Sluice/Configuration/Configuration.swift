@@ -50,6 +50,14 @@ public struct PluginConfiguration: Sendable {
     case code(StageCode)
   }
 
+  /// How events reach a tracer.
+  public enum Delivery: String, Sendable, Hashable, CaseIterable {
+    /// On the event loop, within the time budget.
+    case inline
+    /// As bounded copies, on a thread of the tracer's own.
+    case queued
+  }
+
   public var name: String
   public var source: Source
   /// What the plugin is given; references are resolved already.
@@ -58,6 +66,8 @@ public struct PluginConfiguration: Sendable {
   public var deadline: Duration?
   /// Nil takes the default: fail for interceptors, skip for tracers.
   public var onFault: FaultPolicy?
+  /// How its tracer is told; only plugins from a library can have theirs queued.
+  public var delivery = Delivery.inline
   public var location: ConfigurationLocation
 
   public init(

@@ -37,7 +37,7 @@ public final class Engine: Sendable {
     workers = try Self.startWorkers(configuration)
     do throws(EngineError) {
       instances = try EngineInstances(configuration, workers: workers, log: log)
-      let pipeline = try Self.pipeline(configuration, instances, delegate, loops: workers.count)
+      let pipeline = try Self.pipeline(configuration, instances, delegate, loops: workers.count, log: log)
       try instances.activate()
       published = Locked(pipeline)
       for worker in workers { worker.loop.post { worker.pipeline = pipeline } }
@@ -48,11 +48,12 @@ public final class Engine: Sendable {
   }
 
   private static func pipeline(
-    _ configuration: Configuration, _ instances: EngineInstances, _ delegate: (any TransactionDelegate)?, loops: Int
+    _ configuration: Configuration, _ instances: EngineInstances, _ delegate: (any TransactionDelegate)?, loops: Int,
+    log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) -> Pipeline {
     do {
       return try PipelineBuilder(
-        configuration: configuration, stages: instances.stages, delegate: delegate?.binding
+        configuration: configuration, stages: instances.stages, delegate: delegate?.binding, log: log
       )
       .build(generation: 1, loops: loops, resources: instances.resources)
     } catch {

@@ -7,6 +7,8 @@ final class EngineInstances: Sendable {
   let stages: [String: BuiltIns.Stage]
   let runtime: HostRuntime
   private let instances: [(instance: PluginInstance, location: ConfigurationLocation)]
+  /// The threads of those whose tracer is queued.
+  private let queuedTracers: [QueuedTracer]
 
   /// Kept alive by the pipeline.
   var resources: [any AnyObject & Sendable] { instances.map(\.instance) }
@@ -31,6 +33,7 @@ final class EngineInstances: Sendable {
     }
     stages = made.stages
     instances = made.instances
+    queuedTracers = made.queuedTracers
   }
 
   /// Starts the instances in order; when one fails, those before it are stopped in reverse.
@@ -41,10 +44,17 @@ final class EngineInstances: Sendable {
         throw .plugin(error, location)
       }
     }
+    for tracer in queuedTracers {
+      do { try tracer.start() } catch {
+        stop(deadline: .seconds(5))
+        throw .plugin(error, ConfigurationLocation())
+      }
+    }
   }
 
-  /// Deactivates and destroys in reverse. The transactions must be over.
+  /// Delivers what is queued, deactivates and destroys in reverse. The transactions must be over.
   func stop(deadline: Duration) {
+    for tracer in queuedTracers { tracer.stop(within: deadline) }
     runtime.close(within: deadline)
     for (instance, _) in instances.reversed() { instance.destroy(within: deadline) }
   }
@@ -59,6 +69,7 @@ private struct Made {
   private var generations: [String: PluginGeneration] = [:]
   var stages: [String: BuiltIns.Stage] = [:]
   var instances: [(instance: PluginInstance, location: ConfigurationLocation)] = []
+  var queuedTracers: [QueuedTracer] = []
 
   init(_ configuration: Configuration, _ runtime: HostRuntime) {
     self.configuration = configuration
@@ -90,13 +101,30 @@ private struct Made {
   }
 
   private mutating func instance(_ plugin: PluginConfiguration, _ path: String) throws(EngineError) -> BuiltIns.Stage {
+    let instance: PluginInstance
     do {
-      let instance = try PluginInstance(
-        generation(path), name: plugin.name, configuration: plugin.config, runtime: runtime)
-      instances.append((instance, plugin.location))
-      return BuiltIns.Stage(
-        interceptor: instance, tracer: instance.capabilities.contains(.trace) ? instance : nil)
+      instance = try PluginInstance(generation(path), name: plugin.name, configuration: plugin.config, runtime: runtime)
     } catch { throw .plugin(error.named(plugin.name), plugin.location) }
+    instances.append((instance, plugin.location))
+    do { return BuiltIns.Stage(interceptor: instance, tracer: try tracer(plugin, instance)) } catch {
+      throw .configuration(error)
+    }
+  }
+
+  private mutating func tracer(
+    _ plugin: PluginConfiguration, _ instance: PluginInstance
+  ) throws(ConfigurationError) -> (any Tracer)? {
+    let isTracer = instance.capabilities.contains(.trace)
+    guard plugin.delivery == .queued else { return isTracer ? instance : nil }
+    guard isTracer else {
+      throw ConfigurationError(
+        plugin.location, "the delivery of \"\(plugin.name)\" is queued, and the plugin traces nothing",
+        advice: "leave \"delivery\" out")
+    }
+    let tracer = QueuedTracer(
+      instance, loops: runtime.loops.count, patience: plugin.deadline ?? QueuedTracer.defaultPatience)
+    queuedTracers.append(tracer)
+    return tracer
   }
 
   private mutating func generation(_ path: String) throws(PluginError) -> PluginGeneration {

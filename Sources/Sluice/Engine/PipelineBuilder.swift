@@ -1,4 +1,5 @@
 import SluicePipeline
+import SluicePluginHost
 import SluiceTransport
 
 /// Puts the stage lists of a configuration together from the stages that its plugins gave.
@@ -7,6 +8,7 @@ struct PipelineBuilder {
   /// By the name in the configuration.
   let stages: [String: BuiltIns.Stage]
   var delegate: StageBinding?
+  var log: @Sendable (LogLine) -> Void = { _ in }
 
   func build(generation: Int, loops: Int, resources: [any AnyObject & Sendable]) throws(ConfigurationError) -> Pipeline
   {
@@ -61,7 +63,8 @@ struct PipelineBuilder {
   private func tracers() throws(ConfigurationError) -> [TracerBinding] {
     var bindings: [TracerBinding] = []
     for reference in configuration.tracers {
-      guard let tracer = stages[try plugin(reference).name]?.tracer else {
+      let plugin = try plugin(reference)
+      guard let tracer = stages[plugin.name]?.tracer else {
         if reference.isOptional { continue }
         throw ConfigurationError(
           reference.location, "plugin \"\(reference.plugin)\" stands in \"tracers\" and traces nothing",
@@ -70,9 +73,35 @@ struct PipelineBuilder {
       guard reference.match == nil else {
         throw ConfigurationError(reference.location, "a tracer sees every transaction and takes no \"match\"")
       }
-      bindings.append(TracerBinding(name: reference.plugin, tracer: tracer))
+      bindings.append(binding(plugin, tracer))
     }
     return bindings
+  }
+
+  private func binding(_ plugin: PluginConfiguration, _ tracer: any Tracer) -> TracerBinding {
+    TracerBinding(name: plugin.name, tracer: tracer, budget: budget(plugin)) { [log] reason in
+      log(
+        LogLine(
+          level: .warning, stage: plugin.name,
+          message: "tracer \"\(plugin.name)\" is switched off and told nothing further: \(reason); "
+            + "\(Self.advice(plugin))"))
+    }
+  }
+
+  /// What one call of a tracer may take; nil for those that come with the engine.
+  private func budget(_ plugin: PluginConfiguration) -> Duration? {
+    switch plugin.source {
+    case .builtin: nil
+    case .code(let code): code.isTrustedTracer ? nil : plugin.deadline ?? TracerBinding.defaultBudget
+    case .library:
+      plugin.deadline ?? (plugin.delivery == .queued ? QueuedTracer.defaultPatience : TracerBinding.defaultBudget)
+    }
+  }
+
+  private static func advice(_ plugin: PluginConfiguration) -> String {
+    plugin.delivery == .queued
+      ? "its queue is full, since it takes events more slowly than they come"
+      : "give it \"delivery\": \"queued\" or a longer \"deadline\", or have it do less"
   }
 
   private func plugin(_ reference: StageReference) throws(ConfigurationError) -> PluginConfiguration {

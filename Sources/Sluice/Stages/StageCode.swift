@@ -16,6 +16,8 @@ public struct StageCode: Sendable {
   var redirect: RedirectFunction?
   var challenge: ChallengeFunction?
   var trace: TraceFunction?
+  /// The tracer is a part of the program that never waits: neither timed nor switched off.
+  package var isTrustedTracer = false
 
   public init(
     request: RequestFunction? = nil, issue: IssueFunction? = nil, response: ResponseFunction? = nil,

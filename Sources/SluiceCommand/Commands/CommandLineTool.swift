@@ -2,6 +2,7 @@
 enum CommandLineTool {
   static let commands: [CommandDescription] = [
     SendCommand.description, RunCommand.description, CheckCommand.description, EchoCommand.description,
+    VerifyTraceCommand.description,
     InspectCommand.description, VersionCommand.description, HelpCommand.description,
   ]
 

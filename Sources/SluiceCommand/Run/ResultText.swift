@@ -4,13 +4,14 @@ import SluicePipeline
 
 /// Result lines.
 enum ResultText {
-  static func line(_ result: TransactionResult, id: JSONValue) throws -> [UInt8] {
+  /// - Parameter mask: hides secrets of the metadata; nil leaves it out.
+  static func line(_ result: TransactionResult, id: JSONValue, metadata mask: SecretMask? = nil) throws -> [UInt8] {
     let failure = result.error.map {
       ResultDocument.Failure(code: $0.code, message: $0.message, stage: $0.stage)
     }
     return try ResultDocument(
       id: id, response: try result.response.map(document), failure: failure, attempts: result.attempts,
-      duration: result.duration, requestID: result.requestID
+      duration: result.duration, requestID: result.requestID, metadata: mask.map { ResultMetadata.make(result, $0) }
     ).line()
   }
 

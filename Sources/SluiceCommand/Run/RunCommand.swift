@@ -20,6 +20,8 @@ enum RunCommand {
       Option("concurrency", nil, "N", "Have so many requests in flight (default 64)"),
       Option("rate", nil, "N/s", "Start at most so many requests a second"),
       Option("drain", nil, "DURATION", "When interrupted, wait so long for what is in flight (default 30s)"),
+      Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
+      Option("metadata", nil, nil, "Add to each result the requests as given and as sent, the final URL and timings"),
       Option("plugin", nil, "PATH[=JSON]", "Add a plugin to each list that it has a part in; may be repeated"),
       Option("no-progress", nil, nil, "Show no progress bar on a terminal"),
       Option("quiet", "q", nil, "Show neither progress nor summary"),
@@ -34,26 +36,30 @@ enum RunCommand {
     let input = try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
     raiseDescriptorLimit(for: settings)
     Waiting.startPool()
-    let engine = try EngineStart.engine(settings.configuration)
+    let recorder = try EventRecorder.make(arguments, settings.configuration.redaction)
+    var configuration = settings.configuration
+    recorder?.append(to: &configuration)
+    let engine = try EngineStart.engine(configuration)
     let output = try ByteOutput(path: arguments["output"])
-    let session = RunSession(settings, engine, input, output)
+    let session = RunSession(settings, engine, input, output, recorder)
     interruption.onSignal { session.stop() }
     let progress = try ProgressBar(arguments, session, input)
     let started = MonotonicClock.now
     let inputFailure = session.feed()
-    let isWhole = interruption.received == nil && session.outputFailure == nil
+    let isWhole = interruption.received == nil && session.outputFailure == nil && session.eventsFailure == nil
     session.waitForResults(upTo: settings.drain)
     // Plugins write what they hold back within this time; what is still in flight fails after it.
     let rest = session.inFlight == 0 ? settings.drain : Self.lastMoment
     Waiting.result { await engine.shutdown(drain: rest) }
     session.waitForResults()
     let outputFailure = output.finish()
+    let eventsFailure = recorder?.finish()
     progress?.finish()
     if !arguments.has("quiet") {
       let summary = RunSummary(session.counts, engine.metrics(), duration: MonotonicClock.now - started)
       StandardError.write(summary.text(isWhole: isWhole))
     }
-    return try status(session, outputFailure, inputFailure, interruption)
+    return try status(session, outputFailure, eventsFailure, inputFailure, interruption)
   }
 
   /// A request in flight over HTTP/1.1 takes a connection.
@@ -67,13 +73,14 @@ enum RunCommand {
   }
 
   private static func status(
-    _ session: RunSession, _ outputFailure: ByteOutput.Failure?, _ inputFailure: CommandError?,
-    _ interruption: Interruption
+    _ session: RunSession, _ outputFailure: ByteOutput.Failure?, _ eventsFailure: CommandError?,
+    _ inputFailure: CommandError?, _ interruption: Interruption
   ) throws(CommandError) -> ExitStatus {
     if let outputFailure {
       if outputFailure.isBrokenPipe { return .brokenPipe }
       throw CommandError(.failed, outputFailure.description)
     }
+    if let eventsFailure { throw eventsFailure }
     if let signal = interruption.received { return .interrupted(by: signal) }
     if let inputFailure { throw inputFailure }
     return session.counts.failed == 0 ? .succeeded : .failed

@@ -17,6 +17,7 @@ final class RunSession: Sendable {
     var isStopping = false
     var isReaderWaiting = false
     var outputFailure: ByteOutput.Failure?
+    var eventsFailure: ByteOutput.Failure?
     var counts = RunCounts()
   }
 
@@ -27,32 +28,51 @@ final class RunSession: Sendable {
   private let engine: Engine
   private let input: InputLines
   private let output: ByteOutput
+  private let recorder: EventRecorder?
+  private let mask: SecretMask
   private let parser: RunParser
   private let parent = EngineStart.parent
   private let state = Monitor(State())
 
-  init(_ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput) {
+  init(_ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ recorder: EventRecorder?)
+  {
     self.settings = settings
     self.engine = engine
     self.input = input
     self.output = output
+    self.recorder = recorder
+    mask = SecretMask(settings.configuration.redaction)
     parser = RunParser(
       baseURL: engine.baseURL, bodyLimitBytes: settings.configuration.transport.maxRequestBytes)
     output.listen(
       ByteOutput.Listener(
-        onRoom: { [weak self] in
-          self?.state.broadcast()
-          self?.refill()
-        },
+        onRoom: { [weak self] in self?.goOn() },
         onFailure: { [weak self] failure in
           self?.state.withLock { $0.outputFailure = failure }
           self?.stop()
         }))
+    recorder?.listen(
+      ByteOutput.Listener(
+        onRoom: { [weak self] in self?.goOn() },
+        onFailure: { [weak self] failure in
+          self?.state.withLock { $0.eventsFailure = failure }
+          self?.stop()
+        }))
   }
+
+  /// An output has room again.
+  private func goOn() {
+    state.broadcast()
+    refill()
+  }
+
+  /// Both outputs take more.
+  private var hasRoom: Bool { output.hasRoom && recorder?.hasRoom ?? true }
 
   var counts: RunCounts { state.withLock { $0.counts } }
   var inFlight: Int { state.withLock { $0.inFlight } }
   var outputFailure: ByteOutput.Failure? { state.withLock { $0.outputFailure } }
+  var eventsFailure: ByteOutput.Failure? { state.withLock { $0.eventsFailure } }
 
   /// Begins no further request. From any thread.
   func stop() {
@@ -111,7 +131,7 @@ final class RunSession: Sendable {
         state.counts.dropped += 1
         return false
       }
-      guard state.inFlight < self.settings.concurrency, self.output.hasRoom else { return nil }
+      guard state.inFlight < self.settings.concurrency, self.hasRoom else { return nil }
       state.inFlight += 1
       return true
     }
@@ -134,7 +154,7 @@ final class RunSession: Sendable {
   private func takeForFreeSlot() -> RunJob? {
     let (job, wakes): (RunJob?, Bool) = state.withLock { state in
       // Asked under this lock, or room that is made at this moment would fill no slot.
-      guard state.inFlight < settings.concurrency, !state.isStopping, output.hasRoom else { return (nil, false) }
+      guard state.inFlight < settings.concurrency, !state.isStopping, hasRoom else { return (nil, false) }
       guard let job = state.queue.popFirst() else { return (nil, false) }
       state.inFlight += 1
       return (job, state.isReaderWaiting)
@@ -168,7 +188,7 @@ final class RunSession: Sendable {
       state.counts.failed += 1
       state.counts.invalid += 1
     }
-    waitAsReader { state -> Void? in state.isStopping || self.output.hasRoom ? () : nil }
+    waitAsReader { state -> Void? in state.isStopping || self.hasRoom ? () : nil }
   }
 
   // MARK: Completions
@@ -193,7 +213,7 @@ final class RunSession: Sendable {
   }
 
   private func line(_ result: TransactionResult, _ job: RunJob) -> [UInt8] {
-    do { return try ResultText.line(result, id: job.id) } catch {
+    do { return try ResultText.line(result, id: job.id, metadata: settings.hasMetadata ? mask : nil) } catch {
       var failed = result
       failed.response = nil
       failed.error = TransactionError(code: "invalid_result", message: "the result cannot be written: \(error)")
@@ -206,7 +226,7 @@ final class RunSession: Sendable {
     let (job, wakes): (RunJob?, Bool) = state.withLock { state in
       state.counts.completed += 1
       state.inFlight -= 1
-      let job = output.hasRoom && !state.isStopping ? state.queue.popFirst() : nil
+      let job = hasRoom && !state.isStopping ? state.queue.popFirst() : nil
       if job != nil { state.inFlight += 1 }
       let isUseful = job == nil || state.queue.isHalfEmpty
       defer { if isUseful { state.isReaderWaiting = false } }

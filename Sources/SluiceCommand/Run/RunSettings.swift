@@ -8,12 +8,14 @@ struct RunSettings: Sendable {
   /// Between two starts; nil sets no pace.
   let interval: Duration?
   let drain: Duration
+  let hasMetadata: Bool
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
     var configuration = try EngineStart.configuration(arguments["config"])
     try PluginArguments.append(arguments.all("plugin"), to: &configuration)
     self.configuration = configuration
     concurrency = try arguments.integer("concurrency", 1...1_000_000) ?? 64
+    hasMetadata = arguments.has("metadata")
     drain = try arguments.duration("drain") ?? .seconds(30)
     interval = try arguments["rate"].map { text throws(CommandError) in try Self.interval(text) }
   }

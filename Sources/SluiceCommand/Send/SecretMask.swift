@@ -3,39 +3,31 @@ import SluiceMessages
 
 /// Hides secrets in what is shown: credentials, cookies, signed query parameters, and what `redact` names.
 struct SecretMask: Sendable {
-  private static let headers = [
-    "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "x-amz-security-token",
-    "authentication-info", "proxy-authentication-info",
-  ]
-  /// Those of OpenTelemetry's `url.full`.
-  private static let parameters = [
-    "X-Amz-Signature", "X-Amz-Credential", "X-Amz-Security-Token", "AWSAccessKeyId", "Signature", "sig",
-    "X-Goog-Signature",
-  ]
+  private let secrets: SecretList
 
-  private let headers: [String]
-  private let parameters: [String]
-
-  init(_ redaction: Redaction) {
-    headers = Self.headers + redaction.headers
-    parameters = Self.parameters + redaction.query
-  }
+  init(_ redaction: Redaction) { secrets = SecretList(headers: redaction.headers, query: redaction.query) }
 
   func lines(_ fields: HeaderFields) -> [String] {
-    fields.indices.map { index in
-      let name = fields.name(at: index)
-      let isSecret = headers.contains(name.lowercased()) || fields.marks(at: index).contains(.sensitive)
-      return "\(name): \(isSecret ? "REDACTED" : PrintableText.of(fields.value(at: index)))"
-    }
+    fields.indices.map { "\(fields.name(at: $0)): \(PrintableText.of(value(fields, at: $0)))" }
   }
 
-  /// Path and query.
-  func target(_ url: HTTPURL) -> String {
-    guard let query = url.query else { return url.path }
-    let pairs = query.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-      let name = pair.prefix { $0 != "=" }
-      return parameters.contains { $0 == name } && name.count < pair.count ? "\(name)=REDACTED" : String(pair)
+  /// The same fields, secrets hidden.
+  func fields(_ fields: HeaderFields) -> HeaderFields {
+    var shown = HeaderFields()
+    for index in fields.indices {
+      let (name, value) = (fields.name(at: index), value(fields, at: index))
+      shown.append(name, value)
     }
-    return "\(url.path)?\(pairs.joined(separator: "&"))"
+    return shown
   }
+
+  private func value(_ fields: HeaderFields, at index: Int) -> String {
+    if fields.marks(at: index).contains(.sensitive) { return SecretList.placeholder }
+    return secrets.value(fields.value(at: index), ofHeader: fields.name(at: index))
+  }
+
+  func url(_ url: HTTPURL) -> String { secrets.url(url.string) }
+
+  /// Path and query.
+  func target(_ url: HTTPURL) -> String { secrets.url(url.query.map { "\(url.path)?\($0)" } ?? url.path) }
 }

@@ -35,6 +35,8 @@ enum SendCommand {
     Option("output", "o", "FILE", "Write the body to this file while it arrives"),
     Option("include", "i", nil, "Print the response's head before the body"),
     Option("json", nil, nil, "Print a result document, as \"sluice run\" does"),
+    Option("metadata", nil, nil, "With --json, add the requests as given and as sent, the final URL and timings"),
+    Option("events", nil, "FILE", "Record every event of the transaction here, for \"sluice verify-trace\""),
     Option("silent", "s", nil, "Say nothing on standard error"),
     Option("show-error", "S", nil, "With -s, still say why the request failed"),
     Option("verbose", "v", nil, "Show the heads that are sent and received; secrets are hidden"),
@@ -58,13 +60,15 @@ enum SendCommand {
     var configuration = try SendConfiguration.make(arguments)
     let request = try SendRequest(arguments, configuration).make()
     let mask = SecretMask(configuration.redaction)
+    let recorder = try EventRecorder.make(arguments, configuration.redaction)
+    recorder?.append(to: &configuration)
     if arguments.has("verbose") { configuration.append(VerboseStage(mask: mask).code, named: "send --verbose") }
     let engine = try EngineStart.engine(configuration, isVerbose: arguments.has("verbose"))
-    let output = try SendOutput(arguments)
+    let output = try SendOutput(arguments, mask)
     let result = perform(request, engine, output, interruption)
     if arguments.has("trace") { StandardError.write(Waterfall(result, engine.metrics()).text) }
     Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
-    let ending = try output.finish(result)
+    let ending = try output.finish(result) ?? recorder?.finish()
     return status(result, ending, arguments, interruption)
   }
 

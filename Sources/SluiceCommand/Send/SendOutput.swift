@@ -9,8 +9,14 @@ struct SendOutput {
   private let bytes: ByteOutput
   private let stream: BodyStreamer?
   private let includesHead: Bool
+  /// Hides secrets of the metadata; nil leaves it out.
+  private let metadataMask: SecretMask?
 
-  init(_ arguments: ParsedArguments) throws(CommandError) {
+  init(_ arguments: ParsedArguments, _ mask: SecretMask) throws(CommandError) {
+    if arguments.has("metadata"), !arguments.has("json") {
+      throw CommandError(.usage, "--metadata: goes into a result document; ask for one with --json")
+    }
+    metadataMask = arguments.has("metadata") ? mask : nil
     includesHead = arguments.has("include") || arguments.has("head")
     bytes = try ByteOutput(path: arguments["output"])
     bytes.listen(
@@ -35,7 +41,7 @@ struct SendOutput {
   }
 
   private func document(_ result: TransactionResult) throws(CommandError) -> [UInt8] {
-    do { return try ResultText.line(result, id: JSONValue(result.id.description)) } catch {
+    do { return try ResultText.line(result, id: JSONValue(result.id.description), metadata: metadataMask) } catch {
       throw CommandError(.failed, "the result cannot be written as a document: \(error)")
     }
   }

@@ -1,5 +1,5 @@
 import CJansson
-import SluiceMessages
+package import SluiceMessages
 
 /// The `headers` and `trailers` of a document:
 ///
@@ -7,9 +7,9 @@ import SluiceMessages
 ///     value  := "text" | {"base64": "…"} | [ "text" | {"base64": "…"}, … ]
 ///
 /// Names are in lower case; an array holds the lines of a repeated field in wire order.
-enum HeadersDocument {
+package enum HeadersDocument {
   /// A field whose name is no token is left out: a document could not be sent with it.
-  static func make(_ headers: HeaderFields) -> JSONValue {
+  package static func make(_ headers: HeaderFields) -> JSONValue {
     let fields = JSONValue.object()
     headers.buffer.withUnsafeBufferPointer { buffer in
       for index in headers.indices {

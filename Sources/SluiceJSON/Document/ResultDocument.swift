@@ -1,10 +1,10 @@
 /// One line of output: what became of a request line.
 ///
 ///     {"id": …, "response": { response }, "error": {"code": "…", "message": "…", "stage": "…"},
-///      "attempts": 1, "durationMs": 1.93, "requestId": "…"}
+///      "attempts": 1, "metadata": { … }, "durationMs": 1.93, "requestId": "…"}
 ///
-/// `error` is there only where the request failed, its `stage` only where one is to blame, and `response` wherever there
-/// was one.
+/// `error` is there only where the request failed, its `stage` only where one is to blame, `response` wherever there
+/// was one, and `metadata` only where it was asked for.
 public struct ResultDocument {
   /// Why a request failed.
   public struct Failure: Sendable, Hashable {
@@ -28,10 +28,12 @@ public struct ResultDocument {
   public var attempts: Int
   public var duration: Duration
   public var requestID: String?
+  /// What else is known, where it was asked for.
+  public var metadata: JSONValue?
 
   public init(
     id: JSONValue, response: JSONValue? = nil, failure: Failure? = nil, attempts: Int, duration: Duration,
-    requestID: String? = nil
+    requestID: String? = nil, metadata: JSONValue? = nil
   ) {
     self.id = id
     self.response = response
@@ -39,6 +41,7 @@ public struct ResultDocument {
     self.attempts = attempts
     self.duration = duration
     self.requestID = requestID
+    self.metadata = metadata
   }
 
   /// The document on one line, with its line feed.
@@ -62,6 +65,7 @@ public struct ResultDocument {
     document["response"] = response
     document["error"] = failure.map(Self.error)
     document["attempts"] = JSONValue(Int64(attempts))
+    document["metadata"] = metadata
     return document
   }
 

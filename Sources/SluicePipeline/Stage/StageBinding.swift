@@ -23,19 +23,6 @@ public final class StageBinding: Sendable {
   }
 }
 
-/// A tracer in the pipeline.
-public final class TracerBinding: Sendable {
-  public let name: String
-  public let tracer: any Tracer
-  let interests: TraceInterests
-
-  public init(name: String, tracer: any Tracer) {
-    self.name = name
-    self.tracer = tracer
-    interests = tracer.interests
-  }
-}
-
 /// What follows when a stage breaks a rule or its deadline.
 public enum FaultPolicy: String, Sendable, Hashable, CaseIterable {
   /// The transaction fails.

@@ -4,10 +4,18 @@ public protocol Tracer: AnyObject, Sendable {
   var interests: TraceInterests { get }
 
   func record(_ event: TraceEvent)
+
+  /// The same for a tracer that may have to drop an event; false where it did.
+  func offer(_ event: TraceEvent) -> Bool
 }
 
 extension Tracer {
   public var interests: TraceInterests { .all }
+
+  public func offer(_ event: TraceEvent) -> Bool {
+    record(event)
+    return true
+  }
 }
 
 /// A set of kinds of events.

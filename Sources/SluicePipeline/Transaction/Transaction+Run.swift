@@ -50,6 +50,10 @@ extension Transaction {
   }
 
   private func emitAndCheck(_ kind: TraceEvent.Kind) -> TransactionMachine.Event {
+    if kind == .didConfigure {
+      // What the tracers are told is the request as it will be sent, whichever form stages left it in.
+      do { try exchange.settleRequest() } catch { return .abort(error) }
+    }
     emit(kind)
     guard kind == .willExecute else { return .done }
     do {

@@ -42,13 +42,40 @@ extension Transaction {
   private func record(_ event: TraceEvent) {
     let phase = exchange.phase
     exchange.phase = .trace
-    let tracers = pipeline.tracers
-    for index in tracers.indices {
-      // Safe because the pipeline, which the transaction keeps, keeps its tracers; else each event would retain them.
-      unsafe Unmanaged.passUnretained(tracers[index])._withUnsafeGuaranteedRef {
-        if $0.interests.contains(event.kind) { $0.tracer.record(event) }
+    if pipeline.measuresTracers {
+      recordMeasured(event)
+    } else {
+      let tracers = pipeline.tracers
+      for index in tracers.indices {
+        // Safe because the pipeline, which the transaction keeps, keeps its tracers; else each event would retain them.
+        unsafe Unmanaged.passUnretained(tracers[index])._withUnsafeGuaranteedRef {
+          if $0.interests.contains(event.kind) { $0.tracer.record(event) }
+        }
       }
     }
     exchange.phase = phase
+  }
+
+  /// Reads the clock once before the tracers and once after each; what comes next goes on from the last reading, so that
+  /// the time of a tracer is not taken for that of a stage.
+  private func recordMeasured(_ event: TraceEvent) {
+    let loop = environment.loop
+    let metrics = self.metrics
+    var before = loop.now
+    for (index, binding) in pipeline.tracers.enumerated() where binding.wants(event.kind) {
+      let isTaken = binding.tracer.offer(event)
+      let after = loop.now
+      if let budget = binding.budget {
+        let time = after.duration(since: before)
+        if isTaken {
+          metrics.recordTracer(index, nanoseconds: time.nanoseconds)
+        } else {
+          metrics.countTracerDrop(index)
+        }
+        if binding.overran(budget, in: time) { metrics.countTracerOverrun(index) }
+      }
+      before = after
+    }
+    clock = before
   }
 }

@@ -60,12 +60,7 @@ extension PluginInstance {
 
   private func withTimings(_ timings: TransferTimings?, _ body: (UnsafePointer<sluice_timings>?) -> Void) {
     guard let timings else { return body(nil) }
-    var record = sluice_timings(
-      size: UInt32(MemoryLayout<sluice_timings>.size), is_connection_reused: timings.isConnectionReused ? 1 : 0,
-      queue: timings.queue.nanoseconds, name_lookup: timings.nameLookup.nanoseconds,
-      connect: timings.connect.nanoseconds, tls_handshake: timings.tlsHandshake.nanoseconds,
-      send: timings.send.nanoseconds, wait: timings.wait.nanoseconds, receive: timings.receive.nanoseconds,
-      bytes_sent: UInt64(clamping: timings.bytesSent), bytes_received: UInt64(clamping: timings.bytesReceived))
+    var record = sluice_timings(timings)
     body(&record)
   }
 }

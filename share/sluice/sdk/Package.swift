@@ -24,7 +24,7 @@ let package = Package(
     .target(name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: settings),
     .target(name: "SluiceLocks", swiftSettings: settings),
     .target(
-      name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON"],
+      name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON", "SluiceMessages"],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6],

@@ -1,0 +1,49 @@
+import SluiceMessages
+import SluicePipeline
+
+/// One line of an event log; docs/schema/event.schema.json says what it holds.
+enum EventLine {
+  /// [loop]
+  static func make(_ event: TraceEvent, _ mask: SecretMask) -> [UInt8] {
+    let exchange = event.exchange
+    var line = LineText()
+    line.text("event", event.kind.name)
+    line.text("transaction", exchange.id.description)
+    line.number("timeNs", event.time.nanoseconds)
+    line.number("attempt", exchange.attempt)
+    line.number("hop", exchange.hop)
+    line.text("requestId", exchange.requestID)
+    line.text("method", exchange.nativeRequest.method)
+    line.text("url", mask.url(exchange.nativeRequest.url))
+    if event.status != 0 { line.number("status", event.status) }
+    if let outcome = event.outcome { line.text("outcome", outcome.name) }
+    if let error = event.error { add(error, to: &line) }
+    if event.kind == .willRetry { line.number("delayNs", event.duration.nanoseconds) }
+    if event.kind == .didComplete { line.number("durationNs", event.duration.nanoseconds) }
+    if let timings = event.timings { add(timings, to: &line) }
+    return line.end()
+  }
+
+  private static func add(_ error: TransactionError, to line: inout LineText) {
+    line.object("error") { line in
+      line.text("code", error.code)
+      line.text("message", error.message)
+      if let stage = error.stage { line.text("stage", stage) }
+    }
+  }
+
+  private static func add(_ timings: TransferTimings, to line: inout LineText) {
+    line.object("timings") { line in
+      line.number("queueNs", timings.queue.nanoseconds)
+      line.number("dnsNs", timings.nameLookup.nanoseconds)
+      line.number("connectNs", timings.connect.nanoseconds)
+      line.number("tlsNs", timings.tlsHandshake.nanoseconds)
+      line.number("sendNs", timings.send.nanoseconds)
+      line.number("waitNs", timings.wait.nanoseconds)
+      line.number("receiveNs", timings.receive.nanoseconds)
+      line.number("bytesSent", timings.bytesSent)
+      line.number("bytesReceived", timings.bytesReceived)
+      line.flag("isConnectionReused", timings.isConnectionReused)
+    }
+  }
+}

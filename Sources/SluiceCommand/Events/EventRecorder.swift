@@ -1,0 +1,43 @@
+import Sluice
+import SluicePipeline
+
+/// `--events FILE`: writes every event of every transaction to a file, one a line.
+///
+/// Nothing is left out: where the file is slower than the traffic, `run` begins no request until there is room again.
+final class EventRecorder: Sendable {
+  private let output: ByteOutput
+  private let mask: SecretMask
+
+  /// Nil without the option. Standard output can take the events where the results go elsewhere.
+  static func make(_ arguments: ParsedArguments, _ redaction: Redaction) throws(CommandError) -> EventRecorder? {
+    guard let path = arguments["events"] else { return nil }
+    if path == "-", arguments["output"] ?? "-" == "-" {
+      throw CommandError(
+        .usage, "--events -: standard output takes the results already; send them elsewhere with -o FILE")
+    }
+    return EventRecorder(try ByteOutput(path: path), SecretMask(redaction))
+  }
+
+  private init(_ output: ByteOutput, _ mask: SecretMask) {
+    self.output = output
+    self.mask = mask
+  }
+
+  /// Adds the tracer that writes, as the last one.
+  func append(to configuration: inout Configuration) {
+    var code = StageCode(trace: { [output, mask] in output.append(EventLine.make($0, mask)) })
+    code.isTrustedTracer = true
+    configuration.append(code, named: "--events")
+  }
+
+  /// Tells of room and of failures; before the first event.
+  func listen(_ listener: ByteOutput.Listener) { output.listen(listener) }
+
+  var hasRoom: Bool { output.hasRoom }
+
+  /// Writes what is left, once, when the engine has ended; gives what went wrong at any time.
+  func finish() -> CommandError? {
+    guard let failure = output.finish() else { return nil }
+    return CommandError(.failed, "\(failure.description); the event log is not whole")
+  }
+}

@@ -1,0 +1,69 @@
+/// One line of JSON that is put together member by member, without building values first.
+struct LineText {
+  private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  init() {
+    bytes.reserveCapacity(512)
+    open()
+  }
+
+  mutating func text(_ name: StaticString, _ value: String) {
+    key(name)
+    bytes.append(UInt8(ascii: "\""))
+    for byte in value.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        bytes.append(UInt8(ascii: "\\"))
+        bytes.append(byte)
+      case 0..<0x20: bytes += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  mutating func number(_ name: StaticString, _ value: some BinaryInteger) {
+    key(name)
+    bytes += "\(value)".utf8
+  }
+
+  mutating func flag(_ name: StaticString, _ value: Bool) {
+    key(name)
+    bytes += value ? "true".utf8 : "false".utf8
+  }
+
+  /// A member that is an object, whose members the body adds.
+  mutating func object(_ name: StaticString, _ body: (inout LineText) -> Void) {
+    key(name)
+    open()
+    body(&self)
+    close()
+  }
+
+  /// Ends the line.
+  mutating func end() -> [UInt8] {
+    close()
+    bytes.append(UInt8(ascii: "\n"))
+    return bytes
+  }
+
+  private mutating func open() {
+    bytes.append(UInt8(ascii: "{"))
+    needsComma = false
+  }
+
+  private mutating func close() {
+    bytes.append(UInt8(ascii: "}"))
+    needsComma = true
+  }
+
+  private mutating func key(_ name: StaticString) {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = true
+    bytes.append(UInt8(ascii: "\""))
+    name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+  }
+}

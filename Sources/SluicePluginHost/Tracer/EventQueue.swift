@@ -1,0 +1,102 @@
+import SluiceLocks
+import SluicePipeline
+import Synchronization
+
+/// The events of one loop on their way to a tracer's thread: a ring, and a reserve for what may not be lost.
+///
+/// While there is room in the ring, adding takes no lock and allocates nothing. When it is full,
+/// - events between the start and the end of a transaction are dropped, and with one all later ones of that transaction up
+///   to its end, so that no event is there without the one before it;
+/// - an end goes to the reserve;
+/// - a start waits for room, which holds up the loop, and goes to the reserve where none comes in time.
+///
+/// So the reserve holds at most one end for each transaction that was in flight, besides the few starts after which the
+/// time budget has the tracer switched off. While it holds anything, all else goes behind it or is dropped, which keeps the order.
+final class EventQueue: Sendable {
+  private let ring: EventRing
+  private let reserve = Locked<[ReservedRecord]>([])
+  private let reservedCount = Atomic<Int>(0)
+  /// The loop waits for room.
+  private let isWaiting = Atomic<Bool>(false)
+  private let room = Monitor(())
+  private let patience: Duration
+
+  /// - Parameter patience: how long a start waits for room.
+  init(capacityBytes: Int, patience: Duration) {
+    ring = EventRing(capacityBytes: capacityBytes)
+    self.patience = patience
+  }
+
+  /// Takes on a copy; false where the event is dropped. [loop]
+  func add(_ event: TraceEvent) -> Bool {
+    let isBoundary = event.kind == .willExecute || event.kind == .didComplete
+    if !isBoundary, event.exchange.attachments[self] != nil { return false }
+    let record = EventRecord(event)
+    if write(record) { return true }
+    guard isBoundary else {
+      event.exchange.attachments[self] = self
+      return false
+    }
+    if event.kind == .willExecute, waitForRoom(), write(record) { return true }
+    reserve.withLock { reserve in
+      reserve.append(ReservedRecord(record))
+      reservedCount.store(reserve.count, ordering: .sequentiallyConsistent)
+    }
+    return true
+  }
+
+  private func write(_ record: EventRecord) -> Bool {
+    guard reservedCount.load(ordering: .acquiring) == 0 else { return false }
+    return ring.write(byteCount: record.byteCount) { record.write(to: $0) }
+  }
+
+  var isHoldingUp: Bool { isWaiting.load(ordering: .relaxed) }
+
+  private func waitForRoom() -> Bool {
+    isWaiting.store(true, ordering: .sequentiallyConsistent)
+    defer { isWaiting.store(false, ordering: .relaxed) }
+    return room.wait(upTo: patience) { _ in hasRoom ? true : nil } ?? false
+  }
+
+  private var hasRoom: Bool { reservedCount.load(ordering: .sequentiallyConsistent) == 0 && ring.isHalfFree }
+
+  var isEmpty: Bool { ring.isEmpty && reservedCount.load(ordering: .sequentiallyConsistent) == 0 }
+
+  /// Gives everything that is there to the body, in order; false where there was nothing. [the tracer's thread]
+  /// - Parameter body: answers false to have nothing more.
+  func drain(_ body: (UnsafeMutableRawPointer) -> Bool) -> Bool {
+    var isAny = false
+    var wantsMore = true
+    while wantsMore, ring.read({ wantsMore = body($0) }) {
+      isAny = true
+      makeRoom()
+    }
+    // Nothing is added to the ring while the reserve holds anything, so what is there comes after all of it.
+    guard wantsMore, reservedCount.load(ordering: .acquiring) > 0, ring.isEmpty else { return isAny }
+    let records = reserve.withLock { reserve in
+      defer { reserve = [] }
+      reservedCount.store(0, ordering: .sequentiallyConsistent)
+      return reserve
+    }
+    for record in records where wantsMore { wantsMore = body(record.memory) }
+    makeRoom()
+    return true
+  }
+
+  private func makeRoom() {
+    guard isWaiting.load(ordering: .sequentiallyConsistent), hasRoom else { return }
+    room.update { _ in }
+  }
+}
+
+/// One record in memory of its own. Unchecked: written before another thread knows of it, and only read after that.
+private final class ReservedRecord: @unchecked Sendable {
+  let memory: UnsafeMutableRawPointer
+
+  init(_ record: EventRecord) {
+    memory = .allocate(byteCount: record.byteCount, alignment: 16)
+    record.write(to: memory)
+  }
+
+  deinit { memory.deallocate() }
+}

@@ -1,0 +1,115 @@
+import CSluice
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// A bounded copy of an event: a `sluice_event` without an exchange, its timings, and its texts, in one piece of memory.
+struct EventRecord {
+  /// Longer texts are cut, between two characters.
+  static let urlBytes = 2048
+  static let messageBytes = 1024
+  static let textBytes = 256
+
+  private static let timingsOffset = (MemoryLayout<sluice_event>.size + 15) & ~15
+  private static let textOffset = (timingsOffset + MemoryLayout<sluice_timings>.size + 15) & ~15
+
+  let event: TraceEvent
+  private let method: String
+  private let url: String
+  private let timings: TransferTimings?
+  /// Enough for all of it.
+  let byteCount: Int
+
+  /// [loop]
+  init(_ event: TraceEvent) {
+    self.event = event
+    let request = event.exchange.nativeRequest
+    if let form = event.exchange.requestDocument, form.isTruth, let document = form.document as? LiveDocument {
+      method = document.json["method"]?.string ?? request.method
+      url = document.json["url"]?.string ?? request.url.string
+    } else {
+      method = request.method
+      url = request.url.string
+    }
+    timings = event.timings
+    var count = Self.textOffset + Self.count(event.exchange.requestID, Self.textBytes)
+    count += Self.count(method, Self.textBytes) + Self.count(url, Self.urlBytes)
+    if let error = event.error {
+      count += Self.count(error.code, Self.textBytes) + Self.count(error.message, Self.messageBytes)
+      count += Self.count(error.stage ?? "", Self.textBytes)
+    }
+    byteCount = count
+  }
+
+  /// Writes it where there is room for ``byteCount`` bytes; it holds addresses of that room. [loop]
+  func write(to memory: UnsafeMutableRawPointer) {
+    var writer = TextWriter(next: memory + Self.textOffset)
+    var record = sluice_event()
+    record.size = UInt32(MemoryLayout<sluice_event>.size)
+    record.kind = event.kind.rawValue
+    record.time = event.time.nanoseconds
+    record.transaction_id = event.exchange.id.bytes
+    record.attempt = UInt32(clamping: event.exchange.attempt)
+    record.hop = UInt32(clamping: event.exchange.hop)
+    record.status = UInt32(clamping: event.status)
+    record.outcome = event.outcome?.rawValue ?? UInt32(SLUICE_PENDING)
+    record.duration = event.duration.nanoseconds
+    if let error = event.error {
+      record.error_code = writer.copy(error.code, Self.textBytes)
+      record.error_message = writer.copy(error.message, Self.messageBytes)
+      record.error_stage = writer.copy(error.stage ?? "", Self.textBytes)
+    }
+    record.request_id = writer.copy(event.exchange.requestID, Self.textBytes)
+    record.method = writer.copy(method, Self.textBytes)
+    record.url = writer.copy(url, Self.urlBytes)
+    if let timings {
+      let place = (memory + Self.timingsOffset).bindMemory(to: sluice_timings.self, capacity: 1)
+      place.initialize(to: sluice_timings(timings))
+      record.timings = UnsafePointer(place)
+    }
+    memory.bindMemory(to: sluice_event.self, capacity: 1).initialize(to: record)
+  }
+
+  /// The event in memory that ``write(to:)`` filled.
+  static func event(at memory: UnsafeMutableRawPointer) -> UnsafePointer<sluice_event> {
+    UnsafePointer(memory.assumingMemoryBound(to: sluice_event.self))
+  }
+
+  private static func count(_ text: String, _ limit: Int) -> Int { min(text.utf8.count, limit) }
+}
+
+/// Puts texts one behind the other.
+private struct TextWriter {
+  var next: UnsafeMutableRawPointer
+
+  mutating func copy(_ text: String, _ limit: Int) -> sluice_text {
+    var text = text
+    let copy = text.withUTF8 { bytes -> sluice_text in
+      guard let start = bytes.baseAddress, !bytes.isEmpty else { return .empty }
+      let count = Self.cut(bytes, limit)
+      next.copyMemory(from: start, byteCount: count)
+      return sluice_text(data: UnsafePointer(next.assumingMemoryBound(to: CChar.self)), size: count)
+    }
+    next += copy.size
+    return copy
+  }
+
+  /// Where the text is cut: never within a character of UTF-8.
+  private static func cut(_ bytes: UnsafeBufferPointer<UInt8>, _ limit: Int) -> Int {
+    guard bytes.count > limit else { return bytes.count }
+    var count = limit
+    while count > 0, bytes[count] & 0xC0 == 0x80 { count -= 1 }
+    return count
+  }
+}
+
+extension sluice_timings {
+  init(_ timings: TransferTimings) {
+    self.init(
+      size: UInt32(MemoryLayout<sluice_timings>.size), is_connection_reused: timings.isConnectionReused ? 1 : 0,
+      queue: timings.queue.nanoseconds, name_lookup: timings.nameLookup.nanoseconds,
+      connect: timings.connect.nanoseconds, tls_handshake: timings.tlsHandshake.nanoseconds,
+      send: timings.send.nanoseconds, wait: timings.wait.nanoseconds, receive: timings.receive.nanoseconds,
+      bytes_sent: UInt64(clamping: timings.bytesSent), bytes_received: UInt64(clamping: timings.bytesReceived))
+  }
+}

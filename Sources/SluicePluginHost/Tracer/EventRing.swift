@@ -1,0 +1,65 @@
+import Synchronization
+
+/// Records of bytes on their way from one thread that writes to one that reads, in a fixed piece of memory, without locks.
+///
+///     │ free │ size│record │ size│record │ 0 │ unused up to the end
+///            ▲ released                    ▲ written, modulo the capacity
+///
+/// A record lies in one piece and stays where it is until it is released, so it may hold addresses into itself. Unchecked
+/// because of the memory: what lies between the two counts is the reader's, the rest is the writer's.
+final class EventRing: @unchecked Sendable {
+  private static let alignment = 16
+
+  let capacityBytes: Int
+  private let memory: UnsafeMutableRawPointer
+  /// Bytes since the beginning.
+  private let written = Atomic<Int>(0)
+  private let released = Atomic<Int>(0)
+
+  /// - Parameter capacityBytes: a power of two, and at least four times the largest record, or that may never fit.
+  init(capacityBytes: Int) {
+    self.capacityBytes = capacityBytes
+    memory = .allocate(byteCount: capacityBytes, alignment: Self.alignment)
+  }
+
+  deinit { memory.deallocate() }
+
+  /// Whether at least half of it is free.
+  var isHalfFree: Bool {
+    written.load(ordering: .relaxed) - released.load(ordering: .sequentiallyConsistent) <= capacityBytes / 2
+  }
+
+  var isEmpty: Bool { written.load(ordering: .sequentiallyConsistent) == released.load(ordering: .relaxed) }
+
+  /// Has the record filled in and given to the reader; false where there is no room. [writer]
+  func write(byteCount: Int, _ fill: (UnsafeMutableRawPointer) -> Void) -> Bool {
+    let size = Self.alignment + (byteCount + Self.alignment - 1) & ~(Self.alignment - 1)
+    let position = written.load(ordering: .relaxed)
+    let rest = capacityBytes - offset(position)
+    let unused = rest < size ? rest : 0
+    guard position + unused + size - released.load(ordering: .acquiring) <= capacityBytes else { return false }
+    if unused > 0 { memory.storeBytes(of: 0, toByteOffset: offset(position), as: Int.self) }
+    let start = offset(position + unused)
+    memory.storeBytes(of: size, toByteOffset: start, as: Int.self)
+    fill(memory + start + Self.alignment)
+    // In one order with the reader's announcement that it sleeps: one of the two sees the other's.
+    written.store(position + unused + size, ordering: .sequentiallyConsistent)
+    return true
+  }
+
+  /// Gives the next record to the body, and releases it after that; false where there is none. [reader]
+  func read(_ body: (UnsafeMutableRawPointer) -> Void) -> Bool {
+    var position = released.load(ordering: .relaxed)
+    guard written.load(ordering: .sequentiallyConsistent) != position else { return false }
+    var size = memory.load(fromByteOffset: offset(position), as: Int.self)
+    if size == 0 {
+      position += capacityBytes - offset(position)
+      size = memory.load(fromByteOffset: 0, as: Int.self)
+    }
+    body(memory + offset(position) + Self.alignment)
+    released.store(position + size, ordering: .sequentiallyConsistent)
+    return true
+  }
+
+  private func offset(_ position: Int) -> Int { position & (capacityBytes - 1) }
+}

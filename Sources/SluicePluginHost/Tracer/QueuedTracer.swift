@@ -1,0 +1,151 @@
+import CLinux
+import CSluice
+import Glibc
+import SluiceLocks
+package import SluicePipeline
+import Synchronization
+
+/// `"delivery": "queued"`: hands a plugin's tracer bounded copies of the events on a thread of its own.
+///
+///     loop 0 ─► EventQueue ─┐
+///     loop 1 ─► EventQueue ─┴─► thread "sluice-tracer" ─► on_event, one at a time
+///
+/// The events of a transaction all come from one loop, and so in order.
+package final class QueuedTracer: Tracer {
+  /// Some thousand events for each loop, taken from the system as it is used.
+  package static let defaultCapacityBytes = 1 << 20
+  /// How long a start may hold up the loop, where the plugin has no `deadline`.
+  package static let defaultPatience = Duration.milliseconds(250)
+  /// An idle moment after which the thread goes to sleep: a stream of events wakes it once and not for each.
+  private static let lingerNanoseconds = 1_000_000
+
+  private enum Phase: Sendable {
+    case idle
+    case running
+    /// Deliver what is there, and end.
+    case finishing
+    /// End after the call that is under way.
+    case abandoned
+    case ended
+  }
+
+  private struct State: Sendable {
+    var phase = Phase.idle
+    var isWoken = false
+  }
+
+  private let instance: PluginInstance
+  private let queues: [EventQueue]
+  private let state = Monitor(State())
+  private let isSleeping = Atomic<Bool>(false)
+  private let isAbandoned = Atomic<Bool>(false)
+
+  /// - Parameters:
+  ///   - loops: how many loops the engine has.
+  ///   - capacityBytes: of each loop's ring; a power of two.
+  package init(
+    _ instance: PluginInstance, loops: Int, capacityBytes: Int = QueuedTracer.defaultCapacityBytes,
+    patience: Duration = QueuedTracer.defaultPatience
+  ) {
+    self.instance = instance
+    queues = (0..<loops).map { _ in EventQueue(capacityBytes: capacityBytes, patience: patience) }
+  }
+
+  /// Starts the thread; when the instance is active, and before the first event. [control]
+  package func start() throws(PluginError) {
+    state.withLock { $0.phase = .running }
+    instance.openWork.update { $0 += 1 }
+    let isStarted = LoaderThread.start { [self] in
+      sluice_name_thread("sluice-tracer")
+      work()
+    } then: { [self] in
+      instance.openWork.update { $0 -= 1 }
+      state.update { $0.phase = .ended }
+    }
+    guard !isStarted else { return }
+    instance.openWork.update { $0 -= 1 }
+    state.withLock { $0.phase = .idle }
+    throw PluginError(
+      .activateFailed, .plugin(name: instance.name, path: instance.generation.path),
+      "no thread could be started for its queued delivery")
+  }
+
+  /// Delivers what is there and ends the thread; gives up after the limit, and says so. The transactions must be over. [control]
+  package func stop(within limit: Duration) {
+    let wasRunning = state.update { state in
+      guard state.phase == .running else { return false }
+      state.phase = .finishing
+      return true
+    }
+    guard wasRunning else { return }
+    guard state.wait(upTo: limit, { $0.phase == .ended ? true : nil }) == nil else { return }
+    isAbandoned.store(true, ordering: .relaxed)
+    state.update { if $0.phase != .ended { $0.phase = .abandoned } }
+    instance.seat.log(.error, "did not take its queued events within \(limit); those that are left are dropped")
+  }
+
+  /// Whether a loop waits for room.
+  var isHoldingUp: Bool { queues.contains { $0.isHoldingUp } }
+
+  package func record(_ event: TraceEvent) { _ = offer(event) }
+
+  package func offer(_ event: TraceEvent) -> Bool {
+    let isTaken = queues[event.exchange.loop.index].add(event)
+    if isSleeping.load(ordering: .sequentiallyConsistent) { wake() }
+    return isTaken
+  }
+
+  private func wake() {
+    guard isSleeping.exchange(false, ordering: .sequentiallyConsistent) else { return }
+    state.update { $0.isWoken = true }
+  }
+
+  // MARK: The tracer's thread
+
+  private func work() {
+    while !isAbandoned.load(ordering: .relaxed) {
+      if drain() { continue }
+      var pause = timespec(tv_sec: 0, tv_nsec: Self.lingerNanoseconds)
+      nanosleep(&pause, nil)
+      if drain() { continue }
+      guard sleep() else { return }
+    }
+  }
+
+  private func drain() -> Bool {
+    var isAny = false
+    for queue in queues {
+      let isSome = queue.drain { record in
+        instance.deliver(EventRecord.event(at: record))
+        return !isAbandoned.load(ordering: .relaxed)
+      }
+      if isSome { isAny = true }
+    }
+    return isAny
+  }
+
+  /// Waits until there is something to do; false when there will not be.
+  private func sleep() -> Bool {
+    isSleeping.store(true, ordering: .sequentiallyConsistent)
+    defer { isSleeping.store(false, ordering: .relaxed) }
+    guard queues.allSatisfy(\.isEmpty) else { return true }
+    return state.wait { state in
+      if state.isWoken {
+        state.isWoken = false
+        return true
+      }
+      return state.phase == .running ? nil : false
+    }
+  }
+}
+
+extension PluginInstance {
+  /// Calls the tracer without an exchange. On its thread for queued delivery.
+  func deliver(_ event: UnsafePointer<sluice_event>) {
+    guard let function = tracerCalls.on_event else { return }
+    withTurn {
+      var context = CallContext(self, nil, .event)
+      CallContext.push(&context) { _ in function(handle, event) }
+    }
+  }
+}

@@ -1,0 +1,159 @@
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// `--events` of send and run, and `sluice verify-trace`.
+@Suite struct EventLogTests {
+  private func lines(_ path: String) throws -> [JSONValue] {
+    try FileTree.readText(path).split(separator: "\n").map { try JSONValue(parsing: String($0)) }
+  }
+
+  private func log(_ kinds: [String], _ change: (Int) -> String = { _ in "" }) -> String {
+    kinds.enumerated().map { index, kind in
+      let end = kind == "did_complete" ? #","outcome":"succeeded","durationNs":\#(index)"# : ""
+      return #"{"event":"\#(kind)","transaction":"01234567-89ab-4def-8123-456789abcdef","timeNs":\#(100 + index),"#
+        + #""attempt":0,"hop":0,"requestId":"r","method":"GET","url":"http://h/","status":200\#(end)\#(change(index))}"#
+        + "\n"
+    }.joined()
+  }
+
+  private static let success = [
+    "will_execute", "did_configure", "did_issue", "did_receive", "did_validate_response", "did_extract",
+    "did_validate_payload", "did_complete",
+  ]
+
+  @Test func `E1: send records the eight events, which verify-trace finds in order`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let path = folder.path("events.jsonl")
+    let sent = try await Tool.run("send", "\(server.baseURL)/a?sig=s3cret&b=c", "--events", path)
+    #expect(sent.status == 0)
+    let events = try lines(path)
+    #expect(events.map { $0["event"]?.string } == Self.success)
+    #expect(Set(events.map { $0["transaction"]?.string }).count == 1)
+    #expect(events.allSatisfy { $0["url"]?.string == "\(server.baseURL)/a?sig=REDACTED&b=c" })
+    let end = try #require(events.last)
+    #expect(end["outcome"]?.string == "succeeded")
+    #expect(end["status"]?.integer == 200)
+    #expect(end["timings"]?["bytesReceived"]?.integer != nil)
+    let verdict = try await Tool.run("verify-trace", path)
+    #expect(verdict.status == 0)
+    #expect(verdict.outputText.contains("8 events of 1 transactions, no rule broken"))
+  }
+
+  @Test func `E2: the log of a run with failures is whole, on two loops`() async throws {
+    let server = try LoopbackServer { request in ServerResponse(status: request.target.contains("bad") ? 500 : 200) }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let path = folder.path("events.jsonl")
+    let file = try folder.write(#"{"transport": {"loops": 2}}"#, to: "c.json")
+    let input = (0..<300).map { index in
+      switch index % 3 {
+      case 0: #"{"url": "\#(server.baseURL)/good"}"#
+      case 1: #"{"url": "\#(server.baseURL)/bad"}"#
+      default: #"{"url": "http://127.0.0.1:1/"}"#
+      }
+    }.joined(separator: "\n")
+    let run = try await Tool.run("run", "-q", "-c", file, "--events", path, input: input)
+    #expect(run.status == 1)
+    let outcomes = try lines(path).compactMap { $0["outcome"]?.string }
+    #expect(outcomes.count { $0 == "succeeded" } == 100)
+    #expect(outcomes.count { $0 == "failed" } == 200)
+    let verdict = try await Tool.run("verify-trace", path, "--json")
+    #expect(verdict.status == 0)
+    let document = try #require(try verdict.documents.first)
+    #expect(document["ok"]?.bool == true)
+    #expect(document["transactions"]?.integer == 300)
+  }
+
+  @Test func `events go to standard output where the results do not`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let sent = try await Tool.run("send", server.baseURL, "-o", "/dev/null", "--events", "-")
+    #expect(try sent.documents.count == 8)
+    let verdict = try await Tool.run("verify-trace", input: sent.outputText)
+    #expect(verdict.status == 0)
+    let refused = try await Tool.run("send", server.baseURL, "--events", "-")
+    #expect(refused.status == 2)
+    #expect(refused.errorText.contains("--events -"))
+  }
+
+  @Test func `a log that cannot be written is said so and ends with 1`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let sent = try await Tool.run("send", server.baseURL, "--events", "/dev/full")
+    #expect(sent.status == 1)
+    #expect(sent.errorText.contains("/dev/full: No space left on device; the event log is not whole"))
+    let input = String(repeating: #"{"url": "\#(server.baseURL)/"}"# + "\n", count: 500)
+    let run = try await Tool.run("run", "-q", "--events", "/dev/full", input: input)
+    #expect(run.status == 1)
+    #expect(run.errorText.contains("the event log is not whole"))
+    let nowhere = try await Tool.run("run", "--events", "/nonexistent/events")
+    #expect(nowhere.status == 1)
+    #expect(nowhere.errorText.contains("/nonexistent/events"))
+  }
+
+  @Test func `E2: verify-trace names the first line that breaks a rule, and the status is 1`() async throws {
+    let swapped = log(["will_execute", "did_configure", "did_receive", "did_issue"])
+    let order = try await Tool.run("verify-trace", input: swapped)
+    #expect(order.status == 1)
+    #expect(
+      order.errorText.contains("line 3: transaction 01234567-89ab-4def-8123-456789abcdef: did_receive out of order"))
+    #expect(order.errorText.contains("expected did_issue"))
+    let open = try await Tool.run("verify-trace", "--json", input: log(Self.success.dropLast()))
+    #expect(open.status == 1)
+    let violation = try #require(try open.documents.first?["violation"])
+    #expect(violation["rule"]?.string == "balance")
+    #expect(violation["line"]?.integer == 1)
+    let late = try await Tool.run("verify-trace", input: log(Self.success + ["did_complete"]))
+    #expect(late.errorText.contains("line 9"))
+    #expect(late.errorText.contains("after the did_complete of line 8"))
+  }
+
+  @Test(arguments: [
+    ("garbage", "line 9: no JSON"), ("[]", "line 9: expected an object"), ("{}", "line 9: expected \"event\""),
+    (#"{"event":"did_dance"}"#, "no event is named \"did_dance\""),
+    (#"{"event":"did_issue","transaction":"x"}"#, "expected a UUID"),
+    (#"{"event":"did_issue","event":"did_issue"}"#, "line 9: no JSON"),
+    (#"{"event":"will_execute","transa"#, "line 9: the log is cut off in the middle of this line"),
+    (#"{"event":"did_issue","transaction":"01234567-89ab-4def-8123-456789abcdef","timeNs":-1}"#, "\"timeNs\""),
+  ])
+  func `what is no event is named with its line`(_ line: String, _ message: String) async throws {
+    let result = try await Tool.run("verify-trace", input: log(Self.success) + line)
+    #expect(result.status == 1)
+    #expect(result.errorText.contains(message), "\(result.errorText)")
+  }
+
+  @Test func `a file that is not there is wrong usage`() async throws {
+    let result = try await Tool.run("verify-trace", "/nonexistent")
+    #expect(result.status == 2)
+    #expect(result.errorText.contains("/nonexistent"))
+  }
+
+  @Test func `an empty log breaks no rule`() async throws {
+    let result = try await Tool.run("verify-trace", input: "")
+    #expect(result.status == 0)
+  }
+
+  @Test func `E5: with --metadata a result has the requests as given and as sent, secrets hidden`() async throws {
+    let server = try LoopbackServer { _ in ServerResponse.text("x", type: "text/plain; charset=utf-8") }
+    defer { server.stop() }
+    let sent = try await Tool.run(
+      "send", server.baseURL + "/a", "-H", "Authorization: Bearer s3cret", "-H", "x-a: 1", "--json", "--metadata")
+    let metadata = try #require(try sent.documents.first?["metadata"])
+    #expect(metadata["original"]?["method"]?.string == "GET")
+    #expect(metadata["issued"]?["headers"]?["authorization"]?.string == "REDACTED")
+    #expect(metadata["issued"]?["headers"]?["x-a"]?.string == "1")
+    #expect(metadata["finalUrl"]?.string == server.baseURL + "/a")
+    #expect(metadata["mimeType"]?.string == "text/plain")
+    #expect(metadata["encoding"]?.string == "utf-8")
+    #expect(metadata["timings"]?["bytesReceived"]?.integer == 1)
+    let failed = try await Tool.run("run", "-q", "--metadata", input: #"{"url": "http://127.0.0.1:1/"}"#)
+    let known = try #require(try failed.documents.first?["metadata"])
+    #expect(known["original"]?["url"]?.string == "http://127.0.0.1:1/")
+    #expect(known["issued"] == nil)
+    #expect(known["finalUrl"] == nil)
+  }
+}

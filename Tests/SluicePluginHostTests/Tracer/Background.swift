@@ -1,0 +1,16 @@
+import SluiceLocks
+
+@testable import SluicePluginHost
+
+/// Work on a thread of its own, since it blocks.
+final class Background: Sendable {
+  private let isDone = Monitor(false)
+
+  init(_ body: @escaping @Sendable () -> Void) {
+    let isDone = self.isDone
+    guard !LoaderThread.start(body, then: { isDone.update { $0 = true } }) else { return }
+    isDone.update { $0 = true }
+  }
+
+  func join() { isDone.wait { $0 ? () : nil } }
+}
