@@ -1,0 +1,41 @@
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Redirects and credentials of `sluice send`.
+@Suite struct SendHopTests {
+  @Test func `redirects are followed, and --max-redirs 0 prints the redirect`() async throws {
+    let server = try LoopbackServer { request in
+      request.target == "/end"
+        ? .text("arrived")
+        : ServerResponse(status: 302, headers: [HeaderLine("Location", "/end")], body: .bytes(Array("moved".utf8)))
+    }
+    defer { server.stop() }
+    let followed = try await Tool.run("send", "-L", "-i", server.baseURL + "/a")
+    #expect(followed.status == 0)
+    #expect(followed.outputText.hasPrefix("HTTP/1.1 200\r\n"))
+    #expect(followed.outputText.hasSuffix("\r\n\r\narrived"))
+    let plain = try await Tool.run("send", server.baseURL + "/a", "--max-redirs", "0")
+    #expect(plain.status == 0)
+    #expect(plain.outputText == "moved")
+    let wrong = try await Tool.run("send", server.baseURL + "/a", "--max-redirs", "-1")
+    #expect(wrong.status == 2)
+  }
+
+  @Test func `-u sends Basic at once, and nothing before it is asked for with --anyauth`() async throws {
+    let server = try LoopbackServer { request in
+      request.headers.first("authorization") == "Basic dTpwOnE="
+        ? .text("ok") : ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Basic realm=x")])
+    }
+    defer { server.stop() }
+    #expect(try await Tool.run("send", "-u", "u:p:q", server.baseURL).outputText == "ok")
+    #expect(server.requestCount == 1)
+    #expect(try await Tool.run("send", "-u", "u:p:q", "--anyauth", server.baseURL).outputText == "ok")
+    #expect(server.requestCount == 3)
+    #expect(try await Tool.run("send", "-u", "u:p:q", "--digest", server.baseURL).status == 1)
+    #expect(server.requests.last?.headers.first("authorization") == nil)
+    #expect(server.requestCount == 4)
+    #expect(try await Tool.run("send", "-u", "nobody", server.baseURL).status == 2)
+    #expect(try await Tool.run("send", "--digest", server.baseURL).status == 2)
+  }
+}
