@@ -3,7 +3,9 @@ import SluiceLocks
 import SluicePlugin
 
 /// A plugin whose methods are closures of the test, found by the name in its configuration.
-struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueInterceptor, FailureInterceptor {
+struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueInterceptor, FailureInterceptor,
+  RedirectInterceptor, ChallengeInterceptor
+{
   struct Configuration: Decodable, Sendable {
     var script: String
     var limit: Int?
@@ -14,6 +16,10 @@ struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueIntercept
     var response: @Sendable (Response, ResponseContext) async throws -> Void = { _, _ in }
     var issue: @Sendable (Request, RequestContext) throws -> Void = { _, _ in }
     var failure: @Sendable (Failure, Request, ResponseContext) async throws -> Void = { _, _, _ in }
+    var redirect: @Sendable (Redirect, Response) async throws -> RedirectDecision = { _, _ in .follow }
+    var challenge: @Sendable (Challenge, Response) async throws -> ChallengeDecision = { _, _ in
+      .performDefaultHandling
+    }
   }
 
   static let information = PluginInformation(id: "org.example.scripted", version: "1.2.3", summary: "Runs a test.")
@@ -43,6 +49,18 @@ struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueIntercept
 
   func interceptFailure(_ failure: Failure, of request: Request, context: ResponseContext) async throws {
     try await script.failure(failure, request, context)
+  }
+
+  func interceptRedirect(
+    _ redirect: Redirect, response: Response, context: ResponseContext
+  ) async throws -> RedirectDecision {
+    try await script.redirect(redirect, response)
+  }
+
+  func interceptChallenge(
+    _ challenge: Challenge, response: Response, context: ResponseContext
+  ) async throws -> ChallengeDecision {
+    try await script.challenge(challenge, response)
   }
 
   /// An instance that runs a script.

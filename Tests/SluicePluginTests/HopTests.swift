@@ -1,0 +1,93 @@
+import CSluice
+import SluicePlugin
+import SluiceTestKit
+import Testing
+
+/// Redirects and challenges through the C table of a Swift plugin.
+struct HopTests {
+  private static func redirect(_ instance: StubInstance, _ exchange: StubExchange) -> sluice_verdict {
+    instance.onLoop(exchange) { handle, pointer in
+      withText("https://other.example.com/x") { url in
+        withText("GET") { method in
+          var record = sluice_redirect(
+            size: UInt32(MemoryLayout<sluice_redirect>.size), status: 302, url: url, method: method,
+            is_cross_origin: 1, reserved: 0)
+          return instance.interceptor?.on_redirect(handle, pointer, &record) ?? -1
+        }
+      }
+    }
+  }
+
+  private static func challenge(
+    _ instance: StubInstance, _ exchange: StubExchange, status: UInt32 = 401
+  ) -> sluice_verdict {
+    instance.onLoop(exchange) { handle, pointer in
+      withText("Bearer") { scheme in
+        withText("realm=\"x\"") { parameters in
+          var record = sluice_challenge(
+            size: UInt32(MemoryLayout<sluice_challenge>.size), status: status, scheme: scheme, parameters: parameters,
+            answered: 2, reserved: 0)
+          return instance.interceptor?.on_challenge(handle, pointer, &record) ?? -1
+        }
+      }
+    }
+  }
+
+  private static func withText<Result>(_ text: StaticString, _ body: (sluice_text) -> Result) -> Result {
+    body(
+      sluice_text(
+        data: UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self), size: text.utf8CodeUnitCount))
+  }
+
+  @Test func `a stage follows a redirect, takes it, or fails`() throws {
+    let instance = try Scripted.instance(
+      Scripted.Script(redirect: { redirect, _ in
+        #expect(redirect.status == 302)
+        #expect(redirect.url == "https://other.example.com/x")
+        #expect(redirect.method == "GET")
+        #expect(redirect.isCrossOrigin)
+        return .follow
+      }))
+    #expect(Self.redirect(instance, StubExchange()) == sluice_verdict(SLUICE_CONTINUE))
+    let taking = try Scripted.instance(Scripted.Script(redirect: { _, _ in .takeResponse }), named: "taking")
+    #expect(Self.redirect(taking, StubExchange()) == sluice_verdict(SLUICE_RESPOND))
+    let failing = try Scripted.instance(
+      Scripted.Script(redirect: { _, _ in throw PluginFailure(code: "no_way", message: "no") }), named: "failing")
+    #expect(Self.redirect(failing, StubExchange()) == sluice_verdict(SLUICE_FAIL))
+    let retrying = try Scripted.instance(
+      Scripted.Script(redirect: { _, _ in throw RetryRequestError() }), named: "retrying")
+    #expect(Self.redirect(retrying, StubExchange()) == sluice_verdict(SLUICE_FAIL))
+  }
+
+  @Test func `a stage answers a challenge in the header of its status, or leaves it`() throws {
+    let instance = try Scripted.instance(
+      Scripted.Script(challenge: { challenge, _ in
+        #expect(challenge.scheme == "Bearer")
+        #expect(challenge.parameters == "realm=\"x\"")
+        #expect(challenge.answered == 2)
+        return .answer("Bearer t")
+      }))
+    let exchange = StubExchange()
+    #expect(Self.challenge(instance, exchange) == sluice_verdict(SLUICE_RESPOND))
+    #expect(exchange.header(0, "authorization") == "Bearer t")
+    let proxied = StubExchange()
+    #expect(Self.challenge(instance, proxied, status: 407) == sluice_verdict(SLUICE_RESPOND))
+    #expect(proxied.header(0, "proxy-authorization") == "Bearer t")
+    let leaving = try Scripted.instance(Scripted.Script(), named: "leaving")
+    #expect(Self.challenge(leaving, StubExchange()) == sluice_verdict(SLUICE_CONTINUE))
+  }
+
+  @Test func `a stage that waits suspends the redirect`() async throws {
+    let gate = Signal()
+    let instance = try Scripted.instance(
+      Scripted.Script(redirect: { _, _ in
+        try await gate.wait(for: "the test")
+        return .takeResponse
+      }))
+    let exchange = StubExchange()
+    #expect(Self.redirect(instance, exchange) == sluice_verdict(SLUICE_SUSPENDED))
+    #expect(exchange.token != nil)
+    gate.set()
+    #expect(try await exchange.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_RESPOND))
+  }
+}
