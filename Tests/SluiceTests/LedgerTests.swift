@@ -65,8 +65,7 @@ import Testing
     #expect(!log.kinds.contains(.didIssue))
   }
 
-  @Test func `E2: the ledger is whole when a request stage fails, answers itself, or the request is none`() async throws
-  {
+  @Test func `E2: the ledger is whole when a request stage fails`() async throws {
     let results = try await run("http://127.0.0.1:1/") {
       $0.append(StageCode(request: { _, _ in throw StageFailure(code: "no", message: "no") }), named: "fails")
     }
@@ -82,7 +81,7 @@ import Testing
     #expect(log.kinds == [.willExecute, .didValidateResponse, .didExtract, .didValidatePayload, .didComplete])
   }
 
-  @Test func `E2: the ledger is whole when the issue stage or the response stage fails`() async throws {
+  @Test func `E2: the ledger is whole when a response stage fails`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a") {
@@ -135,6 +134,61 @@ import Testing
     #expect(log.kinds.count { $0 == .willRetry } == 2)
     #expect(log.entries.filter { $0.kind == .didIssue }.map(\.attempt) == [0, 1, 2])
     #expect(log.entries.filter { $0.kind == .didReceive }.allSatisfy { $0.timings != nil })
+  }
+
+  @Test func `E2: redirects are in the ledger, hop by hop, also one that leads nowhere`() async throws {
+    let server = try LoopbackServer { request in
+      switch request.target {
+      case "/first": ServerResponse(status: 302, headers: [HeaderLine("location", "/second")])
+      case "/second": ServerResponse(status: 307, headers: [HeaderLine("location", "/third")])
+      case "/nowhere": ServerResponse(status: 302, headers: [HeaderLine("location", "http://127.0.0.1:1/")])
+      default: ServerResponse(status: 200)
+      }
+    }
+    defer { server.stop() }
+    var configuration = Configuration()
+    configuration.append(log.code, named: "ledger")
+    let engine = try Engine(configuration)
+    let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/first")))
+    let lost = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/nowhere")))
+    await engine.shutdown()
+    #expect(log.violation == nil)
+    #expect(result.finalURL?.path == "/third")
+    #expect(result.originalRequest.url.path == "/first")
+    #expect(lost.error?.code == "connect")
+    #expect(log.entries.filter { $0.kind == .didIssue }.map(\.hop) == [0, 1, 2, 0])
+    #expect(log.kinds.count { $0 == .willRedirect } == 3)
+    #expect(log.entries.filter { $0.kind == .didReceive }.allSatisfy { $0.timings != nil })
+  }
+
+  @Test func `E2: what the retry policy repeats is in the ledger, with its delays`() async throws {
+    let server = try LoopbackServer { _ in ServerResponse(status: 503) }
+    defer { server.stop() }
+    let text = #"{"retry": {"maxAttempts": 3, "statuses": [503], "backoff": {"base": "2ms", "max": "4ms"}}}"#
+    var configuration = try Configuration(text: Array(text.utf8))
+    configuration.append(log.code, named: "ledger")
+    let engine = try Engine(configuration)
+    let request = Request(url: try HTTPURL(server.baseURL + "/a"))
+    let result = await engine.transaction(request)
+    await engine.shutdown()
+    #expect(log.violation == nil)
+    #expect(result.attempts == 3)
+    #expect(log.entries.filter { $0.kind == .didIssue }.map(\.attempt) == [0, 1, 2])
+  }
+
+  @Test func `E3: a payload that is not valid ends before did_validate_payload`() async throws {
+    let server = try LoopbackServer { _ in ServerResponse.text("{no", type: "application/json") }
+    defer { server.stop() }
+    let text = #"{"validate": {"extract": "json"}}"#
+    var configuration = try Configuration(text: Array(text.utf8))
+    configuration.append(log.code, named: "ledger")
+    let engine = try Engine(configuration)
+    let request = Request(url: try HTTPURL(server.baseURL + "/a"))
+    let result = await engine.transaction(request)
+    await engine.shutdown()
+    #expect(result.error != nil)
+    #expect(log.violation == nil)
+    #expect(log.kinds.suffix(2) == [.didValidateResponse, .didComplete])
   }
 
   @Test func `E2: an attempt that times out has an end, and says where the time went`() async throws {

@@ -95,8 +95,9 @@ struct OpenTransaction: Sendable {
     let expected: ClosedRange<Int>
     switch entry.kind {
     case .didIssue: expected = hop + 1...hop + 1
-    // A hop that did not come to be issued may have begun.
-    case .didComplete, .willRetry: expected = max(hop, 0)...max(isAnswered ? hop + 1 : hop, 0)
+    // A hop that did not come to be issued may have begun; where it failed, a stage may have answered in its place.
+    case .didComplete, .willRetry, .didValidateResponse, .didExtract, .didValidatePayload:
+      expected = max(hop, 0)...max(isAnswered ? hop + 1 : hop, 0)
     default: expected = max(hop, 0)...max(hop, 0)
     }
     guard expected.contains(entry.hop) else {
