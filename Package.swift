@@ -52,6 +52,8 @@ let package = Package(
     .library(name: "cache", type: .dynamic, targets: ["Cache"]),
     .library(name: "error-enrichment", type: .dynamic, targets: ["ErrorEnrichment"]),
     .library(name: "oauth-refresh", type: .dynamic, targets: ["OAuthRefresh"]),
+    // A fixture of the tests.
+    .library(name: "swift-work", type: .dynamic, targets: ["SwiftWork"]),
     // A fixture of the tests: only a product is built into a library of its own.
     .library(name: "calls-in-swift", type: .dynamic, targets: ["CallsInSwift"]),
   ],
@@ -128,6 +130,8 @@ let package = Package(
       path: "plugins/cache/Plugin", swiftSettings: strict),
 
     // Tests.
+    .target(
+      name: "SwiftWork", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-work", swiftSettings: strict),
     .target(
       name: "CallsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/calls-in-swift", swiftSettings: strict),
     .target(name: "CTestKit", cSettings: strictC),

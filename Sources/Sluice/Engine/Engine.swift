@@ -2,6 +2,7 @@ import SluiceLocks
 public import SluiceMessages
 public import SluiceMetrics
 public import SluicePipeline
+import SluicePluginHost
 import SluiceTransport
 import Synchronization
 
@@ -18,8 +19,9 @@ public final class Engine: Sendable {
   /// The pipeline that stands in front of new transactions; each worker has a reference of its own to it.
   private let published: Locked<Pipeline>
   private let next = Atomic<Int>(0)
-  private let isClosed = Atomic<Bool>(false)
+  let isClosed = Atomic<Bool>(false)
   private let delegate: (any TransactionDelegate)?
+  let notificationHandler = Locked<NotificationHandler?>(nil)
   /// What relative URLs start from.
   public let baseURL: HTTPURL?
 
@@ -168,7 +170,9 @@ public final class Engine: Sendable {
   public func shutdown(drain: Duration = .seconds(30), deactivation: Duration = .seconds(5)) async {
     guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return }
     for worker in workers { await worker.drain(for: drain) }
-    instances.stop(deadline: deactivation)
-    for worker in workers { worker.loop.shutdown() }
+    await ControlThread.run { [instances, workers] in
+      instances.stop(deadline: deactivation)
+      for worker in workers { worker.loop.shutdown() }
+    }
   }
 }

@@ -6,9 +6,13 @@ final class EngineInstances: Sendable {
   /// What each plugin of the configuration gives, by its name.
   let stages: [String: BuiltIns.Stage]
   let runtime: HostRuntime
+  let log: @Sendable (LogLine) -> Void
   private let instances: [(instance: PluginInstance, location: ConfigurationLocation)]
   /// The threads of those whose tracer is queued.
   private let queuedTracers: [QueuedTracer]
+
+  /// In the order of the configuration.
+  var plugins: [PluginInstance] { instances.map(\.instance) }
 
   /// Kept alive by the pipeline.
   var resources: [any AnyObject & Sendable] { instances.map(\.instance) }
@@ -18,6 +22,7 @@ final class EngineInstances: Sendable {
   init(
     _ configuration: Configuration, workers: [Worker], log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
+    self.log = log
     runtime = HostRuntime(
       loops: workers.map(\.environment), programName: "sluice", programVersion: Engine.version,
       callOuts: CallOutLimits(

@@ -4,7 +4,7 @@ import SluiceMetrics
 extension MetricsReport {
   /// The report as a JSON document; times are seconds. docs/metrics.md describes its members.
   public func document() -> JSONValue {
-    [
+    let document: JSONValue = [
       "transactions": [
         "begun": Self.number(begun), "inFlight": Self.number(inFlight), "succeeded": Self.number(self[.succeeded]),
         "failed": Self.number(self[.failed]), "cancelled": Self.number(self[.cancelled]),
@@ -15,6 +15,8 @@ extension MetricsReport {
       "bounds": Self.list(DurationCounts.bounds.map { JSONValue($0) }),
       "requests": Self.list(series.map { Self.member($0) }),
     ]
+    for (key, value) in plugins.document().members { document[key] = value }
+    return document
   }
 
   private static func member(_ series: Series) -> JSONValue {

@@ -26,59 +26,6 @@ extension MetricsReport {
     text.counter("sluice_bytes_sent_total", "Bytes sent by the last hop of each transaction.", bytesSent)
     text.counter(
       "sluice_bytes_received_total", "Body bytes received by the last hop of each transaction.", bytesReceived)
-    return text.text
-  }
-}
-
-/// Writes samples, one a line, under the metric that was begun last.
-private struct PrometheusText {
-  typealias Labels = [(name: String, value: String)]
-
-  private(set) var text = ""
-  private var name = ""
-  private let common: Labels
-
-  init(labels: [String: String]) { common = labels.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
-
-  mutating func begin(_ name: String, _ type: String, _ help: String) {
-    self.name = name
-    text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-  }
-
-  mutating func counter(_ name: String, _ help: String, _ value: UInt64) {
-    begin(name, "counter", help)
-    sample(value)
-  }
-
-  mutating func sample(_ value: UInt64, _ labels: Labels = []) { write("", labels, "\(value)") }
-
-  /// Buckets are cumulative, and the last one holds all.
-  mutating func histogram(_ durations: DurationCounts, _ labels: Labels) {
-    var total: UInt64 = 0
-    for (index, count) in durations.counts.enumerated() {
-      total += count
-      let bound = index < DurationCounts.bounds.count ? "\(DurationCounts.bounds[index])" : "+Inf"
-      write("_bucket", labels + [("le", bound)], "\(total)")
-    }
-    write("_sum", labels, "\(Double(durations.sumNanoseconds) / 1e9)")
-    write("_count", labels, "\(total)")
-  }
-
-  private mutating func write(_ suffix: String, _ labels: Labels, _ value: String) {
-    let pairs = (common + labels).map { "\($0.name)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
-    text += "\(name)\(suffix)\(pairs.isEmpty ? "" : "{\(pairs)}") \(value)\n"
-  }
-
-  private static func escaped(_ value: String) -> String {
-    var text = ""
-    for scalar in value.unicodeScalars {
-      switch scalar {
-      case "\\": text += "\\\\"
-      case "\"": text += "\\\""
-      case "\n": text += "\\n"
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    return text
+    return text.text + plugins.prometheusText(labels: labels)
   }
 }

@@ -30,6 +30,9 @@ public struct MetricsReport: Sendable, Hashable {
   /// `http.client.request.duration`; only what occurred, ordered by method and status.
   public internal(set) var series: [Series] = []
 
+  /// What the plugins of the same engine recorded.
+  public internal(set) var plugins = PluginMetricsReport()
+
   public init() {}
 
   /// Transactions that ended, however.

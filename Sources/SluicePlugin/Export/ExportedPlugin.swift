@@ -11,6 +11,7 @@ struct ExportedPlugin: @unchecked Sendable {
   let table: UnsafePointer<sluice_plugin>
   let interceptor: UnsafePointer<sluice_interceptor>?
   let tracer: UnsafePointer<sluice_tracer>?
+  let notifications: UnsafePointer<sluice_notifications>?
 
   private static let shared = Locked<ExportedPlugin?>(nil)
 
@@ -37,8 +38,11 @@ struct ExportedPlugin: @unchecked Sendable {
     self.type = type
     interceptor = makeInterceptorTable(type).map(keep)
     tracer = makeTracerTable(type).map(keep)
-    guard interceptor != nil || tracer != nil else {
-      throw PluginFailure(message: "\(type) is neither an interceptor nor a tracer; conform it to one")
+    notifications = makeNotificationTable(type).map(keep)
+    guard interceptor != nil || tracer != nil || notifications != nil else {
+      throw PluginFailure(
+        message: "\(type) is neither an interceptor nor a tracer, and handles no notifications or scheduled work; "
+          + "conform it to one")
     }
     table = keep(makePluginTable(type))
   }
@@ -84,5 +88,6 @@ private func findExtension(_ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
   guard let id, let exported = ExportedPlugin.current else { return nil }
   if strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 { return exported.interceptor.map { UnsafeRawPointer($0) } }
   if strcmp(id, SLUICE_TRACER_ID) == 0 { return exported.tracer.map { UnsafeRawPointer($0) } }
+  if strcmp(id, SLUICE_NOTIFICATIONS_ID) == 0 { return exported.notifications.map { UnsafeRawPointer($0) } }
   return nil
 }

@@ -5,6 +5,7 @@ final class Instance: Sendable {
   let plugin: any Plugin
   let host: PluginHost
   let suspended = SuspendedCalls()
+  let tasks = WorkTasks()
   let request: (any RequestInterceptor)?
   let synchronousRequest: (any SynchronousRequestInterceptor)?
   let response: (any ResponseInterceptor)?
@@ -14,6 +15,8 @@ final class Instance: Sendable {
   let redirect: (any RedirectInterceptor)?
   let challenge: (any ChallengeInterceptor)?
   let tracer: (any TransactionTracer)?
+  let notifications: (any NotificationHandler)?
+  let scheduled: (any ScheduledWork)?
 
   init(_ plugin: any Plugin, host: PluginHost) {
     self.plugin = plugin
@@ -27,6 +30,8 @@ final class Instance: Sendable {
     redirect = plugin as? any RedirectInterceptor
     challenge = plugin as? any ChallengeInterceptor
     tracer = plugin as? any TransactionTracer
+    notifications = plugin as? any NotificationHandler
+    scheduled = plugin as? any ScheduledWork
   }
 
   /// The instance that a pointer from the host names, which the host keeps alive during the call.

@@ -27,7 +27,9 @@ func activateInstance(
 }
 
 func deactivateInstance(_ instance: UnsafeMutableRawPointer?, _ deadline: UInt64) {
-  Instance.from(instance)?.plugin.deactivate(deadline: Duration(nanoseconds: deadline))
+  guard let instance = Instance.from(instance) else { return }
+  instance.tasks.cancelAll()
+  instance.plugin.deactivate(deadline: Duration(nanoseconds: deadline))
 }
 
 /// A task that still unwinds keeps the instance alive, without its host.

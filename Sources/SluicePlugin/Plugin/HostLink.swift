@@ -1,27 +1,26 @@
 import CSluice
-import SluiceLocks
+import Glibc
+import Synchronization
 
 /// The one keeper of the host pointer: nobody follows it once the instance is destroyed.
 ///
-/// `@unchecked Sendable`: the pointer is valid until ``close()``, which waits for the lock; the host's functions reached
-/// under the lock may be called from any thread.
+/// `@unchecked Sendable`: the pointer is valid until ``close()``, which waits for those who use it; the host's functions
+/// reached by ``withHost(_:)`` may be called from any thread. Using it takes no lock.
 final class HostLink: @unchecked Sendable {
-  private let host: Locked<UInt>
+  private static let closedBit = 1
+  /// Twice the number of those inside, and the closed bit.
+  private let users = Atomic<Int>(0)
   /// For calls that come from the host, during which the host cannot be gone.
   let current: UnsafePointer<sluice_host>
 
-  init(_ host: UnsafePointer<sluice_host>) {
-    current = host
-    self.host = Locked(UInt(bitPattern: host))
-  }
+  init(_ host: UnsafePointer<sluice_host>) { current = host }
 
   /// Lends the host for a function that calls nothing back; nil when the instance has ended.
   @discardableResult
   func withHost<Result: Sendable>(_ body: (UnsafePointer<sluice_host>) -> Result) -> Result? {
-    host.withLock { bits in
-      guard let host = UnsafePointer<sluice_host>(bitPattern: bits) else { return nil }
-      return body(host)
-    }
+    let before = users.add(2, ordering: .acquiring).oldValue
+    defer { users.subtract(2, ordering: .releasing) }
+    return before & Self.closedBit == 0 ? body(current) : nil
   }
 
   func log(_ level: PluginHost.LogLevel, _ message: String) {
@@ -31,6 +30,7 @@ final class HostLink: @unchecked Sendable {
   }
 
   func close() {
-    host.withLock { $0 = 0 }
+    users.bitwiseOr(Self.closedBit, ordering: .acquiringAndReleasing)
+    while users.load(ordering: .acquiring) > Self.closedBit { sched_yield() }
   }
 }

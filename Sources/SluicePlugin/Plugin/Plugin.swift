@@ -1,7 +1,8 @@
 @_exported public import SluiceJSON
 
 /// What a plugin is: a type with a configuration that also conforms to ``RequestInterceptor``, ``ResponseInterceptor``,
-/// ``IssueInterceptor``, ``FailureInterceptor``, ``TransactionTracer`` or several of them.
+/// ``IssueInterceptor``, ``FailureInterceptor``, ``TransactionTracer``, ``NotificationHandler``, ``ScheduledWork`` or several
+/// of them.
 ///
 ///     export ─ init ─ activate ─ calls … ─ deactivate ─ deinit
 ///

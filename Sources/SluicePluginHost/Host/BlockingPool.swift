@@ -2,7 +2,7 @@ import SluiceLocks
 import CLinux
 import Glibc
 
-/// The threads on which BLOCKING stages run. Started one by one as they are needed, up to a bound; then work waits.
+/// Threads for calls that may block: BLOCKING stages, control calls. Started one by one as they are needed, up to a bound; then work waits.
 final class BlockingPool: Sendable {
   typealias Job = @Sendable () -> Void
 
@@ -32,7 +32,13 @@ final class BlockingPool: Sendable {
   private let maximumThreads: Int
   private let state = Monitor(State())
 
-  init(maximumThreads: Int) { self.maximumThreads = max(1, maximumThreads) }
+  private let name: String
+
+  /// - Parameter name: of its threads; up to 15 bytes.
+  init(maximumThreads: Int, name: String = "sluice-blocking") {
+    self.maximumThreads = max(1, maximumThreads)
+    self.name = name
+  }
 
   /// Runs the job on a thread; false when the pool is closed or has no thread at all and gets none.
   func submit(_ job: @escaping Job) -> Bool {
@@ -72,8 +78,9 @@ final class BlockingPool: Sendable {
       { context in
         // Balances passRetained: the thread keeps its pool.
         guard let context else { return nil }
-        sluice_name_thread("sluice-blocking")
-        Unmanaged<BlockingPool>.fromOpaque(context).takeRetainedValue().work()
+        let pool = Unmanaged<BlockingPool>.fromOpaque(context).takeRetainedValue()
+        sluice_name_thread(pool.name)
+        pool.work()
         return nil
       }, context.toOpaque())
     guard status == 0 else {

@@ -15,6 +15,8 @@ package final class HostRuntime: Sendable {
   let callOuts: CallOutLimits
   let log: Log
   let pool: BlockingPool
+  /// For `[control]` calls, so that those and BLOCKING stages do not wait for each other.
+  let control: BlockingPool
   let gate = Gate()
   private let next = Atomic<Int>(0)
   private let values = Locked<[String: ValueTable]>([:])
@@ -35,6 +37,7 @@ package final class HostRuntime: Sendable {
     self.callOuts = callOuts
     self.log = log
     pool = BlockingPool(maximumThreads: blockingThreads)
+    control = BlockingPool(maximumThreads: 16, name: "sluice-control")
   }
 
   /// Takes nothing new from plugins: `post`, timers and blocking calls are refused from here on. Call it before the
@@ -42,8 +45,16 @@ package final class HostRuntime: Sendable {
   @discardableResult
   package func close(within limit: Duration = .seconds(5)) -> Bool {
     gate.close()
+    // Each instance waits for its own call.
+    _ = control.close(within: .zero)
     return pool.close(within: limit)
   }
+
+  /// The monotonic clock. [any]
+  package var now: Instant { loops.first?.loop.now ?? .distantFuture }
+
+  /// The loop that calls, or where none does one after the other: timers fire where they were started.
+  var timerLoop: (any EventLoop)? { (currentLoop ?? nextLoop)?.loop }
 
   /// Runs the job on a loop unless the host is closing. Whoever passes the gate has posted before the loops end.
   func post(to loop: any EventLoop, _ job: @escaping @Sendable () -> Void) -> Bool {

@@ -13,6 +13,8 @@ final class HostSeat: @unchecked Sendable {
   let plugin: String
   let generation: Int
   let violations = ViolationCounters()
+  /// What the plugin defines in `create`; empty afterwards.
+  let metrics = MetricDraft()
   /// What the plugin is given.
   let table: UnsafePointer<sluice_host>
   private(set) weak var runtime: HostRuntime?

@@ -65,6 +65,8 @@ package enum HostTable {
     if strcmp(id, SLUICE_VALUES_ID) == 0 { return UnsafeRawPointer(ValueFunctions.shared) }
     if strcmp(id, SLUICE_TIMERS_ID) == 0 { return UnsafeRawPointer(TimerFunctions.shared) }
     if strcmp(id, SLUICE_CALLOUT_ID) == 0 { return UnsafeRawPointer(CallOutFunctions.shared) }
+    if strcmp(id, SLUICE_METRICS_ID) == 0 { return UnsafeRawPointer(MetricFunctions.shared) }
+    if strcmp(id, SLUICE_COMPLETIONS_ID) == 0 { return UnsafeRawPointer(CompletionFunctions.shared) }
     return nil
   }
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// A timer that a plugin started: it fires or is cancelled, never both.
 ///
 /// Unchecked: everything but `state` is touched on the loop only.
-final class PluginTimer: LoopTimerTarget, @unchecked Sendable {
+final class PluginTimer: LoopTimerTarget, InstanceTimer, @unchecked Sendable {
   enum State: UInt8, AtomicRepresentable { case pending, fired, cancelled }
 
   let id: UInt64
@@ -14,6 +14,7 @@ final class PluginTimer: LoopTimerTarget, @unchecked Sendable {
   private let state = Atomic<State>(.pending)
   private let body: @Sendable (UInt64) -> Void
 
+  /// - Parameter body: called with the id on the loop when it fires.
   init(id: UInt64, loop: any EventLoop, delay: Duration, body: @escaping @Sendable (UInt64) -> Void) {
     self.id = id
     self.loop = loop

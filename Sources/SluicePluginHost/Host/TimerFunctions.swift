@@ -1,7 +1,7 @@
 import CSluice
 import SluicePipeline
 
-/// The table `sluice.timers/1`. Schedules are not offered yet: nothing would deliver them.
+/// The table `sluice.timers/1`.
 enum TimerFunctions {
   /// Never freed and never written after this: shared by all threads as a constant.
   nonisolated(unsafe) static let shared: UnsafePointer<sluice_timers> = {
@@ -9,7 +9,7 @@ enum TimerFunctions {
     table.initialize(
       to: sluice_timers(
         size: UInt32(MemoryLayout<sluice_timers>.size), reserved: 0,
-        start: { TimerFunctions.start($0, $1, $2, $3, $4) }, schedule: { _, _, _, _, _ in Status.unsupported },
+        start: { TimerFunctions.start($0, $1, $2, $3, $4) }, schedule: { TimerFunctions.schedule($0, $1, $2, $3, $4) },
         cancel: { TimerFunctions.cancel($0, $1) }))
     return UnsafePointer(table)
   }()
@@ -31,6 +31,38 @@ enum TimerFunctions {
       return Status.ok
     case .failure(let refusal): return refusal.status
     }
+  }
+
+  private static func schedule(
+    _ host: UnsafePointer<sluice_host>?, _ name: sluice_text, _ period: UInt64, _ deadline: UInt64,
+    _ timer: UnsafeMutablePointer<sluice_timer>?
+  ) -> sluice_status {
+    guard let seat = HostSeat.of(host), let instance = seat.instance else { return Status.closing }
+    let period = Duration.nanoseconds(Int64(clamping: period))
+    if let mistake = mistake(instance, name, period, deadline) {
+      seat.report(.invalidArgument, mistake)
+      return Status.invalid
+    }
+    let deadline = Duration.nanoseconds(Int64(clamping: deadline))
+    switch instance.startSchedule(name.string ?? "", every: period, deadline: deadline) {
+    case .success(let id):
+      timer?.pointee = id
+      return Status.ok
+    case .failure(let refusal): return refusal.status
+    }
+  }
+
+  private static let maximumNameBytes = 256
+
+  private static func mistake(
+    _ instance: PluginInstance, _ name: sluice_text, _ period: Duration, _ deadline: UInt64
+  ) -> String? {
+    guard instance.notificationCalls.on_schedule != nil else { return "schedule by a plugin without on_schedule" }
+    guard let bytes = name.bytes, !bytes.isEmpty, bytes.count <= maximumNameBytes else {
+      return "the name of scheduled work has 1 to \(maximumNameBytes) bytes"
+    }
+    guard period >= PluginSchedule.shortestPeriod else { return "schedule with a period below one millisecond" }
+    return deadline > 0 ? nil : "schedule with a deadline of 0"
   }
 
   private static func cancel(_ host: UnsafePointer<sluice_host>?, _ timer: sluice_timer) -> sluice_status {

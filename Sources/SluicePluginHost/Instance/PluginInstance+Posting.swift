@@ -23,17 +23,14 @@ extension PluginInstance {
     openWork.update { $0 -= 1 }
   }
 
-  /// Runs a function once on the first loop, after a delay.
+  /// Runs a function once after a delay: on the loop that calls, so that it can enter what that loop suspended, or, called
+  /// from elsewhere, on any.
   func startTimer(
     after delay: Duration, _ function: @escaping Function, _ context: UncheckedPointer
   ) -> Result<UInt64, TimerSet.Refusal> {
-    guard let loop = runtime.loops.first?.loop, !runtime.gate.isClosed else { return .failure(.closed) }
+    guard !runtime.gate.isClosed, let loop = runtime.timerLoop else { return .failure(.closed) }
     let added = timers.add { id in
-      PluginTimer(id: id, loop: loop, delay: delay) { [weak self] id in
-        guard let self, timers.remove(id) != nil else { return }
-        openWork.update { $0 += 1 }
-        run(function, context)
-      }
+      PluginTimer(id: id, loop: loop, delay: delay) { [weak self] in self?.timerFired($0, function, context) }
     }
     guard case .success(let timer) = added else { return added.map(\.id) }
     guard runtime.post(to: loop, { timer.start() }) else {
@@ -41,6 +38,12 @@ extension PluginInstance {
       return .failure(.closed)
     }
     return .success(timer.id)
+  }
+
+  private func timerFired(_ id: UInt64, _ function: @escaping Function, _ context: UncheckedPointer) {
+    guard timers.begin(id) else { return }
+    CallContext.runPosted(self) { function(context.address) }
+    timers.end()
   }
 
   /// True where it will not be called.

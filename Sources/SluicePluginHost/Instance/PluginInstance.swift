@@ -23,6 +23,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let calls: sluice_interceptor
   let bodyCalls: sluice_body
   let tracerCalls: sluice_tracer
+  let notificationCalls: sluice_notifications
   /// Calls one at a time; nil where they may come at once.
   let turns: TurnQueue?
   let isBlocking: Bool
@@ -30,14 +31,28 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let hostTokens = Locked<Set<SuspensionToken>>([])
   let timers = TimerSet()
   let callOuts = CallOutSet()
+  /// on_notification and on_schedule; opened by `activate`, closed by `deactivate`.
+  let control: ControlQueue
+  /// What the plugin has to report.
+  let completions = CompletionTable()
+  /// In the order in which the plugin defined them in `create`; frozen since.
+  let metrics: [PluginMetric]
+  let scheduleReports = Locked<[String: ScheduleReport]>([:])
   /// Posted functions, call-outs and blocking calls that have not returned.
   let openWork = Monitor(0)
   private let state = Locked(State.created)
 
-  enum State: Sendable { case created, active, inactive, destroyed }
+  enum State: Sendable {
+    case created, active, inactive, destroyed
+    /// A call did not return; nothing is called any more, and nothing is released.
+    case abandoned
+  }
 
   /// How often the plugin broke which rule.
   package var violations: ViolationCounters { seat.violations }
+
+  /// What the plugin recorded so far.
+  package var metricSnapshots: [PluginMetricSnapshot] { metrics.map { $0.snapshot(stage: name) } }
 
   /// Checks the configuration against the plugin's schema and calls `create`.
   package init(
@@ -47,6 +62,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     let tables = try PluginTables(generation, name: name)
     let seat = HostSeat.make(name: name, plugin: generation.id, generation: generation.number, runtime: runtime)
     handle = try Self.create(generation, name: name, configuration, seat)
+    metrics = seat.metrics.freeze()
     self.name = name
     self.generation = generation
     self.runtime = runtime
@@ -54,6 +70,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     calls = tables.interceptor
     bodyCalls = tables.body
     tracerCalls = tables.tracer
+    notificationCalls = tables.notifications
+    control = ControlQueue(pool: runtime.control)
     capabilities = tables.capabilities
     turns = tables.interceptor.flags & UInt32(SLUICE_SERIAL) != 0 ? TurnQueue() : nil
     isBlocking = tables.interceptor.flags & UInt32(SLUICE_BLOCKING) != 0
@@ -84,9 +102,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// Calls `activate`. An instance whose activation fails is destroyed. [control]
   package func activate() throws(PluginError) {
     guard move(from: [.created], to: .active) != nil else { return }
-    guard let function = generation.table.activate else { return }
-    let (status, message) = PluginErrorBuffer.collect { function(handle, $0) }
-    guard status != Status.ok else { return }
+    let (status, message) = PluginErrorBuffer.collect { generation.table.activate?(handle, $0) ?? Status.ok }
+    guard status != Status.ok else { return control.open() }
     // As the ABI says: without `deactivate`.
     state.withLock { $0 = .inactive }
     _ = destroy(within: Self.cleanUpLimit)
@@ -98,11 +115,10 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// For completions that follow a failed `activate`.
   private static let cleanUpLimit = Duration.seconds(5)
 
-  /// Cancels timers and call-outs and calls `deactivate`; the transactions that use the instance must be over. [control]
+  /// Cancels timers and call-outs, ends what is open, and calls `deactivate`; the transactions that use the instance must be over.
+  /// A timer or control call that has not returned at the limit means that the instance is given up. [control]
   package func deactivate(within limit: Duration) {
-    guard move(from: [.active], to: .inactive) != nil else { return }
-    timers.cancelAll()
-    callOuts.close()
+    guard move(from: [.active], to: .inactive) != nil, endCalls(within: limit) else { return }
     generation.table.deactivate?(handle, limit.nanoseconds)
   }
 
@@ -111,9 +127,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   @discardableResult
   package func destroy(within limit: Duration) -> Bool {
     deactivate(within: limit)
-    guard let before = move(from: [.created, .inactive], to: .destroyed) else { return true }
-    timers.cancelAll()
-    callOuts.close()
+    guard let before = move(from: [.created, .inactive], to: .destroyed) else { return isDestroyed }
+    guard endCalls(within: limit) else { return false }
     guard openWork.wait(upTo: limit, { $0 == 0 ? true : nil }) == true else {
       state.withLock { $0 = before }
       seat.log(.error, "still has work under way and was not destroyed; it stays in memory")
@@ -121,6 +136,21 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     }
     generation.table.destroy(handle)
     return true
+  }
+
+  /// No timer fires, and nothing is called on a control thread from here on; what is open is cut off. False, and the
+  /// instance is abandoned, where a call has not returned at the limit.
+  private func endCalls(within limit: Duration) -> Bool {
+    let haveTimersReturned = timers.cancelAll(within: limit)
+    callOuts.close()
+    let hasControlReturned = control.close(within: limit)
+    completions.closeAll()
+    if haveTimersReturned && hasControlReturned { return true }
+    state.withLock { $0 = .abandoned }
+    let call = hasControlReturned ? "a timer's function" : "on_notification or on_schedule"
+    seat.log(
+      .error, "has not returned from \(call) in time; it is neither deactivated nor destroyed, and stays in memory")
+    return false
   }
 
   private func move(from allowed: [State], to next: State) -> State? {

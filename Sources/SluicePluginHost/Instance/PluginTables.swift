@@ -6,6 +6,7 @@ struct PluginTables {
   var interceptor = sluice_interceptor()
   var body = sluice_body()
   var tracer = sluice_tracer()
+  var notifications = sluice_notifications()
   var capabilities: StageCapabilities = []
 
   init(_ generation: PluginGeneration, name: String) throws(PluginError) {
@@ -13,6 +14,7 @@ struct PluginTables {
       interceptor = try generation.interceptor() ?? interceptor
       body = try generation.body() ?? body
       tracer = try generation.tracer() ?? tracer
+      notifications = try generation.notifications() ?? notifications
     } catch { throw error.named(name) }
     capabilities = offered()
   }

@@ -1,40 +1,59 @@
 import SluiceLocks
 
+/// What an instance has started, once or again and again, and can cancel.
+protocol InstanceTimer: AnyObject, Sendable {
+  var id: UInt64 { get }
+
+  /// True where this call keeps it from being called. [any]
+  func cancel() -> Bool
+}
+
 /// The timers of an instance that have neither fired nor been cancelled.
 final class TimerSet: Sendable {
   static let maximumCount = 10_000
   private struct State: Sendable {
-    var timers: [UInt64: PluginTimer] = [:]
+    var timers: [UInt64: any InstanceTimer] = [:]
     var last: UInt64 = 0
     var isClosed = false
+    /// Functions of timers that have not returned.
+    var running = 0
   }
-  private let state = Locked(State())
+  private let state = Monitor(State())
 
   enum Refusal: Error { case tooMany, closed }
 
-  func add(_ make: (UInt64) -> PluginTimer) -> Result<PluginTimer, Refusal> {
-    let id = state.withLock { state -> Result<UInt64, Refusal> in
+  func add<Timer: InstanceTimer>(_ make: (UInt64) -> Timer) -> Result<Timer, Refusal> {
+    state.withLock { state in
       if state.isClosed { return .failure(.closed) }
       guard state.timers.count < Self.maximumCount else { return .failure(.tooMany) }
       state.last += 1
-      return .success(state.last)
-    }
-    return id.map { id in
-      let timer = make(id)
-      state.withLock { $0.timers[id] = timer }
-      return timer
+      let timer = make(state.last)
+      state.timers[state.last] = timer
+      return .success(timer)
     }
   }
 
-  func remove(_ id: UInt64) -> PluginTimer? { state.withLock { $0.timers.removeValue(forKey: id) } }
+  func remove(_ id: UInt64) -> (any InstanceTimer)? { state.withLock { $0.timers.removeValue(forKey: id) } }
 
-  /// Cancels all, and takes no more.
-  func cancelAll() {
+  /// Takes out a timer that fires; false where it was cancelled. Ends with ``end()``.
+  func begin(_ id: UInt64) -> Bool {
+    state.withLock { state in
+      guard state.timers.removeValue(forKey: id) != nil else { return false }
+      state.running += 1
+      return true
+    }
+  }
+
+  func end() { state.update { $0.running -= 1 } }
+
+  /// Cancels all, takes no more, and waits for those that fire now; false when one had not returned at the limit.
+  func cancelAll(within limit: Duration) -> Bool {
     let timers = state.withLock { state in
       state.isClosed = true
       defer { state.timers = [:] }
       return state.timers
     }
     for timer in timers.values { _ = timer.cancel() }
+    return state.wait(upTo: limit) { $0.running == 0 ? true : nil } ?? false
   }
 }

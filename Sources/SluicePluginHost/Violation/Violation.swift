@@ -24,6 +24,14 @@ package enum Violation: Int, CaseIterable, Sendable {
   case wrongEnter
   /// A call-out was started in `create`.
   case earlyCallOut
+  /// Work was completed a second time.
+  case secondCompletion
+  /// A completion is late, forged or recycled.
+  case staleCompletion
+  /// A notification was passed on that had been completed.
+  case passedOnCompleted
+  /// A metric was defined after `create`.
+  case lateDefinition
 
   /// What happened, as the end of a sentence about the plugin.
   var text: String {
@@ -40,6 +48,10 @@ package enum Violation: Int, CaseIterable, Sendable {
     case .staleToken: "resumed a token that is late, forged or recycled; nothing was touched"
     case .wrongEnter: "entered a token outside of a posted function of its loop, or another instance's token"
     case .earlyCallOut: "wanted to make a call-out in create, which does no I/O; nothing was sent"
+    case .secondCompletion: "completed its work a second time; nothing was touched"
+    case .staleCompletion: "completed with a completion that is late, forged or recycled; nothing was touched"
+    case .passedOnCompleted: "passed a notification on that it had completed; it counts as taken"
+    case .lateDefinition: "wanted to define a metric after create; metrics are defined in create only"
     }
   }
 }

@@ -2,7 +2,8 @@ import Synchronization
 
 /// How often an instance broke which rule. From any thread.
 package final class ViolationCounters: Sendable {
-  private let counts: InlineArray<12, Atomic<Int>>
+  /// With room for more kinds than there are.
+  private let counts: InlineArray<32, Atomic<Int>>
 
   init() { counts = InlineArray { _ in Atomic(0) } }
 

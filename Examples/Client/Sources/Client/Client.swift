@@ -14,6 +14,7 @@ struct Client {
       try await giveUp(url)
       try await stayOnLoop(url)
       try await report(url)
+      try await notify()
     } catch { print("failed: \(error)") }
   }
 }

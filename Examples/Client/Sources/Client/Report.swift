@@ -13,5 +13,9 @@ func report(_ url: HTTPURL) async throws {
     print(report.prometheusText())
     print(report.document())
   }
+
+  let plugins = engine.pluginMetrics
+  print(plugins["auth", "tokens"]?["refreshed"]?.value ?? 0)
+  print(plugins.prometheusText())
   await engine.shutdown()
 }

@@ -1,0 +1,66 @@
+public import SluiceJSON
+public import SluicePipeline
+import SluiceLocks
+import SluicePluginHost
+import SluiceTransport
+import Synchronization
+
+extension Engine {
+  /// Offers a notification to the plugins in the order of the configuration until one takes it, and waits for its outcome.
+  /// What no plugin takes goes to the handler of the program, once.
+  ///
+  /// From any thread; the outcome comes exactly once, also when the engine is shut down meanwhile. Cancelling the task does
+  /// not take a notification back.
+  ///
+  /// - Parameters:
+  ///   - topic: a word on which plugins and whoever notifies them have agreed, for instance `config-changed`.
+  ///   - payload: each plugin gets a copy of its own.
+  ///   - deadline: for the plugins all together. The one that has the notification then has missed it, and it is not
+  ///     offered to another: it may yet be acted upon. The program's handler takes the time that it takes.
+  public func notify(
+    topic: String, payload: JSONValue = .object(), deadline: Duration = .seconds(30)
+  ) async -> NotificationResult {
+    let clock = ContinuousClock()
+    let started = clock.now
+    let (taker, outcome) = await deliver(topic, payload, deadline)
+    return NotificationResult(taker: taker, outcome: outcome, duration: clock.now - started)
+  }
+
+  /// Sets what takes the notifications that no plugin wants. Nil logs them and reports them as not taken, as at the start.
+  public func setNotificationHandler(_ handler: NotificationHandler?) {
+    notificationHandler.withLock { $0 = handler }
+  }
+
+  /// What became of the scheduled work of each plugin so far, in the order of the configuration.
+  public var schedules: [ScheduleReport] { instances.plugins.flatMap(\.schedules) }
+
+  private func deliver(
+    _ topic: String, _ payload: JSONValue, _ deadline: Duration
+  ) async -> (NotificationResult.Taker?, NotificationResult.Outcome) {
+    let end = instances.runtime.now + deadline
+    for plugin in instances.plugins where plugin.takesNotifications {
+      if isClosed.load(ordering: .sequentiallyConsistent) { return (nil, .closing) }
+      // One that refers to itself has no copy, and nobody but C code can make one.
+      guard let copy = try? payload.deepCopy() else { break }
+      let taker = NotificationResult.Taker.plugin(
+        stage: plugin.name, id: plugin.generation.id, generation: plugin.generation.number)
+      switch await plugin.offer(topic, copy, until: end) {
+      case .ended(let outcome): return (taker, .ended(outcome))
+      case .cutOff: return (nil, .closing)
+      case .passed: continue
+      }
+    }
+    if isClosed.load(ordering: .sequentiallyConsistent) { return (nil, .closing) }
+    return await deliverToProgram(topic, payload)
+  }
+
+  private func deliverToProgram(
+    _ topic: String, _ payload: JSONValue
+  ) async -> (NotificationResult.Taker?, NotificationResult.Outcome) {
+    if let handler = notificationHandler.withLock({ $0 }), let outcome = await handler(topic, payload) {
+      return (.program, .ended(outcome))
+    }
+    instances.log(LogLine(level: .info, message: "nobody took the notification \"\(topic)\""))
+    return (nil, .notTaken)
+  }
+}

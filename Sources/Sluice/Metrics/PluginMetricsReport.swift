@@ -1,0 +1,88 @@
+public import SluicePipeline
+import SluicePluginHost
+
+/// What the plugins of an engine recorded up to one moment, and what became of their scheduled work.
+public struct PluginMetricsReport: Sendable, Hashable {
+  public enum Kind: String, Sendable, Hashable { case counter, gauge, histogram }
+
+  /// One combination of label values.
+  public struct Series: Sendable, Hashable {
+    /// As many as the metric has label names; all `overflow` for what is beyond the limit of combinations.
+    public let labels: [String]
+    /// Of a counter the sum of what was added, of a gauge the value set last, of a histogram the sum of all values.
+    public let value: Double
+    /// Of a histogram: how many values lie above the bound before and up to the bound of the same place; one more than
+    /// there are bounds.
+    public let counts: [UInt64]
+
+    /// Of a histogram: how many values were recorded.
+    public var count: UInt64 { counts.reduce(0, &+) }
+  }
+
+  /// One metric of one instance.
+  public struct Metric: Sendable, Hashable {
+    /// The instance's name in the configuration.
+    public let stage: String
+    /// As the plugin defined it.
+    public let name: String
+    /// The same as Prometheus has it, the instance before it.
+    public let prometheusName: String
+    public let kind: Kind
+    public let description: String
+    /// UCUM; empty for none.
+    public let unit: String
+    public let labelNames: [String]
+    /// Of a histogram, ascending.
+    public let bounds: [Double]
+    /// Ordered by their labels; with labels only what occurred.
+    public let series: [Series]
+
+    /// The series with these label values; nil where they did not occur.
+    public subscript(labels: String...) -> Series? { series.first { $0.labels == labels } }
+  }
+
+  /// In the order of the configuration, and of the plugin's definitions.
+  public let metrics: [Metric]
+  public let schedules: [ScheduleReport]
+
+  public init() { (metrics, schedules) = ([], []) }
+
+  /// The metric of an instance by the name that the plugin gave it.
+  public subscript(stage: String, name: String) -> Metric? { metrics.first { $0.stage == stage && $0.name == name } }
+}
+
+extension PluginMetricsReport {
+  init(_ snapshots: [PluginMetricSnapshot], _ schedules: [ScheduleReport]) {
+    var names: Set<String> = []
+    metrics = snapshots.map { Metric($0, uniqueIn: &names) }
+    self.schedules = schedules
+  }
+}
+
+extension PluginMetricsReport.Metric {
+  /// Instances whose names differ in punctuation alone get numbers, so that no name stands for two metrics.
+  fileprivate init(_ snapshot: PluginMetricSnapshot, uniqueIn names: inout Set<String>) {
+    let definition = snapshot.definition
+    let wanted = PrometheusName.metric(snapshot.stage, definition)
+    var unique = wanted
+    var number = 1
+    while !names.insert(unique).inserted {
+      number += 1
+      unique = "\(wanted)_\(number)"
+    }
+    stage = snapshot.stage
+    name = definition.name
+    prometheusName = unique
+    kind =
+      switch definition.kind {
+      case .counter: .counter
+      case .gauge: .gauge
+      case .histogram: .histogram
+      }
+    description = definition.description
+    unit = definition.unit
+    labelNames = definition.labels
+    bounds = definition.bounds
+    series = snapshot.series.map { PluginMetricsReport.Series(labels: $0.labels, value: $0.value, counts: $0.counts) }
+  }
+}

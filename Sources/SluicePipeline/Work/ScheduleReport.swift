@@ -1,0 +1,51 @@
+/// What became of one kind of scheduled work of one plugin instance so far.
+public struct ScheduleReport: Sendable, Hashable {
+  /// The instance's name in the configuration.
+  public let stage: String
+  /// The id of the plugin.
+  public let plugin: String
+  public let generation: Int
+  /// As the plugin gave it.
+  public let name: String
+  /// How often it is due, and how long it may take; of the last schedule of that name.
+  public private(set) var period: Duration
+  public private(set) var deadline: Duration
+  /// How many calls ended how.
+  public private(set) var counts: [WorkOutcome: Int] = [:]
+  /// Periods in which the call before was still open.
+  public private(set) var leftOut = 0
+  /// The end that came last, and how long after the work was due it came.
+  public private(set) var lastOutcome: WorkOutcome?
+  public private(set) var lastDuration: Duration?
+
+  public init(
+    stage: String, plugin: String, generation: Int, name: String, period: Duration, deadline: Duration
+  ) {
+    self.stage = stage
+    self.plugin = plugin
+    self.generation = generation
+    self.name = name
+    self.period = period
+    self.deadline = deadline
+  }
+
+  public subscript(outcome: WorkOutcome) -> Int { counts[outcome] ?? 0 }
+
+  public mutating func count(_ outcome: WorkOutcome, after duration: Duration) {
+    counts[outcome, default: 0] += 1
+    lastOutcome = outcome
+    lastDuration = duration
+  }
+
+  /// Gives how many periods were left out.
+  public mutating func countLeftOut(_ periods: Int) -> Int {
+    leftOut += periods
+    return leftOut
+  }
+
+  /// A schedule of the same name was made anew.
+  public mutating func restart(period: Duration, deadline: Duration) {
+    self.period = period
+    self.deadline = deadline
+  }
+}

@@ -1,0 +1,52 @@
+import CSluice
+
+/// Scheduled work, to be cancelled by whoever asked for it. Forgetting it cancels nothing.
+public struct Schedule: Sendable {
+  let link: HostLink
+  let timer: sluice_timer
+
+  /// Has ``ScheduledWork/perform(_:)`` called no more; a call that is under way goes on. The end of the instance does so too.
+  public func cancel() {
+    link.withHost { host in _ = host.timers?.pointee.cancel(host, timer) }
+  }
+}
+
+extension PluginHost {
+  /// Has ``ScheduledWork/perform(_:)`` called in every period, the first time when one has passed. From
+  /// ``Plugin/activate()`` on.
+  ///
+  /// - Parameters:
+  ///   - name: is passed on to the call.
+  ///   - period: a millisecond or more.
+  ///   - deadline: when the work has not ended so long after it was due, it counts as missed.
+  /// - Throws: ``PluginFailure`` where the host does not take it.
+  @discardableResult
+  public func schedule(_ name: String, every period: Duration, deadline: Duration) throws -> Schedule {
+    var timer: sluice_timer = 0
+    let status = link.withHost { host -> sluice_status in
+      guard let timers = host.timers else { return sluice_status(SLUICE_UNSUPPORTED) }
+      return withText(name) {
+        timers.pointee.schedule(host, $0, period.wholeNanoseconds, deadline.wholeNanoseconds, &timer)
+      }
+    }
+    guard let status, status == SLUICE_OK else { throw refusal(name, status) }
+    return Schedule(link: link, timer: timer)
+  }
+
+  private func refusal(_ name: String, _ status: sluice_status?) -> PluginFailure {
+    let reason =
+      switch status.map(Int.init) {
+      case Int(SLUICE_UNSUPPORTED): "this host has no scheduled work"
+      case Int(SLUICE_LIMIT): "there are too many"
+      case nil, Int(SLUICE_CLOSING): "the instance is not active"
+      default: "a period of a millisecond, a deadline and a name are the least, and the type conforms to ScheduledWork"
+      }
+    return PluginFailure(message: "the work \"\(name)\" cannot be scheduled: \(reason)")
+  }
+}
+
+extension UnsafePointer<sluice_host> {
+  fileprivate var timers: UnsafePointer<sluice_timers>? {
+    pointee.extension(self, SLUICE_TIMERS_ID)?.assumingMemoryBound(to: sluice_timers.self)
+  }
+}

@@ -1,0 +1,22 @@
+/// Takes notifications from outside.
+///
+/// The calls for one instance come one at a time, together with those of ``ScheduledWork``, on a thread of the host's that
+/// is no event loop: what comes before the first `await` may block. After it the method goes on wherever Swift's tasks do,
+/// and the next call may come.
+public protocol NotificationHandler: Sendable {
+  /// Whether this notification is the plugin's; where not, the next plugin is asked. Comes before ``handle(_:)``.
+  func takes(_ notification: PluginNotification) -> Bool
+
+  /// Handles a notification that it takes. An error is logged, and counts as ``WorkOutcome/failed``. The task is cancelled
+  /// when the instance ends; an outcome that comes after the deadline is counted as missed.
+  func handle(_ notification: PluginNotification) async throws -> WorkOutcome
+}
+
+/// Does work again and again, as asked for by ``PluginHost/schedule(_:every:deadline:)``.
+///
+/// For threads, errors and cancellation see ``NotificationHandler``. While the work is under way and not overdue, periods
+/// are left out.
+public protocol ScheduledWork: Sendable {
+  /// The work of that name is due.
+  func perform(_ name: String) async throws -> WorkOutcome
+}

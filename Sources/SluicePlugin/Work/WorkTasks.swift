@@ -1,0 +1,66 @@
+import CSluice
+import SluiceLocks
+
+/// The work of an instance that is under way, so that the end of the instance cancels it.
+final class WorkTasks: Sendable {
+  private struct State: Sendable {
+    var last: UInt64 = 0
+    /// Nil for work that has begun and whose task is not known yet.
+    var tasks: [UInt64: Task<Void, Never>?] = [:]
+    var isCancelled = false
+  }
+
+  private let state = Locked(State())
+
+  /// Runs the body up to where it first waits, on the calling thread.
+  func run(_ body: @escaping @Sendable () async -> Void) {
+    let number = state.withLock { state in
+      state.last += 1
+      state.tasks[state.last] = .some(nil)
+      return state.last
+    }
+    let task = Task.immediate { [self] in
+      await body()
+      state.withLock { _ = $0.tasks.removeValue(forKey: number) }
+    }
+    let isCancelled = state.withLock { state in
+      if state.tasks[number] != nil { state.tasks[number] = task }
+      return state.isCancelled
+    }
+    if isCancelled { task.cancel() }
+  }
+
+  /// Cancels what is under way, and what comes.
+  func cancelAll() {
+    let tasks = state.withLock { state in
+      state.isCancelled = true
+      return state.tasks.values.compactMap(\.self)
+    }
+    for task in tasks { task.cancel() }
+  }
+}
+
+extension Instance {
+  /// Does what a completion is due for, and completes it.
+  func work(
+    _ completion: sluice_completion, _ subject: String, _ body: @escaping @Sendable () async throws -> WorkOutcome
+  ) {
+    tasks.run { [self] in
+      var outcome = WorkOutcome.failed
+      do { outcome = try await body() } catch {
+        if !(error is CancellationError) { host.log(.error, "\(subject): \(error)") }
+      }
+      host.link.complete(completion, outcome)
+    }
+  }
+}
+
+extension HostLink {
+  /// Reports an outcome; one that comes too late is nobody's concern any more.
+  func complete(_ completion: sluice_completion, _ outcome: WorkOutcome) {
+    withHost { host in
+      let table = host.pointee.extension(host, SLUICE_COMPLETIONS_ID)?.assumingMemoryBound(to: sluice_completions.self)
+      _ = table?.pointee.complete(host, completion, outcome.rawValue)
+    }
+  }
+}

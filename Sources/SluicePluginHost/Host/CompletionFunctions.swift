@@ -1,0 +1,34 @@
+import CSluice
+import SluicePipeline
+
+/// The table `sluice.completions/1`.
+enum CompletionFunctions {
+  /// Never freed and never written after this: shared by all threads as a constant.
+  nonisolated(unsafe) static let shared: UnsafePointer<sluice_completions> = {
+    let table = UnsafeMutablePointer<sluice_completions>.allocate(capacity: 1)
+    table.initialize(
+      to: sluice_completions(
+        size: UInt32(MemoryLayout<sluice_completions>.size), reserved: 0,
+        complete: { CompletionFunctions.complete($0, $1, $2) }))
+    return UnsafePointer(table)
+  }()
+
+  private static func complete(
+    _ host: UnsafePointer<sluice_host>?, _ completion: sluice_completion, _ outcome: sluice_work_outcome
+  ) -> sluice_status {
+    guard let seat = HostSeat.of(host), let instance = seat.instance else { return Status.stale }
+    guard let outcome = WorkOutcome(reported: outcome) else {
+      seat.report(.invalidArgument, "complete with the outcome \(outcome)")
+      return Status.invalid
+    }
+    switch instance.completions.complete(CompletionToken(completion), outcome) {
+    case .accepted: return Status.ok
+    case .already:
+      seat.report(.secondCompletion)
+      return Status.already
+    case .stale:
+      seat.report(.staleCompletion)
+      return Status.stale
+    }
+  }
+}

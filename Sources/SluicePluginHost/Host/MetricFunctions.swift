@@ -1,0 +1,59 @@
+import CSluice
+
+/// The table `sluice.metrics/1`.
+enum MetricFunctions {
+  /// Never freed and never written after this: shared by all threads as a constant.
+  nonisolated(unsafe) static let shared: UnsafePointer<sluice_metrics> = {
+    let table = UnsafeMutablePointer<sluice_metrics>.allocate(capacity: 1)
+    table.initialize(
+      to: sluice_metrics(
+        size: UInt32(MemoryLayout<sluice_metrics>.size), reserved: 0,
+        define: { MetricFunctions.define($0, $1, $2) }, record: { MetricFunctions.record($0, $1, $2, $3) }))
+    return UnsafePointer(table)
+  }()
+
+  private static func define(
+    _ host: UnsafePointer<sluice_host>?, _ definition: UnsafePointer<sluice_metric_definition>?,
+    _ metric: UnsafeMutablePointer<sluice_metric>?
+  ) -> sluice_status {
+    guard let seat = HostSeat.of(host) else { return Status.closing }
+    if seat.metrics.isFrozen { return late(seat) }
+    guard let definition, let metric else { return invalid(seat, "a metric without a definition, or a place for it") }
+    let checked: MetricDefinition
+    do { checked = try MetricDefinition(definition) } catch { return invalid(seat, "a metric with \(error.text)") }
+    switch seat.metrics.define(checked, of: seat.name) {
+    case .success(let number):
+      metric.pointee = number
+      return Status.ok
+    case .failure(.frozen): return late(seat)
+    case .failure(.twice): return invalid(seat, "the metric \"\(checked.name)\" twice")
+    case .failure(.tooMany):
+      seat.log(.warning, "defines more than \(MetricDraft.maximumMetrics) metrics; the rest is refused")
+      return Status.limit
+    }
+  }
+
+  private static func record(
+    _ host: UnsafePointer<sluice_host>?, _ metric: sluice_metric, _ labels: UnsafePointer<sluice_text>?, _ value: Double
+  ) -> sluice_status {
+    guard let seat = HostSeat.of(host) else { return Status.closing }
+    // In `create`, on its one thread, there is no instance yet.
+    let metrics = seat.instance?.metrics ?? (seat.metrics.isFrozen ? nil : seat.metrics.metrics)
+    guard let metrics else { return Status.closing }
+    guard metric > 0, metric <= metrics.count else { return invalid(seat, "the metric \(metric), which is none") }
+    switch metrics[Int(metric) - 1].record(labels, value) {
+    case .recorded: return Status.ok
+    case .invalid(let reason): return invalid(seat, reason)
+    }
+  }
+
+  private static func late(_ seat: HostSeat) -> sluice_status {
+    seat.report(.lateDefinition)
+    return Status.refused
+  }
+
+  private static func invalid(_ seat: HostSeat, _ reason: String) -> sluice_status {
+    seat.report(.invalidArgument, reason)
+    return Status.invalid
+  }
+}

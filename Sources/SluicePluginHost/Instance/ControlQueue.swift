@@ -1,0 +1,93 @@
+import SluiceLocks
+
+/// The `[control]` calls of an instance that come while it is active: one at a time, in order, on the threads of a pool.
+///
+///     closed to calls, which wait ── open() ── calls … ── close(within:)
+final class ControlQueue: Sendable {
+  typealias Job = @Sendable () -> Void
+
+  private struct State {
+    var jobs: [Job] = []
+    /// Where the next job stands; those before it were taken.
+    var next = 0
+    var isOpen = false
+    var isClosed = false
+    /// A thread was asked for, and will take the next job.
+    var isUnderWay = false
+    var isInCall = false
+
+    mutating func take() -> Job? {
+      guard next < jobs.count else { return nil }
+      let job = jobs[next]
+      next += 1
+      if next == jobs.count {
+        jobs.removeAll(keepingCapacity: true)
+        next = 0
+      }
+      return job
+    }
+  }
+
+  private let pool: BlockingPool
+  private let state = Monitor(State())
+
+  init(pool: BlockingPool) { self.pool = pool }
+
+  /// Lets the calls through that came so far and come from here on.
+  func open() {
+    state.withLock { $0.isOpen = true }
+    proceed()
+  }
+
+  /// Runs the job after those before it; false when the queue is closed and it is not run.
+  func submit(_ job: @escaping Job) -> Bool {
+    let isTaken = state.withLock { state in
+      if !state.isClosed { state.jobs.append(job) }
+      return !state.isClosed
+    }
+    if isTaken { proceed() }
+    return isTaken
+  }
+
+  /// Takes no more calls, drops those that have not begun, and waits for the one that has; false when it had not returned
+  /// at the limit.
+  func close(within limit: Duration) -> Bool {
+    let dropped = state.withLock { state in
+      state.isClosed = true
+      defer {
+        state.jobs = []
+        state.next = 0
+      }
+      return state.jobs
+    }
+    _ = dropped
+    return state.wait(upTo: limit) { $0.isInCall ? nil : true } ?? false
+  }
+
+  /// Asks for a thread where there is something to do and none is on its way. Each takes one job, so that an instance with
+  /// many leaves threads to the others.
+  private func proceed() {
+    let isNeeded = state.withLock { state in
+      guard state.isOpen, !state.isUnderWay, state.next < state.jobs.count else { return false }
+      state.isUnderWay = true
+      return true
+    }
+    guard isNeeded, !pool.submit({ [self] in runNext() }) else { return }
+    // The pool is closed, or there is no thread to be had; then the next call tries again.
+    state.withLock { $0.isUnderWay = false }
+  }
+
+  private func runNext() {
+    let job = state.withLock { state in
+      let job = state.take()
+      state.isInCall = job != nil
+      return job
+    }
+    job?()
+    state.update {
+      $0.isInCall = false
+      $0.isUnderWay = false
+    }
+    proceed()
+  }
+}

@@ -1,0 +1,66 @@
+import CSluice
+package import SluiceJSON
+package import SluicePipeline
+
+/// What became of a notification that was offered to one instance.
+package enum NotificationOffer: Sendable, Hashable {
+  /// The plugin took it, or had not answered at the deadline.
+  case ended(WorkOutcome)
+  /// The plugin does not want it.
+  case passed
+  /// The instance ended before there was an outcome.
+  case cutOff
+}
+
+extension PluginInstance {
+  package var takesNotifications: Bool { notificationCalls.on_notification != nil }
+
+  /// Offers a notification, and waits for its outcome where the plugin takes it.
+  ///
+  /// - Parameters:
+  ///   - payload: the plugin gets it as it is, and may change it.
+  ///   - deadline: also for the turn: a plugin that is busy with other control calls until then has missed it.
+  package func offer(_ topic: String, _ payload: JSONValue, until deadline: Instant) async -> NotificationOffer {
+    guard takesNotifications else { return .passed }
+    return await withCheckedContinuation { continuation in
+      offer(topic, payload, until: deadline) { continuation.resume(returning: $0) }
+    }
+  }
+
+  private func offer(
+    _ topic: String, _ payload: JSONValue, until deadline: Instant,
+    completion: @escaping @Sendable (NotificationOffer) -> Void
+  ) {
+    guard let loop = runtime.timerLoop else { return completion(.cutOff) }
+    let work = OpenWork(on: loop, until: deadline, in: completions) { completion(NotificationOffer($0)) }
+    guard let token = work.open() else { return completion(.cutOff) }
+    let isSubmitted = control.submit { [self] in
+      if completions.isOpen(token) { callNotification(topic, payload, token) }
+    }
+    if !isSubmitted { completions.close(token, .cutOff) }
+  }
+
+  /// On a control thread.
+  private func callNotification(_ topic: String, _ payload: JSONValue, _ token: CompletionToken) {
+    guard let function = notificationCalls.on_notification else { return }
+    let status = topic.withText { topic in
+      payload.withUnsafeJSON { function(handle, topic, $0, sluice_completion(token)) }
+    }
+    guard status != Status.ok else { return }
+    if status < 0 {
+      seat.log(.warning, "answered \(status) to the notification \"\(topic)\"; it is passed on")
+    }
+    if completions.close(token, .passed) || !completions.wasCompleted(token) { return }
+    seat.report(.passedOnCompleted, "\"\(topic)\"")
+  }
+}
+
+extension NotificationOffer {
+  fileprivate init(_ end: OpenWork.End) {
+    switch end {
+    case .outcome(let outcome): self = .ended(outcome)
+    case .passed: self = .passed
+    case .cutOff: self = .cutOff
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import Synchronization
+
+/// A number that any thread changes without a lock.
+struct AtomicDouble: ~Copyable, Sendable {
+  private let bits = Atomic<UInt64>(0)
+
+  var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
+
+  func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
+
+  /// A sum beyond what a number can hold stays at the largest.
+  func add(_ amount: Double) {
+    var old = bits.load(ordering: .relaxed)
+    while true {
+      let sum = Double(bitPattern: old) + amount
+      let limited = sum.isFinite ? sum : (sum < 0 ? -1 : 1) * Double.greatestFiniteMagnitude
+      let (exchanged, now) = bits.weakCompareExchange(
+        expected: old, desired: limited.bitPattern, ordering: .relaxed)
+      if exchanged { return }
+      old = now
+    }
+  }
+}

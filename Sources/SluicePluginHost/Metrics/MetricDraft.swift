@@ -1,0 +1,42 @@
+import CSluice
+import SluiceLocks
+
+/// The metrics of an instance while it is created: they can be defined, and frozen once.
+final class MetricDraft: Sendable {
+  private struct State: Sendable {
+    var metrics: [PluginMetric] = []
+    /// As they are written for Prometheus, where two may come to the same.
+    var names: Set<String> = []
+    var isFrozen = false
+  }
+
+  static let maximumMetrics = 1000
+
+  private let state = Locked(State())
+
+  enum Refusal: Error { case frozen, tooMany, twice }
+
+  /// Gives the metric's number, from 1 on.
+  func define(_ definition: MetricDefinition, of instance: String) -> Result<sluice_metric, Refusal> {
+    state.withLock { state in
+      if state.isFrozen { return .failure(.frozen) }
+      guard state.metrics.count < Self.maximumMetrics else { return .failure(.tooMany) }
+      guard state.names.insert(PrometheusName.metric(instance, definition)).inserted else { return .failure(.twice) }
+      state.metrics.append(PluginMetric(definition))
+      return .success(sluice_metric(state.metrics.count))
+    }
+  }
+
+  var isFrozen: Bool { state.withLock { $0.isFrozen } }
+
+  /// What was defined so far.
+  var metrics: [PluginMetric] { state.withLock { $0.metrics } }
+
+  func freeze() -> [PluginMetric] {
+    state.withLock { state in
+      state.isFrozen = true
+      defer { state.metrics = [] }
+      return state.metrics
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import Synchronization
+
+/// The numbers of one metric under one combination of labels. Recording takes no lock and no memory.
+final class MetricSeries: Sendable {
+  /// The bytes of the label values, each behind its length.
+  let key: [UInt8]
+  let labels: [String]
+  /// Of a counter and a gauge the value, of a histogram the sum.
+  private let value = AtomicDouble()
+  private let buckets: [Bucket]
+
+  private final class Bucket: Sendable {
+    let count = Atomic<UInt64>(0)
+  }
+
+  init(key: [UInt8], labels: [String], bucketCount: Int) {
+    self.key = key
+    self.labels = labels
+    buckets = (0..<bucketCount).map { _ in Bucket() }
+  }
+
+  func add(_ amount: Double) { value.add(amount) }
+
+  func set(_ value: Double) { self.value.set(value) }
+
+  /// Counts a value in the first bucket whose bound is not below it.
+  func record(_ value: Double, _ bounds: [Double]) {
+    var low = 0
+    var high = bounds.count
+    while low < high {
+      let middle = (low + high) / 2
+      if value <= bounds[middle] { high = middle } else { low = middle + 1 }
+    }
+    buckets[low].count.add(1, ordering: .relaxed)
+    self.value.add(value)
+  }
+
+  var snapshot: PluginMetricSnapshot.Series {
+    PluginMetricSnapshot.Series(
+      labels: labels, value: value.value, counts: buckets.map { $0.count.load(ordering: .relaxed) })
+  }
+}

@@ -1,0 +1,52 @@
+import SluicePipeline
+
+/// A call whose outcome is due: a notification that is offered, or scheduled work.
+///
+/// It ends once. Completion, passing on, deadline and the end of the instance all go through ``CompletionTable``, where
+/// one of them wins; the winner calls ``end(_:)``.
+final class OpenWork: LoopTimerTarget, @unchecked Sendable {
+  // Sendable: `timer` is touched on the loop only, `token` written before any other thread knows the work.
+  enum End: Sendable, Hashable {
+    case outcome(WorkOutcome)
+    /// The plugin does not want the notification.
+    case passed
+    /// The instance ended, or the schedule was cancelled, before there was an outcome.
+    case cutOff
+  }
+
+  private var token = CompletionToken(slot: 0, generation: 0, nonce: 0)
+  private let loop: any EventLoop
+  private let deadline: Instant
+  private let timer = LoopTimer()
+  private weak var table: CompletionTable?
+  private let onEnd: @Sendable (End) -> Void
+
+  /// - Parameters:
+  ///   - loop: where the deadline is watched.
+  ///   - onEnd: called once, on whichever thread brought the end.
+  init(
+    on loop: any EventLoop, until deadline: Instant, in table: CompletionTable, onEnd: @escaping @Sendable (End) -> Void
+  ) {
+    self.loop = loop
+    self.deadline = deadline
+    self.table = table
+    self.onEnd = onEnd
+  }
+
+  /// Takes a token and begins to watch the deadline; nil where the table is closed or full.
+  func open() -> CompletionToken? {
+    guard let table, let token = table.open(self) else { return nil }
+    loop.post { [self] in if table.isOpen(token) { loop.arm(timer, at: deadline, for: self) } }
+    return token
+  }
+
+  func adopt(_ token: CompletionToken) { self.token = token }
+
+  /// To be called by the one that took the work out of the table.
+  func end(_ end: End) {
+    loop.post { [self] in loop.disarm(timer) }
+    onEnd(end)
+  }
+
+  func timerDidFire(_ timer: LoopTimer) { table?.close(token, .outcome(.missedDeadline)) }
+}

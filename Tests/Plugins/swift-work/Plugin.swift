@@ -1,0 +1,103 @@
+import Dispatch
+public import SluicePlugin
+import Synchronization
+
+/// Handles notifications and does scheduled work as their names say.
+struct SwiftWork: Plugin, NotificationHandler, ScheduledWork {
+  struct Configuration: Decodable, Sendable {
+    var schedules: [Work]
+
+    struct Work: Decodable, Sendable {
+      var name: String
+      var periodMs: Int
+      var deadlineMs: Int
+    }
+  }
+
+  struct Mishap: Error, CustomStringConvertible {
+    let description = "the moon is down"
+  }
+
+  static let information = PluginInformation(id: "swift-work", version: "1.0.0", summary: "A fixture.")
+  static let configurationDefaults: JSONValue? = ["schedules": []]
+
+  private let configuration: Configuration
+  private let host: PluginHost
+  private let calls = Calls()
+  private let handled: Counter
+  private let lastNumber: Gauge
+  private let time: Histogram
+
+  private final class Calls: Sendable {
+    let count = Atomic<Int>(0)
+    /// Calls that hang, and a signal for each that was cancelled.
+    let hanging = Atomic<Int>(0)
+    let cancelled = DispatchSemaphore(value: 0)
+  }
+
+  init(configuration: Configuration, host: PluginHost) throws {
+    self.configuration = configuration
+    self.host = host
+    handled = try host.counter("handled", "Notifications.", unit: "{notification}", labels: ["topic"], seriesLimit: 20)
+    lastNumber = try host.gauge("last.number")
+    time = try host.histogram("time", "Of a call.")
+  }
+
+  func activate() throws {
+    for work in configuration.schedules {
+      try host.schedule(
+        work.name, every: .milliseconds(work.periodMs), deadline: .milliseconds(work.deadlineMs))
+    }
+  }
+
+  func deactivate(deadline: Duration) {
+    let count = calls.hanging.load(ordering: .relaxed)
+    let end = DispatchTime.now() + .nanoseconds(Int(deadline / .nanoseconds(1)))
+    for _ in 0..<count where calls.cancelled.wait(timeout: end) == .timedOut { return }
+    host.log(.warning, "\(count) were cancelled")
+  }
+
+  func takes(_ notification: PluginNotification) -> Bool { notification.topic.hasPrefix("swift-") }
+
+  func handle(_ notification: PluginNotification) async throws -> WorkOutcome {
+    let number = notification.payload["number"]?.integer ?? 0
+    let start = ContinuousClock.now
+    defer { time.record(start.duration(to: .now)) }
+    handled.add(1, notification.topic)
+    lastNumber.set(Double(number))
+    host.log(.warning, "handles \(notification.topic) \(number)")
+    return try await work(String(notification.topic.dropFirst("swift-".count)))
+  }
+
+  func perform(_ name: String) async throws -> WorkOutcome {
+    let number = calls.count.add(1, ordering: .relaxed).newValue
+    host.log(.warning, "performs \(name) \(number)")
+    return try await work(name)
+  }
+
+  private func work(_ name: String) async throws -> WorkOutcome {
+    switch name {
+    case "take": return .newData
+    case "nothing": return .noData
+    case "later":
+      await Task.yield()
+      await Task.detached {}.value
+      return .newData
+    case "throw": throw Mishap()
+    case "hang":
+      _ = calls.hanging.add(1, ordering: .relaxed)
+      defer { calls.cancelled.signal() }
+      try await Task.sleep(for: .seconds(3600))
+      return .newData
+    default: return .failed
+    }
+  }
+}
+
+@section(".note.sluice") @used
+public let note: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 16704, 1, 0, 0)
+
+@c(sluice_plugin_entry)
+public func entry(_ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError) -> PluginEntryTable {
+  export(SwiftWork.self, host, abi, error)
+}

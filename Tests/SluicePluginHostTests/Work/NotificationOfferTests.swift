@@ -1,0 +1,111 @@
+import CSluice
+import Glibc
+import SluiceJSON
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+@testable import SluicePluginHost
+
+/// on_notification of a plugin in C, on a loop whose clock the tests move.
+struct NotificationOfferTests {
+  private func offer(_ stage: StageFixture, _ topic: String) async -> NotificationOffer {
+    await stage.instance.offer(topic, ["number": 7], until: stage.loop.now + .seconds(10))
+  }
+
+  private func open(_ stage: StageFixture) throws {
+    let gate = try #require("fixture.gate".withCString { stage.generation.table.extension($0) })
+    sem_post(UnsafeMutableRawPointer(mutating: gate).assumingMemoryBound(to: sem_t.self))
+  }
+
+  @Test(arguments: [
+    ("take", NotificationOffer.ended(.newData)), ("nothing", .ended(.noData)), ("fail", .ended(.failed)),
+    ("elsewhere", .ended(.newData)), ("pass", .passed), ("fault", .passed), ("twice", .ended(.newData)),
+    ("forge", .ended(.noData)), ("no-outcome", .ended(.failed)),
+  ])
+  func `C5: a notification is taken and completed, or passed on`(topic: String, end: NotificationOffer) async throws {
+    let stage = try await StageFixture("handles-work")
+    #expect(await offer(stage, topic) == end)
+    #expect(stage.told("payload") == ["7"] && stage.told("notified-\(topic)") == ["0"])
+  }
+
+  @Test func `C5: a notification that is taken and never completed has missed its deadline`() async throws {
+    let stage = try await StageFixture("handles-work")
+    let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
+    async let offer = instance.offer("never", [:], until: end)
+    try await stage.log.wait { $0.contains { $0.message == "notified-never=0" } }
+    stage.loop.advance(by: .seconds(10))
+    #expect(await offer == .ended(.missedDeadline))
+  }
+
+  @Test func `C5: a plugin that completes and passes on has taken the notification, and broken a rule`() async throws {
+    let stage = try await StageFixture("handles-work")
+    #expect(await offer(stage, "complete-and-pass") == .ended(.newData))
+    #expect(await offer(stage, "take") == .ended(.newData))
+    #expect(stage.instance.violations[.passedOnCompleted] == 1)
+  }
+
+  @Test func `C5: the deadline passes while another call of the instance blocks: it is never called`() async throws {
+    let stage = try await StageFixture("handles-work")
+    let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
+    async let blocked = instance.offer("block", [:], until: end)
+    try await stage.log.wait { $0.contains { $0.message == "notified-block=0" } }
+    let isEnded = Watched(false)
+    let waiting = Task {
+      defer { isEnded.update { $0 = true } }
+      return await instance.offer("take", [:], until: end)
+    }
+    while !isEnded.value {
+      stage.loop.advance(by: .seconds(10))
+      await Task.yield()
+    }
+    #expect(await waiting.value == .ended(.missedDeadline))
+    #expect(await blocked == .ended(.missedDeadline))
+    try open(stage)
+    try await stage.log.wait { $0.contains { $0.message == "unblocked=3" } }
+    #expect(instance.destroy(within: .seconds(30)))
+    #expect(stage.told("notified-take").isEmpty)
+  }
+
+  @Test func `C5: the end of the instance cuts off what is open, and takes nothing more`() async throws {
+    let stage = try await StageFixture("handles-work")
+    let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
+    async let kept = instance.offer("keep", [:], until: end)
+    try await stage.log.wait { $0.contains { $0.message == "notified-keep=0" } }
+    #expect(instance.destroy(within: .seconds(30)))
+    #expect(await kept == .cutOff)
+    #expect(stage.told("deactivated") == ["3"])
+    #expect(await offer(stage, "take") == .cutOff)
+    #expect(stage.told("calls") == ["1"])
+  }
+
+  @Test func `C5: a completion whose slot is in use again for another call is STALE`() async throws {
+    let stage = try await StageFixture("handles-work")
+    let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
+    async let kept = instance.offer("keep", [:], until: end)
+    try await stage.log.wait { $0.contains { $0.message == "notified-keep=0" } }
+    stage.loop.advance(by: .seconds(10))
+    #expect(await kept == .ended(.missedDeadline))
+    for _ in 0..<200 { #expect(await offer(stage, "take") == .ended(.newData)) }
+    #expect(await offer(stage, "use-kept") == .ended(.noData))
+    #expect(stage.told("kept") == ["3"])
+  }
+
+  @Test func `of a million completions that two threads report at the same time exactly one wins each`() async throws {
+    // Ten thousand here; `make soak` runs the million.
+    let rounds = getenv("SLUICE_SOAK") == nil ? 10_000 : 1_000_000
+    let loop = StubLoop()
+    let table = CompletionTable()
+    let ends = Watched(0)
+    for _ in 0..<rounds {
+      let work = OpenWork(on: loop, until: .distantFuture, in: table) { _ in ends.update { $0 += 1 } }
+      let token = try #require(work.open())
+      async let first = table.complete(token, .newData)
+      async let second = table.close(token, .outcome(.missedDeadline))
+      let (answer, isExpired) = await (first, second)
+      #expect((answer == .accepted) != isExpired)
+      loop.perform {}
+    }
+    #expect(ends.value == rounds)
+  }
+}
