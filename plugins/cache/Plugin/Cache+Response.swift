@@ -37,7 +37,7 @@ extension Cache: SynchronousResponseInterceptor {
     var keys: Set<String> = [CacheKey.of(url)]
     if let lookup { keys.insert(lookup.url) }
     for name in ["location", "content-location"] {
-      if let value = response.headers[name], let key = CacheKey.of(value, from: url) { keys.insert(key) }
+      if let value = response.headers.bytes(name), let key = CacheKey.of(value, from: url) { keys.insert(key) }
     }
     for key in keys { store.invalidate(key) }
   }
