@@ -44,3 +44,11 @@ private final class DrainWatch: LoopTimerTarget, @unchecked Sendable {
 
   func timerDidFire(_ timer: LoopTimer) { check() }
 }
+
+extension Engine {
+  /// What each loop has not brought to an end: transactions and suspended calls. Only after ``shutdown(drain:)``, when no
+  /// loop runs any more.
+  package var unfinished: [Int] {
+    workers.map { $0.environment.runningCount + $0.environment.suspensions.suspendedCount }
+  }
+}

@@ -19,6 +19,9 @@ public final class SuspensionTable: @unchecked Sendable {
     chunks = InlineArray { _ in AtomicLazyReference<SuspensionChunk>() }
   }
 
+  /// Calls that are suspended now. [loop]
+  package var suspendedCount: Int { Self.firstChunkCount * ((1 << chunkCount) - 1) - free.count }
+
   /// Takes a slot; nil when 16 million calls are suspended. [loop]
   func take(for transaction: Transaction) -> SuspensionToken? {
     if free.isEmpty, !grow() { return nil }

@@ -27,7 +27,7 @@ public struct TransferTimings: Sendable, Hashable {
   public var nameLookup = Duration.zero
   public var connect = Duration.zero
   public var tlsHandshake = Duration.zero
-  /// From the first byte out to the last byte out.
+  /// From the first byte out to the last byte out, or to the first byte in where that comes before.
   public var send = Duration.zero
   /// From the last byte out to the first byte in.
   public var wait = Duration.zero

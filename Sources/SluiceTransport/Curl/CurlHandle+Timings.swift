@@ -5,13 +5,15 @@ extension CurlHandle {
   /// Where the time of the transfer went, as libcurl measured it; complete once the transfer has ended.
   func timings() -> TransferTimings {
     var timings = TransferTimings()
+    let total = totalTime
+    guard total != previousTotal else { return timings }
     let ready = time(CURLINFO_PRETRANSFER_TIME_T)
     let firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
     timings.isConnectionReused = sluice_easy_get_long(easy, CURLINFO_NUM_CONNECTS) == 0 && ready > 0
     if !timings.isConnectionReused { addConnectTimes(to: &timings) }
     if firstByte > 0 {
       timings.wait = .microseconds(max(0, firstByte - ready))
-      timings.receive = .microseconds(max(0, time(CURLINFO_TOTAL_TIME_T) - firstByte))
+      timings.receive = .microseconds(max(0, total - firstByte))
     }
     timings.peerAddress = sluice_easy_get_text(easy, CURLINFO_PRIMARY_IP).flatMap {
       $0.pointee == 0 ? nil : String(cString: $0)
@@ -32,6 +34,8 @@ extension CurlHandle {
     timings.connect = .microseconds(max(0, isLookedUpHere ? connected : connected - name))
     timings.tlsHandshake = .microseconds(max(0, secured - connected))
   }
+
+  var totalTime: Int { time(CURLINFO_TOTAL_TIME_T) }
 
   /// Microseconds since the transfer began; 0 where it did not get there.
   private func time(_ info: CURLINFO) -> Int { Int(sluice_easy_get_offset(easy, info)) }

@@ -21,6 +21,8 @@ final class CurlHandle {
   var expectedBytes = 256
 
   private(set) var url = ""
+  /// The whole time of the last request, in microseconds: libcurl tells the times of that one until it begins the next.
+  private(set) var previousTotal = 0
   /// The URL in parts, so that libcurl does not parse and spell it anew for each request.
   private let parsedURL: OpaquePointer
   private let errorText: UnsafeMutablePointer<CChar>
@@ -94,6 +96,7 @@ final class CurlHandle {
   /// Lets go of everything that belonged to the last request.
   func clear() {
     transfer = nil
+    previousTotal = totalTime
     sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, nil)
     list.clear()
     if !bodyBytes.isEmpty { bodyBytes = [] }

@@ -127,9 +127,13 @@ final class CurlTransfer: Transfer {
     var timings = handle.timings()
     timings.queue = queueTime
     timings.nameLookup += nameTime
+    // Without a byte of a response: where libcurl began anew, it tells the times of two tries as if they were one.
+    if reader.version == nil { (timings.wait, timings.receive) = (.zero, .zero) }
     timings.version = reader.version
     if let issuedAt, let sentAt {
       timings.send = sentAt.duration(since: issuedAt)
+      // A server that answers before it has everything ends the sending as far as the phases go.
+      if timings.wait > .zero || timings.receive > .zero { timings.send = min(timings.send, timings.wait) }
       timings.wait = max(.zero, timings.wait - timings.send)
     }
     return timings
