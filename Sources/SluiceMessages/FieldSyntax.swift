@@ -3,8 +3,7 @@ public enum FieldSyntax {
   /// Whether the bytes are a token: at least one character, none of them a delimiter, space or control.
   public static func isToken(_ bytes: Span<UInt8>) -> Bool {
     guard !bytes.isEmpty else { return false }
-    let bits = tokenBits
-    for index in bytes.indices where !isTokenCharacter(bytes[index], bits) { return false }
+    for index in bytes.indices where !isTokenCharacter(bytes[index]) { return false }
     return true
   }
 
@@ -42,19 +41,16 @@ public enum FieldSyntax {
     return true
   }
 
-  /// One bit for each byte below 0x80 that may stand in a token: letters, digits and !#$%&'*+-.^_`|~.
-  private static let tokenBits: (low: UInt64, high: UInt64) = {
-    var bits: (low: UInt64, high: UInt64) = (0, 0)
-    let letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    for byte in (letters + "0123456789!#$%&'*+-.^_`|~").utf8 {
-      if byte < 64 { bits.low |= 1 << UInt64(byte) } else { bits.high |= 1 << UInt64(byte - 64) }
-    }
-    return bits
-  }()
-
-  private static func isTokenCharacter(_ byte: UInt8, _ bits: (low: UInt64, high: UInt64)) -> Bool {
-    byte < 128 && (byte < 64 ? bits.low : bits.high) >> UInt64(byte & 63) & 1 == 1
+  /// Letters, digits and !#$%&'*+-.^_`|~: letters and the hyphen, which names consist of, before the rest.
+  @inline(__always)
+  private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+    if (byte | 0x20) &- 0x61 < 26 || byte == 0x2D { return true }
+    return byte < 128 && (byte < 64 ? otherTokensBelow64 : otherTokensFrom64) &>> UInt64(byte & 63) & 1 == 1
   }
+
+  /// One bit for each byte that may stand in a token.
+  private static let otherTokensBelow64: UInt64 = 0x03FF_6CFA_0000_0000
+  private static let otherTokensFrom64: UInt64 = 0x57FF_FFFF_C7FF_FFFE
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

@@ -16,17 +16,28 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
   /// 36 characters, lower-case hexadecimal with hyphens.
   public var description: String {
     var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
-    var place = 0
-    for position in 0..<32 {
-      if position == 8 || position == 12 || position == 16 || position == 20 { place += 1 }
-      let word = position < 16 ? high : low
-      let digit = UInt8(truncatingIfNeeded: word >> (60 - 4 * UInt64(position & 15)) & 15)
-      text[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-      place += 1
-    }
+    var output = text.mutableSpan
+    Self.write(high >> 32, to: &output, 0..<8)
+    Self.write(high >> 16, to: &output, 9..<13)
+    Self.write(high, to: &output, 14..<18)
+    Self.write(low >> 48, to: &output, 19..<23)
+    Self.write(low, to: &output, 24..<36)
     do { return String(copying: try UTF8Span(validating: text.span)) } catch {
       // Not reached: hexadecimal digits are valid UTF-8.
       return ""
+    }
+  }
+
+  /// The last digits of a number, as many as there are places.
+  @inline(__always)
+  private static func write(_ number: UInt64, to output: inout MutableSpan<UInt8>, _ places: Range<Int>) {
+    var rest = number
+    var place = places.upperBound
+    while place > places.lowerBound {
+      place -= 1
+      let digit = UInt8(truncatingIfNeeded: rest) & 15
+      output[place] = digit &+ (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") &- 10)
+      rest >>= 4
     }
   }
 }

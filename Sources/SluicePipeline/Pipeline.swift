@@ -42,6 +42,8 @@ public final class Pipeline: Sendable {
         responseStages: responseStages.map(\.name), hopStages: hopStages.map(\.name), tracers: tracers.map(\.name))
     }
     measuresTracers = tracers.contains { $0.budget != nil }
+    deadlineNanoseconds = settings.deadline?.nanoseconds ?? .max
+    attemptTimeoutNanoseconds = settings.attemptTimeout.nanoseconds
     traced = tracers.reduce(into: TraceInterests()) { $0.formUnion($1.interests) }
     responseStagesWantBody = responseStages.contains { $0.capabilities.contains(.wantsResponseBody) }
     answersChallenges = delegate != nil || hopStages.contains { $0.capabilities.contains(.challenge) }
@@ -51,6 +53,9 @@ public final class Pipeline: Sendable {
     retriesFailures = settings.retry.concernsFailures
   }
 
+  /// Those of the settings that every transaction begins with; the greatest number for no deadline.
+  let deadlineNanoseconds: UInt64
+  let attemptTimeoutNanoseconds: UInt64
   /// What any tracer is told.
   let traced: TraceInterests
   /// Whether any tracer has a time budget, so that the clock has to be read around its calls.

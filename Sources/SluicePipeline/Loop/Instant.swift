@@ -10,13 +10,23 @@ public struct Instant: Sendable, Hashable, Comparable {
 
   /// Saturates at ``distantFuture``; a negative duration counts as none.
   public static func + (instant: Instant, duration: Duration) -> Instant {
-    let (sum, overflows) = instant.nanoseconds.addingReportingOverflow(duration.nanoseconds)
+    instant.advanced(byNanoseconds: duration.nanoseconds)
+  }
+
+  /// For durations that are known beforehand: a `Duration` holds 128 bits of attoseconds, and turning it into nanoseconds
+  /// takes longer than reading the clock. Saturates likewise.
+  func advanced(byNanoseconds count: UInt64) -> Instant {
+    let (sum, overflows) = nanoseconds.addingReportingOverflow(count)
     return overflows ? .distantFuture : Instant(nanoseconds: sum)
   }
 
   /// The time from `earlier` to here; zero when `earlier` is later.
   public func duration(since earlier: Instant) -> Duration {
-    .nanoseconds(Int64(clamping: nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0))
+    .nanoseconds(Int64(clamping: nanoseconds(since: earlier)))
+  }
+
+  func nanoseconds(since earlier: Instant) -> UInt64 {
+    nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
   }
 }
 

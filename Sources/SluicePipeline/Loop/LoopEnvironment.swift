@@ -5,6 +5,7 @@ public final class LoopEnvironment: @unchecked Sendable {
   public let suspensions: SuspensionTable
   private var running: [Transaction?] = []
   private var vacant: [Int] = []
+  private var spareTimers: [LoopTimer] = []
   private var begunCount: UInt64 = 0
   private var retryBudget = RetryBudget()
 
@@ -41,4 +42,10 @@ public final class LoopEnvironment: @unchecked Sendable {
     running[place] = nil
     vacant.append(place)
   }
+
+  /// Timers go from one transaction to the next, as their places do.
+  func takeTimer() -> LoopTimer { spareTimers.popLast() ?? LoopTimer() }
+
+  /// Takes back a timer that is disarmed.
+  func giveBack(_ timer: LoopTimer) { spareTimers.append(timer) }
 }

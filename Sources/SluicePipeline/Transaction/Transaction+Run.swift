@@ -78,7 +78,7 @@ extension Transaction {
     hops = nil
     unroutedBody = nil
     retryAt = .distantFuture
-    attemptDeadline = environment.loop.now + pipeline.settings.attemptTimeout
+    attemptDeadline = environment.loop.now.advanced(byNanoseconds: pipeline.attemptTimeoutNanoseconds)
     armTimer()
   }
 

@@ -4,6 +4,8 @@ extension Transaction: LoopTimerTarget {
   /// Sets the one timer to the nearest of the deadlines. A timer that is early fires for nothing and is set anew, which is
   /// cheaper than moving it with each phase.
   func armTimer() {
+    // The timer is another transaction's by then.
+    if case .done = machine.phase { return }
     let nearest = min(exchange.deadline, attemptDeadline, min(stageDeadline, retryAt))
     guard nearest != .distantFuture else { return }
     if timer.isArmed, timer.deadline <= nearest { return }

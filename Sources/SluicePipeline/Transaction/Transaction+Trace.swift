@@ -30,13 +30,14 @@ extension Transaction {
         outcome: nil, error: retryReason ?? machine.failure, duration: delay, finalTimings: nil))
   }
 
-  func emitCompletion(_ result: TransactionResult, at now: Instant) {
+  func emitCompletion(
+    _ outcome: TransactionOutcome, _ error: TransactionError?, _ duration: Duration, at now: Instant
+  ) {
     guard pipeline.traced.contains(.didComplete) else { return }
     record(
       TraceEvent(
-        kind: .didComplete, time: now, exchange: exchange, status: result.response?.status ?? 0,
-        outcome: result.outcome,
-        error: result.error, duration: result.duration, finalTimings: result.timings))
+        kind: .didComplete, time: now, exchange: exchange, status: exchange.responseStatus, outcome: outcome,
+        error: error, duration: duration, finalTimings: timings))
   }
 
   private func record(_ event: TraceEvent) {

@@ -17,7 +17,7 @@ public final class Transaction: @unchecked Sendable {
   let checks: ResponseChecks?
   /// Asked about redirects and challenges before the engine's own; held until the transaction ends.
   private(set) var delegate: StageBinding?
-  private var completion: Completion?
+  private var completion: Finish?
   private var place = 0
 
   // The hop under way.
@@ -51,10 +51,16 @@ public final class Transaction: @unchecked Sendable {
   var isPieceSuspended = false
 
   // What the one timer stands for.
-  let timer = LoopTimer()
+  let timer: LoopTimer
   var attemptDeadline = Instant.distantFuture
   var stageDeadline = Instant.distantFuture
   var retryAt = Instant.distantFuture
+
+  /// A function of its own in a struct: an optional function is kept in a generic form, with an allocation on the way in, one
+  /// on the way out, and a copy of its argument.
+  private struct Finish {
+    let call: Completion
+  }
 
   /// Begins a transaction on its loop.
   ///
@@ -75,27 +81,28 @@ public final class Transaction: @unchecked Sendable {
   }
 
   private init(
-    _ request: Request, _ environment: LoopEnvironment, _ pipeline: Pipeline, _ parent: ParentContext,
+    _ request: consuming Request, _ environment: LoopEnvironment, _ pipeline: Pipeline, _ parent: ParentContext,
     _ sink: (any BodySink)?, _ checks: ResponseChecks?, _ completion: @escaping Completion
   ) {
     let now = environment.loop.now
-    let limit = request.timeout ?? pipeline.settings.deadline
+    let limit = request.timeout?.nanoseconds ?? pipeline.deadlineNanoseconds
     self.pipeline = pipeline
     self.environment = environment
+    timer = environment.takeTimer()
     self.checks = checks ?? pipeline.settings.checks
     self.sink = self.checks?.extract == nil ? sink : nil
-    self.completion = completion
-    original = request
-    exchange = Exchange(
-      loop: environment.loop, id: TransactionID(using: &environment.loop.random), request: request, started: now,
-      deadline: limit.map { now + $0 } ?? .distantFuture, parent: parent,
-      requestIDHeader: pipeline.settings.requestIDHeader)
+    self.completion = Finish(call: completion)
     machine = TransactionMachine(
       plan: TransactionMachine.Plan(
         requestStages: pipeline.requestStages.count, responseStages: pipeline.responseStages.count,
         maximumAttempts: pipeline.settings.maximumAttempts, responseStagesWantBody: pipeline.responseStagesWantBody,
         streamsBody: self.sink != nil || pipeline.changesResponsePieces, isReplayable: request.body.isReplayable,
         retriesStatuses: pipeline.retriesStatuses, retriesFailures: pipeline.retriesFailures))
+    original = request
+    exchange = Exchange(
+      loop: environment.loop, id: TransactionID(using: &environment.loop.random), request: request, started: now,
+      deadline: now.advanced(byNanoseconds: limit), parent: parent,
+      requestIDHeader: pipeline.settings.requestIDHeader)
   }
 
   private func start() {
@@ -103,7 +110,7 @@ public final class Transaction: @unchecked Sendable {
     metrics.transactionDidBegin()
     metrics.countAttempt()
     exchange.transaction = self
-    attemptDeadline = exchange.started + pipeline.settings.attemptTimeout
+    attemptDeadline = exchange.started.advanced(byNanoseconds: pipeline.attemptTimeoutNanoseconds)
     armTimer()
     run(.begin, at: exchange.started)
   }
@@ -126,6 +133,7 @@ public final class Transaction: @unchecked Sendable {
   /// The end: lets go of everything, then tells.
   func finish(_ failure: TransactionError?) {
     environment.loop.disarm(timer)
+    environment.giveBack(timer)
     withdrawToken()
     if machine.isOnWire {
       timings = transfer?.timings
@@ -134,20 +142,23 @@ public final class Transaction: @unchecked Sendable {
     transfer = nil
     let error = failure ?? settleLastForms()
     let now = now()
-    let result = TransactionResult(
-      id: exchange.id, requestID: exchange.requestID, response: exchange.nativeResponse, error: error,
-      attempts: exchange.attempt + 1, duration: now.duration(since: exchange.started), timings: timings,
-      originalRequest: original, issuedRequest: issued)
+    let outcome = TransactionOutcome(error)
+    let duration = now.duration(since: exchange.started)
     metrics.transactionDidComplete(
-      result.outcomeClass, status: result.response?.status ?? 0, nanoseconds: result.duration.nanoseconds)
-    emitCompletion(result, at: now)
+      outcome.outcomeClass, status: exchange.responseStatus,
+      nanoseconds: now.nanoseconds(since: exchange.started))
+    emitCompletion(outcome, error, duration, at: now)
     exchange.attachments.removeAll()
     exchange.transaction = nil
     delegate = nil
     environment.leave(place)
-    let completion = self.completion
-    self.completion = nil
-    completion?(result)
+    guard let completion = completion.take() else { return }
+    // Moved out of what ends here, not copied.
+    completion.call(
+      TransactionResult(
+        id: exchange.id, requestID: exchange.requestID, response: exchange.nativeResponse.take(), error: error,
+        attempts: exchange.attempt + 1, duration: duration, timings: timings, originalRequest: original,
+        issuedRequest: issued.take()))
   }
 
   private func settleLastForms() -> TransactionError? {

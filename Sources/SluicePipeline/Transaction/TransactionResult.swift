@@ -42,13 +42,20 @@ public struct TransactionResult: Sendable {
       originalRequest: request, issuedRequest: nil)
   }
 
-  public var outcome: TransactionOutcome {
-    guard let error else { return .succeeded }
-    return error.code == TransactionError.Code.cancelled && error.stage == nil ? .cancelled : .failed
+  public var outcome: TransactionOutcome { TransactionOutcome(error) }
+}
+
+extension TransactionOutcome {
+  init(_ error: TransactionError?) {
+    guard let error else {
+      self = .succeeded
+      return
+    }
+    self = error.code == TransactionError.Code.cancelled && error.stage == nil ? .cancelled : .failed
   }
 
   var outcomeClass: OutcomeClass {
-    switch outcome {
+    switch self {
     case .succeeded: .succeeded
     case .failed: .failed
     case .cancelled: .cancelled

@@ -19,6 +19,17 @@ extension CallContext {
     return findEntered(handle)
   }
 
+  /// As ``find(_:)``, for the functions that are called most: the exchange is borrowed from whoever makes the call instead
+  /// of being retained.
+  @inline(__always)
+  static func with(_ handle: OpaquePointer?, _ body: (CalledExchange) -> sluice_status) -> sluice_status {
+    if let call = current, call.pointee.name == UInt(bitPattern: handle), let exchange = call.pointee.borrowedExchange {
+      return exchange._withUnsafeGuaranteedRef { body(CalledExchange(call: call, exchange: $0)) }
+    }
+    guard let called = findEntered(handle) else { return misuse }
+    return body(called)
+  }
+
   /// A posted function may have entered several exchanges.
   @inline(never)
   private static func findEntered(_ handle: OpaquePointer?) -> CalledExchange? {

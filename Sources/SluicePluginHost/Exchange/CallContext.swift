@@ -31,7 +31,7 @@ struct CallContext {
   /// Kept alive by whoever makes the call, or by ``kept``.
   unowned(unsafe) let instance: PluginInstance
   /// Nil in a posted function. Kept alive like the instance.
-  unowned(unsafe) var exchange: Exchange?
+  var borrowedExchange: Unmanaged<Exchange>?
   var previous: UnsafeMutableRawPointer?
   /// The token that the call has taken, or with which it was entered.
   var token: SuspensionToken?
@@ -45,10 +45,12 @@ struct CallContext {
   init(_ instance: PluginInstance, _ exchange: Exchange?, _ phase: CallPhase, scope: Scope = .call) {
     name = Self.makeName(of: instance.seat.index)
     self.instance = instance
-    self.exchange = exchange
+    borrowedExchange = exchange.map { .passUnretained($0) }
     self.phase = phase
     self.scope = scope
   }
+
+  var exchange: Exchange? { borrowedExchange?.takeUnretainedValue() }
 
   /// Bits 40…: the number of the instance's seat; 1…39: the number of the call; bit 0 is set, so that it is no address
   /// that anything aligned could have.
@@ -110,7 +112,7 @@ extension CallContext {
   static func leave(_ token: SuspensionToken) {
     var next = current
     while let call = next, call.pointee.scope == .entered {
-      if call.pointee.token == token { call.pointee.exchange = nil }
+      if call.pointee.token == token { call.pointee.borrowedExchange = nil }
       next = call.pointee.previous?.assumingMemoryBound(to: CallContext.self)
     }
   }

@@ -7,46 +7,49 @@ extension ExchangeHeaders {
   static func set(
     _ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text, _ value: sluice_text
   ) -> sluice_status {
-    guard let called = CallContext.find(handle) else { return CallContext.misuse }
-    guard let (name, value) = fields(name, value, called.phase) else { return refuseField(called, name, value) }
-    switch target(called, side) {
-    case .request:
-      called.exchange.nativeRequest.headers.set(name.span, to: value.span, marks: .addedByStage)
-    case .issue: called.exchange.issueHeaders?.set(name.span, to: value.span)
-    case .response: called.exchange.nativeResponse?.headers.set(name.span, to: value.span)
-    case .document(let document): DocumentHeaders(document.json).set(name, to: value)
-    case .none, .invalid: return refuseSide(called, side, "header_set")
+    CallContext.with(handle) { called in
+      guard let (name, value) = fields(name, value, called.phase) else { return refuseField(called, name, value) }
+      switch target(called, side) {
+      case .request:
+        called.exchange.nativeRequest.headers.set(name.span, to: value.span, marks: .addedByStage)
+      case .issue: called.exchange.issueHeaders?.set(name.span, to: value.span)
+      case .response: called.exchange.nativeResponse?.headers.set(name.span, to: value.span)
+      case .document(let document): DocumentHeaders(document.json).set(name, to: value)
+      case .none, .invalid: return refuseSide(called, side, "header_set")
+      }
+      return Status.ok
     }
-    return Status.ok
   }
 
   static func add(
     _ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text, _ value: sluice_text
   ) -> sluice_status {
-    guard let called = CallContext.find(handle) else { return CallContext.misuse }
-    guard let (name, value) = fields(name, value, called.phase) else { return refuseField(called, name, value) }
-    switch target(called, side) {
-    case .request: called.exchange.nativeRequest.headers.append(name.span, value.span, marks: .addedByStage)
-    case .issue: called.exchange.issueHeaders?.append(name.span, value.span)
-    case .response: called.exchange.nativeResponse?.headers.append(name.span, value.span)
-    case .document(let document): DocumentHeaders(document.json).add(name, value)
-    case .none, .invalid: return refuseSide(called, side, "header_add")
+    CallContext.with(handle) { called in
+      guard let (name, value) = fields(name, value, called.phase) else { return refuseField(called, name, value) }
+      switch target(called, side) {
+      case .request: called.exchange.nativeRequest.headers.append(name.span, value.span, marks: .addedByStage)
+      case .issue: called.exchange.issueHeaders?.append(name.span, value.span)
+      case .response: called.exchange.nativeResponse?.headers.append(name.span, value.span)
+      case .document(let document): DocumentHeaders(document.json).add(name, value)
+      case .none, .invalid: return refuseSide(called, side, "header_add")
+      }
+      return Status.ok
     }
-    return Status.ok
   }
 
   static func remove(_ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text) -> sluice_status {
-    guard let called = CallContext.find(handle) else { return CallContext.misuse }
-    guard let name = name.bytes else { return called.refuse(.invalidArgument, "header_remove") }
-    let isGone: Bool
-    switch target(called, side) {
-    case .request: isGone = called.exchange.nativeRequest.headers.removeAll(named: name)
-    case .issue: isGone = called.exchange.issueHeaders?.removeAll(named: name) ?? false
-    case .response: isGone = called.exchange.nativeResponse?.headers.removeAll(named: name) ?? false
-    case .document(let document): isGone = DocumentHeaders(document.json).remove(name)
-    case .none, .invalid: return refuseSide(called, side, "header_remove")
+    CallContext.with(handle) { called in
+      guard let name = name.bytes else { return called.refuse(.invalidArgument, "header_remove") }
+      let isGone: Bool
+      switch target(called, side) {
+      case .request: isGone = called.exchange.nativeRequest.headers.removeAll(named: name)
+      case .issue: isGone = called.exchange.issueHeaders?.removeAll(named: name) ?? false
+      case .response: isGone = called.exchange.nativeResponse?.headers.removeAll(named: name) ?? false
+      case .document(let document): isGone = DocumentHeaders(document.json).remove(name)
+      case .none, .invalid: return refuseSide(called, side, "header_remove")
+      }
+      return isGone ? Status.ok : Status.absent
     }
-    return isGone ? Status.ok : Status.absent
   }
 
   static func mark(

@@ -13,21 +13,22 @@ enum ExchangeHeaders {
   static func get(
     _ handle: OpaquePointer?, _ side: sluice_side, _ name: sluice_text, _ value: UnsafeMutablePointer<sluice_text>?
   ) -> sluice_status {
-    guard let called = CallContext.find(handle) else { return CallContext.misuse }
-    guard let name = name.bytes, let value else { return called.refuse(.invalidArgument, "header_get") }
-    let found: sluice_text?
-    switch Source(called, side) {
-    case .request: found = called.exchange.nativeRequest.headers.lend(name)
-    case .issue: found = called.exchange.issueHeaders?.lend(name)
-    case .response: found = called.exchange.nativeResponse?.headers.lend(name)
-    case .document(let document):
-      found = DocumentHeaders(document.json).value(named: name).map { lend($0, called) }
-    case .none: found = nil
-    case .invalid: return called.refuse(.invalidArgument, "header_get: side \(side)")
+    CallContext.with(handle) { called in
+      guard let name = name.bytes, let value else { return called.refuse(.invalidArgument, "header_get") }
+      let found: sluice_text?
+      switch Source(called, side) {
+      case .request: found = called.exchange.nativeRequest.headers.lend(name)
+      case .issue: found = called.exchange.issueHeaders?.lend(name)
+      case .response: found = called.exchange.nativeResponse?.headers.lend(name)
+      case .document(let document):
+        found = DocumentHeaders(document.json).value(named: name).map { lend($0, called) }
+      case .none: found = nil
+      case .invalid: return called.refuse(.invalidArgument, "header_get: side \(side)")
+      }
+      guard let found else { return Status.absent }
+      value.pointee = found
+      return Status.ok
     }
-    guard let found else { return Status.absent }
-    value.pointee = found
-    return Status.ok
   }
 
   static func at(

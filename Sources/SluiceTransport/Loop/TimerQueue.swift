@@ -4,7 +4,8 @@ import SluicePipeline
 struct TimerQueue {
   private struct Entry {
     var deadline: Instant
-    var timer: LoopTimer
+    /// Retained while it is in the queue; not again for each place that it takes.
+    var timer: Unmanaged<LoopTimer>
   }
 
   private var entries: [Entry] = []
@@ -17,7 +18,7 @@ struct TimerQueue {
     timer.deadline = deadline
     guard timer.isArmed else {
       timer.queuePosition = entries.count
-      entries.append(Entry(deadline: deadline, timer: timer))
+      entries.append(Entry(deadline: deadline, timer: .passRetained(timer)))
       return rise(from: entries.count - 1)
     }
     let position = timer.queuePosition
@@ -28,33 +29,33 @@ struct TimerQueue {
 
   mutating func disarm(_ timer: LoopTimer) {
     guard timer.isArmed else { return }
-    remove(at: timer.queuePosition)
     timer.target = nil
+    remove(at: timer.queuePosition).release()
   }
 
   /// Takes the earliest timer whose deadline is not after `now`.
   mutating func popDue(at now: Instant) -> LoopTimer? {
     guard let first = entries.first, first.deadline <= now else { return nil }
-    remove(at: 0)
-    return first.timer
+    return remove(at: 0).takeRetainedValue()
   }
 
   mutating func removeAll() {
-    for entry in entries {
-      entry.timer.queuePosition = -1
-      entry.timer.target = nil
+    while !entries.isEmpty {
+      let timer = remove(at: entries.count - 1).takeRetainedValue()
+      timer.target = nil
     }
-    entries = []
   }
 
-  private mutating func remove(at position: Int) {
-    entries[position].timer.queuePosition = -1
+  /// Gives the timer with the queue's reference to it.
+  private mutating func remove(at position: Int) -> Unmanaged<LoopTimer> {
+    let removed = entries[position]
+    removed.timer._withUnsafeGuaranteedRef { $0.queuePosition = -1 }
     let last = entries.removeLast()
-    guard position < entries.count else { return }
-    let removed = entries[position].deadline
-    entries[position] = last
-    last.timer.queuePosition = position
-    if last.deadline < removed { rise(from: position) } else { sink(from: position) }
+    if position < entries.count {
+      place(last, at: position)
+      if last.deadline < removed.deadline { rise(from: position) } else { sink(from: position) }
+    }
+    return removed.timer
   }
 
   private mutating func rise(from start: Int) {
@@ -85,6 +86,6 @@ struct TimerQueue {
 
   private mutating func place(_ entry: Entry, at position: Int) {
     entries[position] = entry
-    entry.timer.queuePosition = position
+    entry.timer._withUnsafeGuaranteedRef { $0.queuePosition = position }
   }
 }

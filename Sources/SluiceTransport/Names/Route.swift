@@ -66,7 +66,9 @@ final class Route {
   }
 
   /// A transfer that carried the instruction has connected, so libcurl has read it.
-  func didTell(at now: Instant) { toldUntil = now + Self.retelling }
+  func didTell(at now: Instant) {
+    if needsLookUp { toldUntil = now + Self.retelling }
+  }
 
   /// The addresses did not work: the next transfer asks anew.
   func distrust() { resolvedAt = nil }

@@ -61,7 +61,10 @@ final class CurlTransfer: Transfer {
   var issuedAt: Instant?
   var sentAt: Instant?
 
-  init(_ transport: CurlTransport, _ request: Request, _ options: TransferOptions, _ observer: any TransferObserver) {
+  init(
+    _ transport: CurlTransport, _ request: consuming Request, _ options: TransferOptions,
+    _ observer: any TransferObserver
+  ) {
     self.transport = transport
     self.request = request
     self.options = options
