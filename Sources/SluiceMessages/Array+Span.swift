@@ -11,3 +11,18 @@ extension Array where Element == UInt8 {
     unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
   }
 }
+
+extension OutputSpan where Element == UInt8 {
+  /// Copies bytes that somebody else owns; there has to be room for them.
+  @inline(__always)
+  mutating func append(copying bytes: Span<UInt8>) {
+    precondition(bytes.count <= freeCapacity)
+    // Safe because there is room, and because neither pointer leaves the closure that it is given to.
+    unsafe bytes.withUnsafeBufferPointer { source in
+      unsafe withUnsafeMutableBufferPointer { target, count in
+        _ = unsafe target.extracting(count...).initialize(from: source)
+        count += source.count
+      }
+    }
+  }
+}

@@ -76,11 +76,14 @@ extension HeaderFields {
   private mutating func write(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks) -> Entry {
     if buffer.capacity - buffer.count < name.count + value.count + 3 { makeRoom(name.count + value.count + 3) }
     let entry = Entry(start: buffer.count, nameCount: name.count, valueCount: value.count, marks: marks)
-    buffer.append(copying: name)
-    buffer.append(UInt8(ascii: ":"))
-    buffer.append(UInt8(ascii: " "))
-    buffer.append(copying: value)
-    buffer.append(0)
+    // All at once: each append of its own would look again whether the buffer is shared and large enough.
+    buffer.append(addingCapacity: entry.byteCount) { output in
+      output.append(copying: name)
+      output.append(UInt8(ascii: ":"))
+      output.append(UInt8(ascii: " "))
+      output.append(copying: value)
+      output.append(0)
+    }
     return entry
   }
 

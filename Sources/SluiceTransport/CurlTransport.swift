@@ -54,9 +54,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   /// Transfers that have not ended.
   public var transferCount: Int { transfers.count }
 
-  public func start(
-    _ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver
-  ) -> any Transfer {
+  public func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
     let transfer = CurlTransfer(self, request, options, observer)
     transfer.position = transfers.count
     transfers.append(transfer)
@@ -64,12 +62,12 @@ public final class CurlTransport: Transport, @unchecked Sendable {
       transfer.cancel()
       return transfer
     }
-    if let count = transfer.request.body.byteCount, count > settings.maxRequestBytes {
-      transfer.failure = tooLarge(transfer.request, count)
+    if let count = request.body.byteCount, count > settings.maxRequestBytes {
+      transfer.failure = tooLarge(request, count)
       postpone(transfer)
       return transfer
     }
-    let route = route(to: transfer.request.url)
+    let route = route(to: request.url)
     let now = loop.turnBegan
     if route.isUsable(at: now) {
       proceed(transfer, route)
@@ -135,7 +133,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
       handle.aim(at: transfer.request, upload: transfer.upload)
       handle.route = route
       if let instruction = route.instruction(at: loop.turnBegan) { handle.tell(instruction) }
-      handle.transfer = transfer
+      handle.borrowedTransfer = .passUnretained(transfer)
       transfer.handle = handle
       transfer.phase = .running
       multi.makeRoom(forTransfers: transfers.count)

@@ -26,12 +26,23 @@ public struct DocumentForm {
 extension Exchange {
   /// Brings the native request up to date and lets its document go. A document that was only read stays.
   public func settleRequest() throws(TransactionError) {
+    if requestDocument != nil { try settleRequestDocument() }
+  }
+
+  // Apart from the question, which every transaction asks and next to none affirms.
+  @inline(never)
+  private func settleRequestDocument() throws(TransactionError) {
     guard let form = requestDocument, form.isTruth else { return }
     requestDocument = nil
     do { nativeRequest = try form.document.request(from: nativeRequest) } catch { throw Self.blame(form, error) }
   }
 
   public func settleResponse() throws(TransactionError) {
+    if responseDocument != nil { try settleResponseDocument() }
+  }
+
+  @inline(never)
+  private func settleResponseDocument() throws(TransactionError) {
     guard let form = responseDocument, form.isTruth, let response = nativeResponse else { return }
     responseDocument = nil
     do { nativeResponse = try form.document.response(from: response) } catch { throw Self.blame(form, error) }

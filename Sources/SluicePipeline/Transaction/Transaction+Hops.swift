@@ -4,8 +4,8 @@ import SluiceMetrics
 // Redirects and challenges: what a head asks for, who is asked about it, and the request of the next hop.
 extension Transaction {
   /// The event that a head makes.
-  func event(of head: Response) -> TransactionMachine.Event {
-    guard head.status >= 300 else { return .head }
+  func eventOfHead() -> TransactionMachine.Event {
+    guard exchange.responseStatus >= 300, let head = exchange.nativeResponse else { return .head }
     let crossing =
       head.status < 400 ? redirected(head) : head.status == 401 || head.status == 407 ? challenged(head) : nil
     return crossing.map { .crossed($0) } ?? .head

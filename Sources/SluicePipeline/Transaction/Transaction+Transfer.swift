@@ -9,8 +9,7 @@ extension Transaction: TransferObserver {
     exchange.issueHeaders = headers
     headers = HeaderFields()
     let failure = callIssueStages()
-    headers = exchange.issueHeaders ?? headers
-    exchange.issueHeaders = nil
+    if let written = exchange.issueHeaders.take() { headers = written }
     if let failure {
       hopFailure = failure
       return false
@@ -20,18 +19,20 @@ extension Transaction: TransferObserver {
       method: exchange.nativeRequest.method, url: exchange.nativeRequest.url, headers: headers,
       body: exchange.nativeRequest.body, timeout: original.timeout)
     noteIssue()
-    clock = nil
     emit(.didIssue)
     return true
   }
 
+  /// Leaves in ``clock`` when the last of them ended.
   private func callIssueStages() -> TransactionError? {
-    var clock = environment.loop.now
+    var started = environment.loop.now
+    clock = started
     for (index, binding) in pipeline.issueStages.enumerated() where binding.capabilities.contains(.issue) {
       if let match = binding.match, !match.matches(exchange.nativeRequest) { continue }
       let verdict = binding.interceptor.interceptIssue(exchange)
       let now = environment.loop.now
-      metrics.recordStage(.issue, index, nanoseconds: now.nanoseconds &- clock.nanoseconds)
+      metrics.recordStage(.issue, index, nanoseconds: now.nanoseconds &- started.nanoseconds)
+      started = now
       clock = now
       switch verdict {
       case .proceed: continue
@@ -59,7 +60,7 @@ extension Transaction: TransferObserver {
     exchange.responseDocument = nil
     isAnsweringHead = true
     disposition = .hold
-    run(event(of: head))
+    run(eventOfHead())
     isAnsweringHead = false
     return machine.phase == .done ? .discard : disposition
   }

@@ -17,7 +17,8 @@ extension Transaction {
 
   /// Nil where nothing is to be made of the body, or there is none.
   private func extractPayload() throws(TransactionError) -> (any Sendable)? {
-    guard let extract = checks?.extract, let response = exchange.nativeResponse else { return nil }
+    guard let extract = checks?.extract else { return nil }
+    guard let response = exchange.nativeResponse else { return nil }
     return try extract(response, exchange.nativeRequest.method)
   }
 

@@ -11,7 +11,7 @@ public protocol Transport: AnyObject {
   ///
   /// The transport keeps the observer until `didEnd`. `request` is the complete request; redirects, challenges and
   /// retries are not the transport's to handle, and a second sending that the wire library starts by itself is aborted.
-  func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer
+  func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer
 
   /// Whether a request to the origin is handed to an HTTP proxy, who may demand credentials of its own; false where it is
   /// not known.

@@ -65,6 +65,8 @@ extension CurlHandle {
     _ context: UnsafeMutableRawPointer?, _ body: (CurlTransfer) -> Result
   ) -> Result? {
     guard let context else { return nil }
-    return Unmanaged<CurlHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.transfer.map(body) }
+    return Unmanaged<CurlHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
+      handle.borrowedTransfer.map { $0._withUnsafeGuaranteedRef(body) }
+    }
   }
 }

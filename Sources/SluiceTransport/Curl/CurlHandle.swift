@@ -11,8 +11,9 @@ final class CurlHandle {
 
   let easy: UnsafeMutableRawPointer
   let multi: CurlMulti
-  /// Whose turn it is; nil in the pool.
-  @exclusivity(unchecked) var transfer: CurlTransfer?
+  /// Whose turn it is; nil in the pool. Not retained: the transport keeps a transfer until it has ended, and takes its
+  /// handle before that.
+  @exclusivity(unchecked) var borrowedTransfer: Unmanaged<CurlTransfer>?
   @exclusivity(unchecked) var route: Route?
   /// The error number of a socket that could not be made; 0 otherwise.
   var socketError: Int32 = 0
@@ -61,6 +62,8 @@ final class CurlHandle {
     errorText.deallocate()
   }
 
+  var transfer: CurlTransfer? { borrowedTransfer?.takeUnretainedValue() }
+
   /// Libcurl's own words for the last failure; empty where it had none.
   var errorMessage: String { String(cString: errorText) }
 
@@ -95,7 +98,7 @@ final class CurlHandle {
 
   /// Lets go of everything that belonged to the last request.
   func clear() {
-    transfer = nil
+    borrowedTransfer = nil
     previousTotal = totalTime
     sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, nil)
     list.clear()

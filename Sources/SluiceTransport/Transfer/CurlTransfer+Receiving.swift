@@ -53,7 +53,7 @@ extension CurlTransfer {
 
   private func didReceiveHead() {
     guard let observer else { return }
-    let head = Response(status: reader.status, headers: reader.headers, version: reader.version)
+    let head = Response(status: reader.status, headers: reader.takeHeaders(), version: reader.version)
     if let failure = receive(observer.transferDidReceiveHead(head)) { self.failure = failure }
     noteEarlyEnd()
   }

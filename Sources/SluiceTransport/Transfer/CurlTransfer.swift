@@ -62,7 +62,7 @@ final class CurlTransfer: Transfer {
   var sentAt: Instant?
 
   init(
-    _ transport: CurlTransport, _ request: consuming Request, _ options: TransferOptions,
+    _ transport: CurlTransport, _ request: Request, _ options: TransferOptions,
     _ observer: any TransferObserver
   ) {
     self.transport = transport

@@ -28,8 +28,18 @@ struct ResponseReader {
     self.expectedBytes = expectedBytes
   }
 
-  var fieldCount: Int { headers.count }
-  var byteCount: Int { headers.buffer.count }
+  /// What the fields of the head took, once they are taken.
+  private(set) var fieldCount = 0
+  private(set) var byteCount = 0
+
+  /// Gives the fields of the head away.
+  mutating func takeHeaders() -> HeaderFields {
+    fieldCount = headers.count
+    byteCount = headers.buffer.count
+    var taken = HeaderFields()
+    swap(&taken, &headers)
+    return taken
+  }
 
   /// Takes one line, its end included.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Step {
