@@ -10,6 +10,9 @@ if [ "$limit" != unlimited ] && [ "$limit" -lt 4096 ]; then
   echo "run-tests: at most $limit descriptors (ulimit -Hn): one test at a time" >&2
   set -- "$@" --no-parallel
 fi
+# All at once, tests wait for one another longer than the limits of the requests they make.
+: "${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:=6}"
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH
 log=.build/tests.log
 {
   status=0

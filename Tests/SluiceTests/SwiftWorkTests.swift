@@ -34,10 +34,11 @@ import Testing
     }
     try await wait(for: 1, of: "scheduled work \"throw\": the moon is down")
     await engine.shutdown(deactivation: .seconds(240))
-    // What hung was cancelled by the end of the instance; its `deactivate` waits for that.
+    // What hung was cancelled by the end of the instance; its `deactivate` waits for that. Some may not have begun when
+    // their deadline passed.
     let end = try #require(log.value.first { $0.message.hasSuffix(" were cancelled") })
     let count = try #require(end.message.split(separator: " ").first.flatMap { Int($0) })
-    #expect(count >= 3)
+    #expect(count >= 1)
   }
 
   @Test(arguments: [

@@ -3,10 +3,11 @@ import SluicePipeline
 
 extension CurlHandle {
   /// Where the time of the transfer went, as libcurl measured it; complete once the transfer has ended.
-  func timings() -> TransferTimings {
+  /// - Parameter hasIssued: whether it has come as far as being sent; before, libcurl may still tell of the last one.
+  func timings(hasIssued: Bool) -> TransferTimings {
     var timings = TransferTimings()
     let total = totalTime
-    guard total != previousTotal else { return timings }
+    guard hasIssued || total != previousTotal else { return timings }
     let ready = time(CURLINFO_PRETRANSFER_TIME_T)
     let firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
     timings.isConnectionReused = sluice_easy_get_long(easy, CURLINFO_NUM_CONNECTS) == 0 && ready > 0

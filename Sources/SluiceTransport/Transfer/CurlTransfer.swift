@@ -127,7 +127,7 @@ final class CurlTransfer: Transfer {
   }
 
   private func measured(_ handle: CurlHandle) -> TransferTimings {
-    var timings = handle.timings()
+    var timings = handle.timings(hasIssued: hasIssued)
     timings.queue = queueTime
     timings.nameLookup += nameTime
     // Without a byte of a response: where libcurl began anew, it tells the times of two tries as if they were one.

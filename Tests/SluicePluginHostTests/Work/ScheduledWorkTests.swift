@@ -138,7 +138,7 @@ struct ScheduledWorkTests {
 
   @Test func `C4: a completion may come from another thread`() async throws {
     let stage = try await stage("elsewhere")
-    try await period(stage, until: "elsewhere=0")
+    try await period(stage, until: "ended the scheduled work")
     #expect(try report(stage).counts == [.newData: 1])
   }
 
