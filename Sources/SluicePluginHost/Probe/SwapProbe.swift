@@ -1,0 +1,64 @@
+/// Tries a library out before its code gets into the process: the step of a hot swap between the private copy and
+/// `dlopen`.
+///
+/// An engine without a probe maps what passed the preflight.
+public protocol SwapProbe: Sendable {
+  /// Returns when the candidate may be loaded.
+  ///
+  /// Called once for each library of a swap, on no event loop; several may be examined at the same time. Cancelling the
+  /// task gives the examination up, and whatever it started has to end then.
+  ///
+  /// - Throws: why the candidate is refused, which becomes the reason of the swap.
+  func examine(_ candidate: ProbeCandidate) async throws(PluginError)
+}
+
+/// A build that is to replace what serves now.
+public struct ProbeCandidate: Sendable {
+  /// One instance as it would be made.
+  public struct Instance: Sendable {
+    /// In the configuration.
+    public let name: String
+    /// The `config` of the instance as JSON text, references resolved. It holds secrets: a pipe is for it, and neither
+    /// arguments nor the environment.
+    public let configuration: String
+    /// What the instance that serves under this name saved a moment ago; nil where it keeps nothing or there is none.
+    public let state: SavedState?
+
+    public init(name: String, configuration: String, state: SavedState? = nil) {
+      self.name = name
+      self.configuration = configuration
+      self.state = state
+    }
+  }
+
+  /// As the configuration names it; for messages.
+  public let path: String
+  /// The private copy that will be mapped. It stays where it is for the length of the call.
+  public let copy: String
+  public let facts: LibraryFacts
+  /// All instances of the library, in the order of the configuration.
+  public let instances: [Instance]
+  /// How long the examination may take.
+  public let deadline: Duration
+
+  public init(path: String, copy: String, facts: LibraryFacts, instances: [Instance], deadline: Duration) {
+    self.path = path
+    self.copy = copy
+    self.facts = facts
+    self.instances = instances
+    self.deadline = deadline
+  }
+}
+
+/// What an instance handed over: the document of `save` in `sluice.state/1`.
+public struct SavedState: Sendable, Hashable {
+  /// JSON text.
+  public let text: String
+  /// The form that it has, for `load`.
+  public let version: UInt32
+
+  public init(text: String, version: UInt32) {
+    self.text = text
+    self.version = version
+  }
+}
