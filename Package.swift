@@ -76,7 +76,10 @@ let package = Package(
     // Pure: no C, no I/O, no JSON, no unsafe code.
     .target(name: "SluiceMessages", swiftSettings: pure),
     .target(name: "SluiceMetrics", swiftSettings: pure),
-    .target(name: "SluicePipeline", dependencies: ["SluiceMessages", "SluiceMetrics"], swiftSettings: pure),
+    .target(name: "SluiceTraceContext", dependencies: ["SluiceMessages"], swiftSettings: pure),
+    .target(
+      name: "SluicePipeline", dependencies: ["SluiceMessages", "SluiceMetrics", "SluiceTraceContext"],
+      swiftSettings: pure),
 
     // The edges.
     .target(name: "SluiceLocks", swiftSettings: strict),
@@ -91,8 +94,8 @@ let package = Package(
     .target(
       name: "SluicePluginHost",
       dependencies: [
-        "SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceJSONSchema", "SluiceLocks", "CSluice",
-        "CLinux", "CElf", "CCrypto",
+        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceJSONSchema",
+        "SluiceLocks", "CSluice", "CLinux", "CElf", "CCrypto",
       ], swiftSettings: strict),
     .target(
       name: "SluiceServer", dependencies: ["SluiceMessages", "SluiceJSON", "SluiceLocks", "CMicrohttpd", "CLinux"],
@@ -102,8 +105,9 @@ let package = Package(
     .target(
       name: "Sluice",
       dependencies: [
-        "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON",
-        "SluiceJSONSchema", "SluiceLocks", "CLinux", "CCrypto",
+        "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceTraceContext", "SluiceMessages",
+        "SluiceMetrics",
+        "SluiceJSON", "SluiceJSONSchema", "SluiceLocks", "CLinux", "CCrypto",
       ], swiftSettings: strict),
     .target(
       name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON", "SluiceMessages"],
@@ -113,8 +117,8 @@ let package = Package(
     .executableTarget(
       name: "SluiceCommand",
       dependencies: [
-        "Sluice", "SluiceServer", "SluicePipeline", "SluiceTransport", "SluiceMessages", "SluiceMetrics", "SluiceJSON",
-        "SluicePluginHost", "SluiceLocks", "CLinux",
+        "Sluice", "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceTransport", "SluiceMessages",
+        "SluiceMetrics", "SluiceJSON", "SluicePluginHost", "SluiceLocks", "CLinux",
       ],
       swiftSettings: strict),
 
@@ -143,19 +147,23 @@ let package = Package(
       swiftSettings: strict),
     tests("SluiceMessages"),
     tests("SluiceMetrics"),
+    tests("SluiceTraceContext", ["SluiceMessages"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
     tests("SluicePipeline", ["SluiceMessages", "SluiceMetrics"]),
     tests("SluiceTransport", ["SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceLocks"]),
     tests("SluiceServer", ["SluiceMessages", "SluiceJSON"]),
     tests(
       "SluicePluginHost",
-      ["SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceTransport", "SluiceLocks", "CSluice"]),
+      [
+        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceTransport",
+        "SluiceLocks", "CSluice",
+      ]),
     tests("SluicePlugin", ["SluiceMessages", "SluiceJSON", "SluiceLocks", "CSluice", "CJansson"]),
     tests(
       "Sluice",
       [
-        "SluiceServer", "SluicePipeline", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceJSONSchema",
-        "SluicePluginHost", "SluiceLocks",
+        "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceJSON",
+        "SluiceJSONSchema", "SluicePluginHost", "SluiceLocks",
       ]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON"]),

@@ -9,16 +9,17 @@ failed=0
 table='
 pure  SluiceMessages
 pure  SluiceMetrics
-pure  SluicePipeline    SluiceMessages SluiceMetrics
+pure  SluiceTraceContext SluiceMessages
+pure  SluicePipeline    SluiceMessages SluiceMetrics SluiceTraceContext
 edge  SluiceLocks
 edge  SluiceJSON        SluiceMessages CJansson
 edge  SluiceJSONSchema  SluiceJSON CJSONSchema CJansson
 edge  SluiceTransport   SluicePipeline SluiceMessages CCurl CLinux
-edge  SluicePluginHost  SluicePipeline SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
+edge  SluicePluginHost  SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
 edge  SluiceServer      SluiceMessages SluiceJSON CMicrohttpd CLinux
-edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CLinux CCrypto
+edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CLinux CCrypto
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceMessages
-edge  SluiceCommand     Sluice SluiceServer SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceMetrics SluiceJSON CLinux
+edge  SluiceCommand     Sluice SluiceServer SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
 edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules
 '

@@ -4,4 +4,5 @@
 @_exported public import SluiceMessages
 @_exported public import SluiceMetrics
 @_exported public import SluicePipeline
+@_exported public import SluiceTraceContext
 @_exported public import SluiceTransport

@@ -1,5 +1,6 @@
 public import SluiceMessages
 public import SluicePipeline
+public import SluiceTraceContext
 
 extension Engine {
   /// Sends a request through the pipeline.

@@ -1,6 +1,7 @@
 import SluiceLocks
 public import SluiceMessages
 public import SluicePipeline
+public import SluiceTraceContext
 
 /// What a typed transaction came to.
 public struct TypedResult<Payload: Sendable>: Sendable {

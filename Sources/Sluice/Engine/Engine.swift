@@ -3,6 +3,7 @@ public import SluiceMessages
 public import SluiceMetrics
 public import SluicePipeline
 import SluicePluginHost
+public import SluiceTraceContext
 import SluiceTransport
 import Synchronization
 

@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluiceTraceContext
 
 extension HeadersStage {
   static func make(_ setting: BuiltIns.Setting) throws(ConfigurationError) -> BuiltIns.Stage {
@@ -19,7 +20,7 @@ extension HeadersStage.Settings {
     propagators = try Self.propagators(node["propagators"])
     requestIDHeader = try Self.requestIDHeader(node, configuration)
     if let session = node["sessionId"] { fields.append(try Self.session(session)) }
-    var names = propagators.flatMap { type(of: $0).headerNames }
+    var names = propagators.headerNames
     names += ([requestIDHeader] + fields.map(\.name)).compactMap(\.self).map { Self.lowercased($0) }
     fields += try Self.fixed(node["static"], names, configuration.redaction)
     if let word = node["existing"] { existing = try word.word(ExistingHeaders.self) }
@@ -36,19 +37,19 @@ extension HeadersStage.Settings {
     return hosts
   }
 
-  private static func propagators(_ node: ConfigurationNode?) throws(ConfigurationError) -> [any Propagator] {
-    guard let node else { return Propagators.all.map { $0.init() } }
-    var chosen: [any Propagator] = []
+  private static func propagators(_ node: ConfigurationNode?) throws(ConfigurationError) -> Propagators {
+    guard let node else { return .standard }
+    var chosen = Propagators([])
     for element in try node.elements() {
       let name = try element.string()
-      guard let type = Propagators.all.first(where: { $0.name == name }) else {
-        let known = Propagators.all.map { $0.name }.joined(separator: ", ")
-        throw element.error("no propagator is named \"\(name)\"; there are \(known)")
+      guard let propagator = Propagators.named(name) else {
+        throw element.error(
+          "no propagator is named \"\(name)\"; there are \(Propagators.names.joined(separator: ", "))")
       }
-      guard !chosen.contains(where: { Swift.type(of: $0).name == name }) else {
+      guard !chosen.names.contains(name) else {
         throw element.error("\"\(name)\" stands twice", advice: "keep one of them")
       }
-      chosen.append(type.init())
+      chosen.list.append(propagator)
     }
     return chosen
   }

@@ -1,4 +1,5 @@
 import SluiceMessages
+import SluiceTraceContext
 
 /// What becomes of a header that a request carries already.
 enum ExistingHeaders: String, Sendable, CaseIterable {
@@ -11,7 +12,7 @@ enum ExistingHeaders: String, Sendable, CaseIterable {
 }
 
 /// The headers of a hop, and the rule for those that stand there before us.
-struct HopHeaders {
+struct HopHeaders: HeaderSink {
   private(set) var fields: HeaderFields
   let existing: ExistingHeaders
   /// The first header that was refused.
@@ -22,10 +23,13 @@ struct HopHeaders {
     self.existing = existing
   }
 
+  @discardableResult
+  mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool { place(name, value, marks: .addedByStage) }
+
   /// Sets a header, if the rule allows it.
   /// - Returns: whether the header says what was given.
   @discardableResult
-  mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: HeaderFields.Marks = .addedByStage) -> Bool {
+  mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: HeaderFields.Marks) -> Bool {
     guard let index = fields.firstIndex(named: name) else {
       fields.append(name, value, marks: marks)
       return true
@@ -42,7 +46,7 @@ struct HopHeaders {
     }
   }
 
-  /// Takes out a header that contradicts one that was placed, where ours take the place of others.
+  /// Where ours take the place of others.
   mutating func withdraw(_ name: Span<UInt8>) {
     if existing == .replace { fields.remove(named: name) }
   }

@@ -1,6 +1,6 @@
 import SluiceJSON
 public import SluiceMessages
-public import SluicePipeline
+public import SluiceTraceContext
 
 /// A request together with what its response has to be, and the type that is made of it.
 ///

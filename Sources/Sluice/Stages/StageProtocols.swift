@@ -1,5 +1,6 @@
 public import SluiceMessages
 public import SluicePipeline
+public import SluiceTraceContext
 
 /// A Swift type that changes requests before they go out.
 ///

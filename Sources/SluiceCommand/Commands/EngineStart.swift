@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluicePipeline
 import SluicePluginHost
+import SluiceTraceContext
 import SluiceTransport
 
 /// What `send`, `run` and `check` share: a configuration, an engine, and the statuses of their errors.

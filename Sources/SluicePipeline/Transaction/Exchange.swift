@@ -1,4 +1,5 @@
 public import SluiceMessages
+public import SluiceTraceContext
 
 /// One attempt as the stages see it: request, response when there is one, and the facts of its transaction.
 ///
@@ -82,19 +83,6 @@ public final class Exchange: @unchecked Sendable {
 
   /// Who is called now; nil between calls.
   public var currentStageName: String? { transaction?.currentStageName }
-}
-
-/// The trace context that the caller gave, as the values of the W3C headers.
-public struct ParentContext: Sendable, Hashable {
-  public var traceparent: String?
-  public var tracestate: String?
-  public var baggage: String?
-
-  public init(traceparent: String? = nil, tracestate: String? = nil, baggage: String? = nil) {
-    self.traceparent = traceparent
-    self.tracestate = tracestate
-    self.baggage = baggage
-  }
 }
 
 /// What instances keep for one transaction, by the identity of the instance. Few enough to search through.

@@ -1,5 +1,6 @@
 public import SluiceMessages
 import SluiceMetrics
+public import SluiceTraceContext
 
 /// Performs what the ``TransactionMachine`` decides: calls stages, starts transfers, sets the timer, tells the tracers.
 ///

@@ -2,6 +2,7 @@ import CSluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluiceTraceContext
 
 /// The function `context`: the facts of a transaction.
 enum ExchangeContext {

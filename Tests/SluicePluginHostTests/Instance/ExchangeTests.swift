@@ -1,6 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTraceContext
 import Testing
 
 @testable import SluicePluginHost

@@ -3,6 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
+import SluiceTraceContext
 import Testing
 
 /// The built-in `headers` in an engine, against real sockets.
@@ -92,6 +93,18 @@ import Testing
     let lines = try await Self.arrived("{\"hosts\": [\"*\"]}", parent: parent)
     #expect(lines.first("traceparent")?.contains("0123456789abcdef0011223344556677") == true)
     #expect(lines.first("tracestate") == nil)
+  }
+
+  @Test func `A4: B3 is written in either form, for the trace that came in Trace Context`() async throws {
+    let config = "{\"hosts\": [\"*\"], \"propagators\": [\"b3\", \"b3multi\", \"tracecontext\"]}"
+    let lines = try await Self.arrived(config, parent: Self.parent)
+    let single = try #require(lines.first("b3")).split(separator: "-")
+    #expect(single.count == 3)
+    #expect(single.first == "0123456789abcdef0011223344556677")
+    #expect(lines.first("X-B3-TraceId") == "0123456789abcdef0011223344556677")
+    #expect(lines.first("X-B3-SpanId") == single.dropFirst().first.map(String.init))
+    #expect(lines.first("traceparent")?.split(separator: "-").dropFirst(2).first == single.dropFirst().first)
+    #expect(lines.first("X-B3-Sampled") == "1")
   }
 
   @Test func `A5: headers that the request has win, and a foreign trace gets no state of ours`() async throws {

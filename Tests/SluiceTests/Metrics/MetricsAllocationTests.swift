@@ -1,6 +1,7 @@
 import Glibc
 import SluiceMessages
 import SluiceTestKit
+import SluiceTraceContext
 import Testing
 
 @testable import Sluice

@@ -1,7 +1,7 @@
 import SluiceTestKit
 import Testing
 
-@testable import Sluice
+@testable import SluiceTraceContext
 
 @Suite struct BaggageTests {
   private static func content(_ text: String) -> String? { content(Array(text.utf8)) }

@@ -1,7 +1,7 @@
 import SluiceTestKit
 import Testing
 
-@testable import Sluice
+@testable import SluiceTraceContext
 
 @Suite struct TraceStateTests {
   /// What is passed on of a state; nil where it is discarded.

@@ -1,12 +1,12 @@
 import SluiceMessages
 
 /// The value of a `baggage` header, passed on member by member and never a part of one (W3C Baggage §3).
-enum Baggage {
-  static let maximumMembers = 64
-  static let maximumBytes = 8192
+public enum Baggage {
+  public static let maximumMembers = 64
+  public static let maximumBytes = 8192
 
   /// What is passed on of a text.
-  enum Content: Equatable {
+  public enum Content: Sendable, Equatable {
     case nothing
     /// That part of the text, as it stands.
     case part(Range<Int>)
@@ -14,7 +14,7 @@ enum Baggage {
     case members([UInt8])
   }
 
-  static func content(_ text: Span<UInt8>) -> Content {
+  public static func content(_ text: Span<UInt8>) -> Content {
     let whole = ListSyntax.trimmed(text, 0..<text.count)
     if whole.isEmpty { return .nothing }
     if whole.count <= maximumBytes, isIntact(text) { return .part(whole) }

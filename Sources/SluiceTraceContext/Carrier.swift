@@ -1,0 +1,50 @@
+public import SluiceMessages
+
+/// Anything that trace headers are read from: the fields of a message, the environment, the metadata of a queue.
+public protocol Carrier {
+  /// The values of a header in the order of the wire, one for each line. Names are compared without case.
+  ///
+  /// What is no UTF-8 may come with U+FFFD in its place: no header of a trace has it, so that it is refused either way.
+  func values(of header: String) -> [String]
+}
+
+extension HeaderFields: Carrier {
+  public func values(of header: String) -> [String] { self[values: header] }
+}
+
+/// A carrier of one's own, as a function.
+public struct FunctionCarrier: Carrier {
+  private let read: (String) -> [String]
+
+  /// - Parameter read: gives the values of a header in the order of the wire; must compare names without case.
+  public init(_ read: @escaping (String) -> [String]) { self.read = read }
+
+  public func values(of header: String) -> [String] { read(header) }
+}
+
+/// Environment variables (OpenTelemetry, "Environment Variables as Context Propagation Carriers").
+public struct EnvironmentCarrier: Carrier {
+  private let read: (String) -> String?
+
+  /// - Parameter read: gives a variable; one that is empty counts as absent.
+  public init(_ read: @escaping (String) -> String?) { self.read = read }
+
+  public func values(of header: String) -> [String] {
+    guard let value = read(Self.variable(for: header)), !value.isEmpty else { return [] }
+    return [value]
+  }
+
+  /// The variable that stands for a header: `X-B3-TraceId` is `X_B3_TRACEID`.
+  public static func variable(for header: String) -> String {
+    let name = String(
+      decoding: header.utf8.map { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte & ~0x20
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
+        default: UInt8(ascii: "_")
+        }
+      }, as: UTF8.self)
+    guard let first = name.utf8.first else { return "_" }
+    return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) ? "_" + name : name
+  }
+}

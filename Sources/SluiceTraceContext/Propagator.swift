@@ -1,0 +1,37 @@
+/// Reads and writes traces in one family of headers.
+public protocol Propagator: Sendable {
+  /// Its name in the configuration and in `OTEL_PROPAGATORS`.
+  static var name: String { get }
+  /// The headers that it may set, in lower case.
+  static var headerNames: [String] { get }
+
+  init()
+
+  /// Sets the family's headers; called once a hop, before bytes leave.
+  func inject(_ trace: HopTrace, into headers: inout some HeaderSink)
+
+  /// Reads the family's headers, and says what was there and is not valid.
+  func extract(from carrier: some Carrier, into extraction: inout Extraction)
+}
+
+extension Carrier {
+  /// The value of a header that may stand once; nil where it is absent. Blanks at the ends don't count.
+  func value(of header: String, _ extraction: inout Extraction) -> String? {
+    let values = values(of: header)
+    guard values.count <= 1 else {
+      extraction.refuse(InvalidContext(header, "it stands \(values.count) times"))
+      return nil
+    }
+    return values.first.map { text in
+      let range = ListSyntax.trimmed(text.utf8.span, 0..<text.utf8.count)
+      return range.count == text.utf8.count ? text : String(copying: text.utf8.span.extracting(range))
+    }
+  }
+}
+
+extension String {
+  /// Bytes that are no UTF-8 become U+FFFD.
+  init(copying bytes: Span<UInt8>) {
+    self.init(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+  }
+}

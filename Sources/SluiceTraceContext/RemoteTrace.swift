@@ -1,0 +1,28 @@
+/// The trace that a request belongs to, as its sender spelled it in one family of headers.
+public struct RemoteTrace: Sendable, Hashable {
+  public var traceID: TraceID
+  /// The span of the sender, never 0.
+  public var spanID: UInt64
+  public var sampling: SamplingState
+  /// Whether the sender says that the right seven bytes of the trace id were made at random.
+  public var isRandom: Bool
+  /// A valid `tracestate`.
+  public var state: String?
+
+  public init(
+    traceID: TraceID, spanID: UInt64, sampling: SamplingState, isRandom: Bool = false, state: String? = nil
+  ) {
+    self.traceID = traceID
+    self.spanID = spanID
+    self.sampling = sampling
+    self.isRandom = isRandom
+    self.state = state
+  }
+
+  /// The same in W3C Trace Context, which has a bit for what is accepted and none for what was left open.
+  public var traceParent: TraceParent {
+    var flags: TraceParent.Flags = isRandom ? .random : []
+    if sampling == .accepted || sampling == .debug { flags.insert(.sampled) }
+    return TraceParent(traceID: traceID, spanID: spanID, flags: flags)
+  }
+}

@@ -1,0 +1,45 @@
+/// `traceparent` and `tracestate` of W3C Trace Context level 2.
+public struct TraceContextPropagator: Propagator {
+  public static let name = "tracecontext"
+  public static let headerNames = ["traceparent", "tracestate"]
+
+  public init() {}
+
+  public func inject(_ trace: HopTrace, into headers: inout some HeaderSink) {
+    guard let value = trace.traceParent?.value else { return }
+    // Who has set traceparent speaks of another trace, to which our state says nothing.
+    guard headers.place("traceparent".utf8.span, value.span) else { return }
+    guard trace.isContinued, let state = trace.parent.tracestate, let content = TraceState.content(state.utf8.span)
+    else {
+      return headers.withdraw("tracestate".utf8.span)
+    }
+    headers.place("tracestate".utf8.span, state.utf8.span.extracting(content))
+  }
+
+  public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
+    // More than one is invalid, and a state without a parent belongs to nothing (§3.2.1, §3.3.1).
+    guard let text = carrier.value(of: "traceparent", &extraction) else { return }
+    let parent: TraceParent
+    do throws(InvalidContext) { parent = try TraceParent(text.utf8.span) } catch { return extraction.refuse(error) }
+    extraction.found(
+      RemoteTrace(
+        traceID: parent.traceID, spanID: parent.spanID,
+        sampling: parent.flags.contains(.sampled) ? .accepted : .denied, isRandom: parent.flags.contains(.random),
+        state: state(carrier, &extraction)),
+      by: Self.name)
+  }
+
+  /// Lines are members of one list (§3.3.1.1).
+  private func state(_ carrier: some Carrier, _ extraction: inout Extraction) -> String? {
+    let text = carrier.values(of: "tracestate").joined(separator: ",")
+    guard let content = TraceState.content(text.utf8.span) else {
+      if !TraceState.isEmpty(text.utf8.span) {
+        extraction.refuse(
+          InvalidContext(
+            "tracestate", "a key or value is not valid, or there are more than \(TraceState.maximumMembers) members"))
+      }
+      return nil
+    }
+    return String(copying: text.utf8.span.extracting(content))
+  }
+}

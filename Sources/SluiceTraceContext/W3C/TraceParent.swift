@@ -1,0 +1,95 @@
+/// A `traceparent` header of W3C Trace Context level 2 (§2.2): `00-<trace id>-<span id>-<flags>`.
+public struct TraceParent: Sendable, Hashable {
+  /// The bits that level 2 gives a meaning to.
+  public struct Flags: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// The caller may have recorded the trace.
+    public static let sampled = Flags(rawValue: 1)
+    /// The right seven bytes of the trace id were made at random.
+    public static let random = Flags(rawValue: 2)
+  }
+
+  static let byteCount = 55
+
+  public var traceID: TraceID
+  /// Never 0.
+  public var spanID: UInt64
+  public var flags: Flags
+
+  public init(traceID: TraceID, spanID: UInt64, flags: Flags) {
+    self.traceID = traceID
+    self.spanID = spanID
+    self.flags = flags
+  }
+
+  /// Reads the value of a header. Of a version above 00 the part that version 00 knows is read (§4.3).
+  public init(_ bytes: Span<UInt8>) throws(InvalidContext) {
+    guard bytes.count >= Self.byteCount else { throw .parent("it has fewer than \(Self.byteCount) characters") }
+    guard Self.isDash(bytes[2]), Self.isDash(bytes[35]), Self.isDash(bytes[52]) else {
+      throw .parent("its fields do not end where they should")
+    }
+    guard let version = Hexadecimal.number(bytes, 0..<2), version != 0xFF else {
+      throw .parent("its version is invalid")
+    }
+    guard bytes.count == Self.byteCount || version > 0 && Self.isDash(bytes[Self.byteCount]) else {
+      throw .parent("more follows than its version allows")
+    }
+    guard let high = Hexadecimal.number(bytes, 3..<19), let low = Hexadecimal.number(bytes, 19..<35) else {
+      throw .parent("the trace id is not 32 lower-case hexadecimal digits")
+    }
+    traceID = TraceID(high: high, low: low)
+    guard !traceID.isZero else { throw .parent("the trace id is zero") }
+    guard let spanID = Hexadecimal.number(bytes, 36..<52) else {
+      throw .parent("the parent id is not 16 lower-case hexadecimal digits")
+    }
+    guard spanID != 0 else { throw .parent("the parent id is zero") }
+    self.spanID = spanID
+    guard let flags = Hexadecimal.number(bytes, 53..<55) else {
+      throw .parent("the flags are not two lower-case hexadecimal digits")
+    }
+    // Bits without a meaning are not passed on (§2.2.5.3).
+    self.flags = Flags(rawValue: UInt8(truncatingIfNeeded: flags)).intersection([.sampled, .random])
+  }
+
+  /// The value of the header, in version 00.
+  public var value: InlineArray<55, UInt8> {
+    var text = InlineArray<55, UInt8>(repeating: UInt8(ascii: "-"))
+    var output = text.mutableSpan
+    Hexadecimal.write(0, digits: 2, to: &output, at: 0)
+    traceID.write(to: &output, at: 3)
+    Hexadecimal.write(spanID, digits: 16, to: &output, at: 36)
+    Hexadecimal.write(UInt64(flags.rawValue), digits: 2, to: &output, at: 53)
+    return text
+  }
+
+  private static func isDash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "-") }
+}
+
+/// The 128 bits that all spans of a trace share; never all zero.
+public struct TraceID: Sendable, Hashable {
+  public var high: UInt64
+  public var low: UInt64
+
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  var isZero: Bool { high | low == 0 }
+
+  /// Writes 32 digits.
+  func write(to output: inout MutableSpan<UInt8>, at start: Int) {
+    Hexadecimal.write(high, digits: 16, to: &output, at: start)
+    Hexadecimal.write(low, digits: 16, to: &output, at: start + 16)
+  }
+}
+
+extension TraceParent: CustomStringConvertible {
+  public var description: String { String(copying: value.span) }
+}
+
+extension InvalidContext {
+  fileprivate static func parent(_ reason: String) -> InvalidContext { InvalidContext("traceparent", reason) }
+}

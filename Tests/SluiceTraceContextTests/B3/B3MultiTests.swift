@@ -1,0 +1,107 @@
+import SluiceMessages
+import Testing
+
+@testable import SluiceTraceContext
+
+@Suite struct B3MultiTests {
+  private static let trace = "0123456789abcdef0011223344556677"
+  private static let span = "8899aabbccddeeff"
+
+  private static func remote(_ sampling: SamplingState) -> RemoteTrace {
+    RemoteTrace(
+      traceID: TraceID(high: 0x0123_4567_89AB_CDEF, low: 0x0011_2233_4455_6677), spanID: 0x8899_AABB_CCDD_EEFF,
+      sampling: sampling)
+  }
+
+  @Test(
+    arguments: [
+      (["X-B3-TraceId": trace, "X-B3-SpanId": span], .deferred),
+      (["x-b3-traceid": trace, "x-b3-spanid": span, "x-b3-sampled": "1"], .accepted),
+      (["X-B3-TraceId": trace, "X-B3-SpanId": span, "X-B3-Sampled": "0"], .denied),
+      (["X-B3-TraceId": trace, "X-B3-SpanId": span, "X-B3-Sampled": "true"], .accepted),
+      (["X-B3-TraceId": trace, "X-B3-SpanId": span, "X-B3-Sampled": "false"], .denied),
+      (["X-B3-TraceId": trace, "X-B3-SpanId": span, "X-B3-Flags": "1"], .debug),
+      (["X-B3-TraceId": trace, "X-B3-SpanId": span, "X-B3-Sampled": "0", "X-B3-Flags": "1"], .debug),
+      (["X-B3-TraceId": trace, "X-B3-SpanId": span, "X-B3-Sampled": "1", "X-B3-Flags": "0"], .accepted),
+      (["X-B3-TraceId": trace, "X-B3-SpanId": span, "X-B3-ParentSpanId": "1234567890abcdef"], .deferred),
+    ] as [(Lines, SamplingState)], ["b3", "b3multi"])
+  func `A4: both propagators read the headers of B3`(_ given: (Lines, SamplingState), name: String) {
+    let extraction = Propagators.of(name).extract(given.0)
+    #expect(extraction.trace == Self.remote(given.1))
+    #expect(extraction.propagator == name)
+    #expect(extraction.refusals == [])
+  }
+
+  @Test(
+    arguments: [
+      (["X-B3-TraceId": trace], "X-B3-SpanId: the span id is not"),
+      (["X-B3-SpanId": span], "X-B3-TraceId: the trace id is not"),
+      (["X-B3-TraceId": "12", "X-B3-SpanId": span], "X-B3-TraceId: the trace id is not"),
+      (["X-B3-TraceId": trace, "X-B3-SpanId": trace], "X-B3-SpanId: the span id is not"),
+      (["X-B3-TraceId": trace, "X-B3-SpanId": span, "X-B3-Sampled": "2"], "X-B3-Sampled: expected 0 or 1"),
+      (["X-B3-TraceId": trace, "X-B3-TraceId": trace, "X-B3-SpanId": span], "X-B3-TraceId: it stands 2 times"),
+      (["b3": "x"], "b3: expected 0, 1 or d"), (["b3": "1", "b3": "1"], "b3: it stands 2 times"),
+    ] as [(Lines, String)])
+  func `what is there and not valid is refused with a reason`(lines: Lines, reason: String) {
+    let extraction = Propagators.of("b3multi").extract(lines)
+    #expect(extraction.trace == nil)
+    #expect(extraction.refusals.map(\.description).contains { $0.hasPrefix(reason) }, "\(extraction.refusals)")
+  }
+
+  @Test func `the single header wins, and where it is invalid the others are read`() {
+    let multi: Lines = ["X-B3-TraceId": Self.trace, "X-B3-SpanId": Self.span]
+    let single = "\(Self.trace)-1111111111111111-1"
+    let both = multi.fields.with("b3", single)
+    #expect(Propagators.of("b3").extract(from: both).trace?.spanID == 0x1111_1111_1111_1111)
+    let spoilt = Propagators.of("b3", "b3multi").extract(from: multi.fields.with("b3", "spoilt"))
+    #expect(spoilt.trace == Self.remote(.deferred))
+    #expect(spoilt.refusals.count == 1)
+  }
+
+  @Test(
+    arguments: [
+      (["b3": "0"], .denied), (["X-B3-Sampled": "0"], .denied), (["b3": "d"], .debug),
+    ] as [(Lines, SamplingState)])
+  func `a decision without ids is for the trace that begins`(_ given: (Lines, SamplingState)) {
+    let parent = Propagators.of("b3").extract(given.0).parent
+    #expect(parent == ParentContext(sampling: given.1))
+    let trace = HopTrace(parent, newTraceID: .new, spanID: newSpanID)
+    #expect(trace.traceParent?.traceID == .new)
+    #expect(trace.isSampled == (given.1 == .debug))
+  }
+
+  @Test func `A4: each form is written in its own headers`() {
+    let parent = Propagators.of("b3").extract(["b3": "\(Self.trace)-\(Self.span)-1"]).parent
+    let trace = HopTrace(parent, newTraceID: .new, spanID: newSpanID)
+    #expect(Propagators.of("b3").inject(trace) == ["b3": "\(Self.trace)-efefefefefefefef-1"])
+    #expect(
+      Propagators.of("b3multi").inject(trace)
+        == ["X-B3-TraceId": Self.trace, "X-B3-SpanId": "efefefefefefefef", "X-B3-Sampled": "1"])
+  }
+
+  @Test(arguments: [("0", "0"), ("1", "1"), ("d", "d")])
+  func `what was decided is handed on in both forms`(given: String, sent: String) {
+    let lines: Lines = ["b3": "0011223344556677-\(Self.span)-\(given)"]
+    let trace = "00000000000000000011223344556677"
+    #expect(Propagators.of("b3").relay(lines) == ["b3": "\(trace)-efefefefefefefef-\(sent)"])
+    let multi = Propagators.of("b3multi").relay(lines)
+    #expect(multi["X-B3-TraceId"] == trace)
+    #expect(multi["X-B3-Sampled"] == (sent == "d" ? nil : sent))
+    #expect(multi["X-B3-Flags"] == (sent == "d" ? "1" : nil))
+  }
+
+  @Test func `what the sender left open is decided by the sampler`() {
+    let lines: Lines = ["b3": "\(Self.trace)-\(Self.span)"]
+    #expect(Propagators.of("b3").relay(lines)["b3"]?.hasSuffix("-1") == true)
+    let off = Propagators.of("b3").relay(lines, sampler: Sampler(.parentBasedAlwaysOff))
+    #expect(off["b3"]?.hasSuffix("-0") == true)
+  }
+}
+
+extension HeaderFields {
+  fileprivate func with(_ name: String, _ value: String) -> HeaderFields {
+    var fields = self
+    fields.append(name, value)
+    return fields
+  }
+}

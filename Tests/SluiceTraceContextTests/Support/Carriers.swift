@@ -1,0 +1,52 @@
+import SluiceMessages
+
+@testable import SluiceTraceContext
+
+/// Header lines in the order of the wire.
+typealias Lines = KeyValuePairs<String, String>
+
+extension Lines {
+  var fields: HeaderFields {
+    var fields = HeaderFields()
+    for (name, value) in self { fields.append(name, value) }
+    return fields
+  }
+}
+
+extension Propagators {
+  /// Every name has to be one of a propagator's.
+  static func of(_ names: String...) -> Propagators { Propagators(names.compactMap { named($0) }) }
+
+  func extract(_ lines: Lines) -> Extraction { extract(from: lines.fields) }
+
+  /// The headers that a hop gets which continues what the lines say.
+  func relay(_ lines: Lines, sampler: Sampler = Sampler()) -> HeaderFields {
+    inject(HopTrace(extract(lines).parent, newTraceID: .new, spanID: newSpanID, sampler: sampler))
+  }
+
+  func inject(_ trace: HopTrace) -> HeaderFields {
+    var sink = FieldSink()
+    inject(trace, into: &sink)
+    return sink.fields
+  }
+}
+
+/// Takes every header.
+struct FieldSink: HeaderSink {
+  var fields = HeaderFields()
+
+  mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    fields.set(name, to: value)
+    return true
+  }
+
+  mutating func withdraw(_ name: Span<UInt8>) { fields.remove(named: name) }
+}
+
+extension TraceID {
+  /// The id of a trace that begins in a test.
+  static let new = TraceID(high: 0xABAB_ABAB_ABAB_ABAB, low: 0xCDCD_CDCD_CDCD_CDCD)
+}
+
+/// The span of a hop in a test.
+let newSpanID: UInt64 = 0xEFEF_EFEF_EFEF_EFEF
