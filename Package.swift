@@ -48,6 +48,7 @@ let package = Package(
     .library(name: "bearer-auth", type: .dynamic, targets: ["bearer-auth"]),
     .library(name: "json-edit", type: .dynamic, targets: ["json-edit"]),
     .library(name: "static-headers", type: .dynamic, targets: ["static-headers"]),
+    .library(name: "traffic-metrics", type: .dynamic, targets: ["traffic-metrics"]),
     .library(name: "access-log", type: .dynamic, targets: ["AccessLog"]),
     .library(name: "cache", type: .dynamic, targets: ["Cache"]),
     .library(name: "error-enrichment", type: .dynamic, targets: ["ErrorEnrichment"]),
@@ -123,7 +124,7 @@ let package = Package(
       swiftSettings: strict),
 
     // Shipped plugins.
-    cPlugin("bearer-auth"), cPlugin("json-edit"), cPlugin("static-headers"),
+    cPlugin("bearer-auth"), cPlugin("json-edit"), cPlugin("static-headers"), cPlugin("traffic-metrics"),
     swiftPlugin("access-log", module: "AccessLog"),
     swiftPlugin("error-enrichment", module: "ErrorEnrichment"),
     swiftPlugin("oauth-refresh", module: "OAuthRefresh", ["SluiceMessages", "SluiceLocks"]),

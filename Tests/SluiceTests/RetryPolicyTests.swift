@@ -249,6 +249,18 @@ import Testing
     #expect(server.requests.map { $0.body == bytes } == [true, true, true])
   }
 
+  @Test func `a POST that was redirected to a GET is not begun again for what the GET came to`() async throws {
+    let server = try LoopbackServer { request in
+      guard request.method == "POST" else { return ServerResponse(status: 503) }
+      return ServerResponse(status: 303, headers: [HeaderLine("Location", "/b")])
+    }
+    defer { server.stop() }
+    let result = try await Self.one(Self.configuration(.standard), server.baseURL, "POST", body: .text("pay"))
+    #expect(result.error?.code == "http_status")
+    #expect(result.attempts == 1)
+    #expect(server.requests.map(\.method) == ["POST", "GET"])
+  }
+
   /// So many transactions, 40 at a time; gives how many attempts they took.
   private static func storm(_ configuration: Configuration, _ url: HTTPURL, transactions: Int) async throws -> Int {
     let engine = try Engine(configuration)

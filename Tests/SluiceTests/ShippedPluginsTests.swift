@@ -51,6 +51,26 @@ import Testing
     await engine.shutdown()
   }
 
+  @Test func `D7: traffic-metrics in C counts transactions by method, status and outcome`() async throws {
+    let server = try LoopbackServer { ServerResponse(status: $0.path == "/missing" ? 404 : 200) }
+    defer { server.stop() }
+    let engine = try Self.engine(
+      """
+      {"plugins": {"traffic": {"library": "\(Self.library("traffic-metrics"))"}}, "tracers": ["traffic"],
+       "transport": {"loops": 2}}
+      """)
+    for _ in 0..<3 { _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a"))) }
+    _ = await engine.transaction(Request(method: "DELETE", url: try HTTPURL(server.baseURL + "/missing")))
+    let report = engine.pluginMetrics
+    let transactions = try #require(report["traffic", "transactions"])
+    #expect(transactions["GET", "200", "succeeded"]?.value == 3)
+    #expect(transactions["DELETE", "404", "failed"]?.value == 1)
+    #expect(transactions.series.count == 2)
+    #expect(report["traffic", "duration"]?.series.first?.count == 4)
+    #expect(report.prometheusText().contains("traffic_duration_seconds_count 4\n"))
+    await engine.shutdown()
+  }
+
   @Test func `static-headers in C adds, replaces and removes on both sides`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

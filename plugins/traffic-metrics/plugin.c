@@ -1,0 +1,123 @@
+/// Counts transactions by method, status and outcome, and their durations, in metrics of the host.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <sluice/sluice.h>
+
+typedef struct traffic {
+  const sluice_host *host;
+  const sluice_metrics *metrics;
+  sluice_metric transactions;
+  sluice_metric retries;
+  sluice_metric duration;
+} traffic;
+
+/// Everything but the series of a metric is known when the plugin is created.
+static sluice_status define(traffic *self, const sluice_metric_definition *definition, sluice_metric *metric,
+                            sluice_error *error) {
+  if (self->metrics->define(self->host, definition, metric) == SLUICE_OK) return SLUICE_OK;
+  return sluice_error_set(error, "the host refuses the metric \"%s\"; its log says why", definition->name);
+}
+
+static sluice_status define_all(traffic *self, sluice_error *error) {
+  static const char *const labels[] = {"method", "status", "outcome"};
+  static const char *const reasons[] = {"reason"};
+  const sluice_metric_definition transactions = {
+      .size = sizeof transactions,
+      .kind = SLUICE_COUNTER,
+      .name = "transactions",
+      .description = "Transactions that ended.",
+      .unit = "{transaction}",
+      .labels = labels,
+      .label_count = 3,
+  };
+  const sluice_metric_definition retries = {
+      .size = sizeof retries,
+      .kind = SLUICE_COUNTER,
+      .name = "retries",
+      .description = "Decisions to send again, by the code of the reason.",
+      .unit = "{retry}",
+      .labels = reasons,
+      .label_count = 1,
+  };
+  const sluice_metric_definition duration = {
+      .size = sizeof duration,
+      .kind = SLUICE_HISTOGRAM,
+      .name = "duration",
+      .description = "From the submission of a transaction to its end.",
+      .unit = "s",
+  };
+  sluice_status status = define(self, &transactions, &self->transactions, error);
+  if (status == SLUICE_OK) status = define(self, &retries, &self->retries, error);
+  return status == SLUICE_OK ? define(self, &duration, &self->duration, error) : status;
+}
+
+static sluice_text outcome_name(sluice_outcome outcome) {
+  switch (outcome) {
+    case SLUICE_SUCCEEDED: return sluice_text_make("succeeded");
+    case SLUICE_CANCELLED: return sluice_text_make("cancelled");
+    default: return sluice_text_make("failed");
+  }
+}
+
+/// Called on every loop at the same time; recording needs no lock of ours.
+static void did_complete(const traffic *self, const sluice_event *event) {
+  char status[12] = "none";
+  if (event->status) snprintf(status, sizeof status, "%u", event->status);
+  const sluice_text labels[] = {event->method, sluice_text_make(status), outcome_name(event->outcome)};
+  self->metrics->record(self->host, self->transactions, labels, 1);
+  self->metrics->record(self->host, self->duration, NULL, (double)event->duration / 1e9);
+}
+
+static void on_event(void *instance, const sluice_event *event) {
+  const traffic *self = instance;
+  if (event->kind == SLUICE_DID_COMPLETE) did_complete(self, event);
+  if (event->kind == SLUICE_WILL_RETRY) self->metrics->record(self->host, self->retries, &event->error_code, 1);
+}
+
+static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+  (void)config;
+  traffic *self = calloc(1, sizeof *self);
+  if (!self) {
+    sluice_error_set(error, "out of memory");
+    return SLUICE_NO_MEMORY;
+  }
+  self->host = host;
+  self->metrics = host->extension(host, SLUICE_METRICS_ID);
+  sluice_status status = SLUICE_HAS(self->metrics, record)
+                             ? define_all(self, error)
+                             : sluice_error_set(error, "this host has no metrics; use the command or the library");
+  if (status != SLUICE_OK) {
+    free(self);
+    return status;
+  }
+  *instance = self;
+  return SLUICE_OK;
+}
+
+static void destroy(void *instance) { free(instance); }
+
+static const void *extension(const char *id) {
+  static const sluice_tracer tracer = {.size = sizeof tracer, .on_event = on_event};
+  return strcmp(id, SLUICE_TRACER_ID) == 0 ? &tracer : NULL;
+}
+
+SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_METRICS, 1, 0, 0)
+
+SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
+  static const sluice_plugin plugin = {
+      .size = sizeof plugin,
+      .abi = SLUICE_ABI_VERSION,
+      .id = "traffic-metrics",
+      .version = "1.0.0",
+      .summary = "Counts transactions by method, status and outcome",
+      .config_schema = "{\"type\": \"object\", \"additionalProperties\": false}",
+      .create = create,
+      .destroy = destroy,
+      .extension = extension,
+  };
+  (void)host;
+  if (abi >= SLUICE_ABI_VERSION) return &plugin;
+  sluice_error_set(error, "built for ABI %u, this host speaks %u", SLUICE_ABI_VERSION, abi);
+  return NULL;
+}
