@@ -139,9 +139,11 @@ extension Transaction {
 
   /// A suspended stage has missed its deadline.
   func stageTimedOut() {
+    // In any case, or the timer would be due again at once, and for ever. A token that does not expire was resumed before:
+    // that is in the loop's inbox, which comes after the timers.
+    stageDeadline = .distantFuture
     guard let binding = current, let token, environment.suspensions.expire(token) else { return }
     self.token = nil
-    stageDeadline = .distantFuture
     isPieceSuspended = false
     binding.interceptor.suspensionWasCancelled(token)
     let limit = binding.deadline ?? .zero

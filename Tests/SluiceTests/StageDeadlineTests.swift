@@ -1,0 +1,31 @@
+import Glibc
+import Sluice
+import SluiceLocks
+import SluiceTestKit
+import Testing
+
+/// The deadline of a suspended stage against its resumption, on a real loop.
+@Suite struct StageDeadlineTests {
+  @Test func `a stage that was resumed before its deadline is not timed out by a loop that was busy`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let product = try await PluginCompiler.compile("resumes-at-the-last-moment", defines: ["BLOCK_NS=700000000"])
+    // Whatever the umask: nobody else may write a plugin.
+    chmod(product.path, 0o755)
+    // The transaction's own deadline ends a loop that does nothing but fire its timer.
+    let text = """
+      {"plugins": {"stage": {"library": "\(product.path)", "deadline": "500ms"}}, "request": ["stage"],
+       "deadline": "20s", "transport": {"loops": 1}}
+      """
+    let told = Locked<[String]>([])
+    let engine = try Engine(Configuration(text: Array(text.utf8))) { line in told.withLock { $0.append(line.message) } }
+    let urls = [try HTTPURL(server.baseURL + "/waits"), try HTTPURL(server.baseURL + "/blocks")]
+    let results = ResultLog()
+    // Both are in the loop's inbox before it gets to either, or next to it.
+    for url in urls { engine.submit(Request(url: url)) { results.append($0) } }
+    await engine.shutdown()
+    withExtendedLifetime(product) {}
+    #expect(results.codes == [nil, nil])
+    #expect(told.withLock { $0 }.filter { $0.hasPrefix("resume=") || $0.hasPrefix("cancel=") } == ["resume=0"])
+  }
+}
