@@ -7,6 +7,20 @@ public struct DescriptorLimit: Sendable, Hashable {
   /// What an unprivileged process may raise it to.
   public var hard: Int
 
+  /// So many, the last ones below the limit, no connection takes. Others in the process need one at times and cannot bear
+  /// to find none: libdispatch looks into /proc every second while work waits for its threads, and ends the process where
+  /// that file cannot be opened.
+  package static let reserve = 16
+
+  /// Whether a descriptor is one of the last; the kernel gives the lowest number that is free. Of a limit below 64 a quarter
+  /// is kept.
+  static func isReserved(_ descriptor: Int32) -> Bool {
+    // No limit that a process can live with is below this.
+    guard descriptor >= 16 else { return false }
+    let limit = current.soft
+    return Int(descriptor) >= limit - min(reserve, limit / 4)
+  }
+
   public static var current: DescriptorLimit {
     var limit = rlimit()
     guard getrlimit(resource, &limit) == 0 else { return DescriptorLimit(soft: 1024, hard: 1024) }

@@ -151,13 +151,16 @@ import Testing
       let other = try LoopbackServer()
       #expect(try await wire.get(other.baseURL).error == nil)
       var limit = rlimit(rlim_cur: 0, rlim_max: 4096)
-      limit.rlim_cur = rlim_t(ProcessFacts().openDescriptorCount + 3)
+      let reserve = SluiceTransport.DescriptorLimit.reserve
+      limit.rlim_cur = rlim_t(max(64, ProcessFacts().openDescriptorCount) + 3 + reserve)
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-      // Fill what is left below the limit.
-      while open("/dev/null", O_RDONLY) >= 0 {}
+      // Fill what is left below the limit, but for what is kept in reserve.
+      while open("/dev/null", O_RDONLY) < Int(limit.rlim_cur) - reserve - 1 {}
       let record = try await wire.get(server.baseURL)
       #expect(record.code == .resources)
       #expect(record.error?.message.contains("ulimit -n") == true)
+      let left = open("/dev/null", O_RDONLY)
+      #expect(left >= 0)
     }
   }
 }

@@ -19,10 +19,18 @@ extension CurlHandle {
     timings.peerAddress = sluice_easy_get_text(easy, CURLINFO_PRIMARY_IP).flatMap {
       $0.pointee == 0 ? nil : String(cString: $0)
     }
-    timings.bytesSent =
-      sluice_easy_get_long(easy, CURLINFO_REQUEST_SIZE) + Int(sluice_easy_get_offset(easy, CURLINFO_SIZE_UPLOAD_T))
+    timings.bytesSent = bytesSent
     timings.bytesReceived = Int(sluice_easy_get_offset(easy, CURLINFO_SIZE_DOWNLOAD_T))
     return timings
+  }
+
+  /// Head and body. A body from memory below 64 KiB leaves together with the head, and libcurl counts it as a part of that
+  /// and once more as a body.
+  private var bytesSent: Int {
+    let head = sluice_easy_get_long(easy, CURLINFO_REQUEST_SIZE)
+    let body = Int(sluice_easy_get_offset(easy, CURLINFO_SIZE_UPLOAD_T))
+    let isPartOfHead = !bodyBytes.isEmpty && bodyBytes.count < 64 << 10 && head > body
+    return isPartOfHead ? head : head + body
   }
 
   private func addConnectTimes(to timings: inout TransferTimings) {

@@ -31,7 +31,7 @@ final class CurlHandle {
   private var scheme: Origin.Scheme?
   private var method = "GET"
   private var shape = Shape.bodyless
-  @exclusivity(unchecked) private var bodyBytes: [UInt8] = []
+  @exclusivity(unchecked) private(set) var bodyBytes: [UInt8] = []
   private var suppressed: HeaderList.Suppressed = []
   @exclusivity(unchecked) private var instruction: ResolveInstruction?
   private let settings: TransportSettings

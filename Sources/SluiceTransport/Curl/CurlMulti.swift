@@ -86,10 +86,16 @@ final class CurlMulti {
     _ = enter { curl_multi_socket_action(handle, descriptor, mask, &running) }
   }
 
-  /// Opens a socket that no child process inherits.
+  /// Opens a socket that no child process inherits; -1 with `errno` where there is none, or none but those kept in reserve.
   func open(_ family: Int32, _ type: Int32, _ proto: Int32) -> Int32 {
     let descriptor = socket(family, type | sluice_socket_close_on_exec, proto)
-    if descriptor >= 0 { sockets[descriptor] = SocketTable.Entry(isOurs: true) }
+    guard descriptor >= 0 else { return descriptor }
+    guard !DescriptorLimit.isReserved(descriptor) else {
+      _ = Glibc.close(descriptor)
+      errno = EMFILE
+      return -1
+    }
+    sockets[descriptor] = SocketTable.Entry(isOurs: true)
     return descriptor
   }
 
