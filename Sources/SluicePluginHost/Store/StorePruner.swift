@@ -6,7 +6,7 @@ struct StorePruner {
   /// How many copies at most are removed in one run, so that opening a store never takes long.
   let limit: Int
   /// A staging folder has no lock for a moment after its making, so a young one is left alone.
-  var stagingAgeSeconds = 600
+  private static let stagingAgeSeconds = 600
 
   func run() {
     var left = limit
@@ -40,6 +40,6 @@ struct StorePruner {
   private func isOld(_ folder: String) -> Bool {
     var status = stat()
     guard lstat(folder, &status) == 0 else { return false }
-    return time(nil) - status.st_mtim.tv_sec > stagingAgeSeconds
+    return time(nil) - status.st_mtim.tv_sec > Self.stagingAgeSeconds
   }
 }

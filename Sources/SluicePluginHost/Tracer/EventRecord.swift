@@ -23,14 +23,7 @@ struct EventRecord {
   /// [loop]
   init(_ event: TraceEvent) {
     self.event = event
-    let request = event.exchange.nativeRequest
-    if let form = event.exchange.requestDocument, form.isTruth, let document = form.document as? LiveDocument {
-      method = document.json["method"]?.string ?? request.method
-      url = document.json["url"]?.string ?? request.url.string
-    } else {
-      method = request.method
-      url = request.url.string
-    }
+    (method, url) = event.requestLine
     timings = event.timings
     var count = Self.textOffset + Self.count(event.exchange.requestID, Self.textBytes)
     count += Self.count(method, Self.textBytes) + Self.count(url, Self.urlBytes)
@@ -44,16 +37,7 @@ struct EventRecord {
   /// Writes it where there is room for ``byteCount`` bytes; it holds addresses of that room. [loop]
   func write(to memory: UnsafeMutableRawPointer) {
     var writer = TextWriter(next: memory + Self.textOffset)
-    var record = sluice_event()
-    record.size = UInt32(MemoryLayout<sluice_event>.size)
-    record.kind = event.kind.rawValue
-    record.time = event.time.nanoseconds
-    record.transaction_id = event.exchange.id.bytes
-    record.attempt = UInt32(clamping: event.exchange.attempt)
-    record.hop = UInt32(clamping: event.exchange.hop)
-    record.status = UInt32(clamping: event.status)
-    record.outcome = event.outcome?.rawValue ?? UInt32(SLUICE_PENDING)
-    record.duration = event.duration.nanoseconds
+    var record = sluice_event(event)
     if let error = event.error {
       record.error_code = writer.copy(error.code, Self.textBytes)
       record.error_message = writer.copy(error.message, Self.messageBytes)
@@ -100,16 +84,5 @@ private struct TextWriter {
     var count = limit
     while count > 0, bytes[count] & 0xC0 == 0x80 { count -= 1 }
     return count
-  }
-}
-
-extension sluice_timings {
-  init(_ timings: TransferTimings) {
-    self.init(
-      size: UInt32(MemoryLayout<sluice_timings>.size), is_connection_reused: timings.isConnectionReused ? 1 : 0,
-      queue: timings.queue.nanoseconds, name_lookup: timings.nameLookup.nanoseconds,
-      connect: timings.connect.nanoseconds, tls_handshake: timings.tlsHandshake.nanoseconds,
-      send: timings.send.nanoseconds, wait: timings.wait.nanoseconds, receive: timings.receive.nanoseconds,
-      bytes_sent: UInt64(clamping: timings.bytesSent), bytes_received: UInt64(clamping: timings.bytesReceived))
   }
 }

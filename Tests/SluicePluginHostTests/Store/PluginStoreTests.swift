@@ -32,6 +32,13 @@ struct PluginStoreTests {
     return try folder.write("old", to: "\(name)/\(generation)/plugin.so")
   }
 
+  /// How long ago a file was changed last, as its file system tells.
+  private func setAge(_ name: String, seconds: Int) {
+    let changed = timespec(tv_sec: time(nil) - seconds, tv_nsec: 0)
+    let isSet = utimensat(AT_FDCWD, folder.path(name), [changed, changed], 0) == 0
+    #expect(isSet)
+  }
+
   @Test func `the default is in the user's cache`() {
     let home = ["HOME": "/home/a"]
     #expect(PluginStore.defaultPath { ["XDG_CACHE_HOME": "/c"][$0] } == "/c/sluice/plugins")
@@ -115,9 +122,12 @@ struct PluginStoreTests {
     let store = try PluginStore(at: folder.path("store"))
     try folder.makeFolder("store/.staging-1-2")
     _ = try folder.write("x", to: "store/.staging-1-2/plugin.so")
+    // Ages are told from file times, which need not come from the clock that is read: only set ones are certain.
+    setAge("store/.staging-1-2", seconds: 600 - 300)
     StorePruner(store: store.path, limit: 9).run()
     #expect(FileTree.names(in: store.path) == [".staging-1-2"])
-    StorePruner(store: store.path, limit: 9, stagingAgeSeconds: -1).run()
+    setAge("store/.staging-1-2", seconds: 600 + 300)
+    StorePruner(store: store.path, limit: 9).run()
     #expect(FileTree.names(in: store.path) == [])
   }
 

@@ -1,0 +1,43 @@
+import CSluice
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+extension sluice_event {
+  /// What an event says in numbers. Texts, timings and exchange are left empty: whoever hands it out decides how long
+  /// those live.
+  init(_ event: TraceEvent) {
+    self.init()
+    size = UInt32(MemoryLayout<sluice_event>.size)
+    kind = event.kind.rawValue
+    time = event.time.nanoseconds
+    transaction_id = event.exchange.id.bytes
+    attempt = UInt32(clamping: event.exchange.attempt)
+    hop = UInt32(clamping: event.exchange.hop)
+    status = UInt32(clamping: event.status)
+    outcome = event.outcome?.rawValue ?? UInt32(SLUICE_PENDING)
+    duration = event.duration.nanoseconds
+  }
+}
+
+extension sluice_timings {
+  init(_ timings: TransferTimings) {
+    self.init(
+      size: UInt32(MemoryLayout<sluice_timings>.size), is_connection_reused: timings.isConnectionReused ? 1 : 0,
+      queue: timings.queue.nanoseconds, name_lookup: timings.nameLookup.nanoseconds,
+      connect: timings.connect.nanoseconds, tls_handshake: timings.tlsHandshake.nanoseconds,
+      send: timings.send.nanoseconds, wait: timings.wait.nanoseconds, receive: timings.receive.nanoseconds,
+      bytes_sent: UInt64(clamping: timings.bytesSent), bytes_received: UInt64(clamping: timings.bytesReceived))
+  }
+}
+
+extension TraceEvent {
+  /// The request as it is now, whichever of its forms is the truth. [loop]
+  var requestLine: (method: String, url: String) {
+    let request = exchange.nativeRequest
+    guard let form = exchange.requestDocument, form.isTruth, let document = form.document as? LiveDocument else {
+      return (request.method, request.url.string)
+    }
+    return (document.json["method"]?.string ?? request.method, document.json["url"]?.string ?? request.url.string)
+  }
+}
