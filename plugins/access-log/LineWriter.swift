@@ -1,4 +1,5 @@
 import Glibc
+import SluicePlugin
 
 /// A bounded queue of records, and the thread that spells and writes them.
 ///
@@ -15,7 +16,7 @@ final class LineWriter: @unchecked Sendable {
   private var droppedCount = 0
   private var writingCount = 0
   private var isStopping = false
-  private var thread: pthread_t?
+  private var thread: BackgroundThread?
   private var hasEnded = false
 
   init(capacity: Int, output: LogOutput, spell: @escaping @Sendable (AccessRecord) -> [UInt8]) {
@@ -44,7 +45,7 @@ final class LineWriter: @unchecked Sendable {
   func start(complain: @escaping @Sendable (String) -> Void) throws {
     self.complain = complain
     try output.open()
-    thread = try startThread { self.run() }
+    thread = try BackgroundThread { self.run() }
   }
 
   /// Queues a record; one that finds the queue full is dropped and counted.
@@ -70,7 +71,7 @@ final class LineWriter: @unchecked Sendable {
     var end = timespec(after: deadline)
     while !hasEnded, pthread_cond_timedwait(changed, mutex, &end) != ETIMEDOUT {}
     // One that hangs in a write keeps this object and ends by itself; the library stays mapped.
-    if hasEnded { pthread_join(thread, nil) } else { pthread_detach(thread) }
+    if hasEnded { thread.join() } else { thread.detach() }
     return waiting.count + writingCount
   }
 }

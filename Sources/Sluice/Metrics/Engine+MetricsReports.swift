@@ -6,9 +6,11 @@ extension Engine {
   /// itself and of its stages are ``metrics()``.
   public var metricsReports: [String: MetricsReport] {
     let plugins = pluginMetrics
+    let retriesOverBudget = metrics().retriesOverBudget
     return instances.stages.compactMapValues { stage in
       guard var report = (stage.tracer as? MetricsStage)?.report() else { return nil }
       report.plugins = plugins
+      report.retriesOverBudget = retriesOverBudget
       return report
     }
   }

@@ -10,6 +10,7 @@ extension MetricsReport {
         "failed": Self.number(self[.failed]), "cancelled": Self.number(self[.cancelled]),
       ],
       "hops": Self.number(hops), "retries": Self.number(retries), "redirects": Self.number(redirects),
+      "retriesOverBudget": Self.number(retriesOverBudget),
       "bytesSent": Self.number(bytesSent), "bytesReceived": Self.number(bytesReceived),
       "duration": Self.quantiles(duration), "timeToHead": Self.quantiles(timeToHead),
       "bounds": Self.list(DurationCounts.bounds.map { JSONValue($0) }),

@@ -22,6 +22,9 @@ extension MetricsReport {
     for outcome in OutcomeClass.allCases { text.sample(self[outcome], [("outcome", "\(outcome)")]) }
     text.counter("sluice_hops_total", "Requests on the wire.", hops)
     text.counter("sluice_retries_total", "Decisions to make one more attempt.", retries)
+    text.counter(
+      "sluice_retries_over_budget_total", "Retries that were not made, because the retry budget was used up.",
+      retriesOverBudget)
     text.counter("sluice_redirects_total", "Redirects that were followed.", redirects)
     text.counter("sluice_bytes_sent_total", "Bytes sent by the last hop of each transaction.", bytesSent)
     text.counter(

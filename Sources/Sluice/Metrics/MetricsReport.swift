@@ -18,6 +18,8 @@ public struct MetricsReport: Sendable, Hashable {
   public internal(set) var hops: UInt64 = 0
   public internal(set) var retries: UInt64 = 0
   public internal(set) var redirects: UInt64 = 0
+  /// Retries that the policy did not make because the engine's `retry.budget` was used up.
+  public internal(set) var retriesOverBudget: UInt64 = 0
   /// Bytes on the wire of the last hop of each transaction that ended; ``Engine/metrics()`` has those of every hop.
   public internal(set) var bytesSent: UInt64 = 0
   public internal(set) var bytesReceived: UInt64 = 0

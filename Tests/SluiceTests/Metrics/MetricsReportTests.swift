@@ -18,6 +18,7 @@ import Testing
     report.outcomes = [.succeeded: 2, .failed: 1, .cancelled: 1]
     report.hops = 6
     report.retries = 2
+    report.retriesOverBudget = 3
     report.bytesSent = 1000
     report.bytesReceived = 2000
     report.timeToHeadCounts = counts([5, 6])
@@ -64,6 +65,7 @@ import Testing
       document["transactions"]?.description
         == "{\"begun\":5,\"inFlight\":1,\"succeeded\":2,\"failed\":1,\"cancelled\":1}")
     #expect(document["hops"]?.integer == 6)
+    #expect(document["retriesOverBudget"]?.integer == 3)
     #expect(document["bounds"]?.count == 14)
     let first = try #require(document["requests"]?[0])
     #expect(first["method"]?.string == "GET")
@@ -132,6 +134,9 @@ import Testing
     # HELP sluice_retries_total Decisions to make one more attempt.
     # TYPE sluice_retries_total counter
     sluice_retries_total 2
+    # HELP sluice_retries_over_budget_total Retries that were not made, because the retry budget was used up.
+    # TYPE sluice_retries_over_budget_total counter
+    sluice_retries_over_budget_total 3
     # HELP sluice_redirects_total Redirects that were followed.
     # TYPE sluice_redirects_total counter
     sluice_redirects_total 0

@@ -90,6 +90,25 @@ import Testing
     #expect(report.series.map(\.durations.count) == [1])
   }
 
+  @Test func `retries that the budget does not allow are counted apart from those that were made`() async throws {
+    let server = try LoopbackServer { _ in ServerResponse(status: 503) }
+    defer { server.stop() }
+    let text = """
+      {"plugins": {"count": {"builtin": "metrics"}}, "tracers": ["count"], "transport": {"loops": 1},
+       "retry": {"maxAttempts": 2, "statuses": ["503"], "budget": 0, "backoff": {"base": "1ms", "max": "1ms"}}}
+      """
+    let engine = try Engine(Configuration(text: Array(text.utf8)))
+    let request = Request(url: try HTTPURL(server.baseURL + "/a"))
+    // Ten may be repeated, and one a second.
+    repeat { _ = await engine.transaction(request) } while engine.metrics().retriesOverBudget == 0
+    let report = try #require(engine.metricsReports["count"])
+    await engine.shutdown()
+    #expect(report.retries >= 10)
+    #expect(report.retriesOverBudget == 1)
+    #expect(report.begun == report.retries + 1)
+    #expect(report.prometheusText().contains("\nsluice_retries_over_budget_total 1\n"))
+  }
+
   @Test func `two instances count apart, and an engine without one reports nothing`() async throws {
     let text = """
       {"plugins": {"a": {"builtin": "metrics"}, "b": {"builtin": "metrics"}}, "tracers": ["a"]}

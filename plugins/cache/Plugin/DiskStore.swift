@@ -1,5 +1,6 @@
 import Glibc
 import SluiceLocks
+import SluicePlugin
 
 /// The folder behind a thread of its own, which does in order what the event loops ask for.
 ///
@@ -36,7 +37,7 @@ final class DiskStore: Sendable {
     let opened = folder
     state.withLock { $0.isRunning = true }
     do {
-      try startThread { self.run(opened, complain) }
+      try BackgroundThread { self.run(opened, complain) }.detach()
     } catch {
       state.withLock { $0.isRunning = false }
       throw error
