@@ -150,10 +150,35 @@ import Testing
     #expect(metadata["mimeType"]?.string == "text/plain")
     #expect(metadata["encoding"]?.string == "utf-8")
     #expect(metadata["timings"]?["bytesReceived"]?.integer == 1)
-    let failed = try await Tool.run("run", "-q", "--metadata", input: #"{"url": "http://127.0.0.1:1/"}"#)
-    let known = try #require(try failed.documents.first?["metadata"])
-    #expect(known["original"]?["url"]?.string == "http://127.0.0.1:1/")
-    #expect(known["issued"] == nil)
-    #expect(known["finalUrl"] == nil)
+  }
+
+  @Test func `E5: metadata goes as far as the transaction got: no name, no connection, no answer, no media type`()
+    async throws
+  {
+    let silent = try ScriptedServer(.receiveHead, .reset)
+    let bare = try LoopbackServer { _ in ServerResponse(status: 204) }
+    defer { bare.stop() }
+    let urls = ["http://no-such-host.invalid/a", "http://127.0.0.1:1/b", silent.baseURL + "/c", bare.baseURL + "/d"]
+    let members = ["original", "timings", "issued", "finalUrl", "mimeType", "encoding"]
+    let expected: [(code: String?, members: ArraySlice<String>)] = [
+      ("dns", members.prefix(2)), ("connect", members.prefix(2)), ("connection_lost", members.prefix(4)),
+      (nil, members.prefix(4)),
+    ]
+    let input = urls.enumerated().map { #"{"id": \#($0.offset), "url": "\#($0.element)"}"# + "\n" }.joined()
+    let run = try await Tool.run("run", "-q", "--metadata", input: input)
+    let ran = try run.documents.sorted { ($0["id"]?.integer ?? 0) < ($1["id"]?.integer ?? 0) }
+    #expect(ran.count == urls.count)
+    for (index, url) in urls.enumerated() {
+      let sent = try await Tool.run("send", url, "--json", "--metadata")
+      #expect(sent.status == (expected[index].code == nil ? 0 : 1))
+      for document in [try #require(try sent.documents.first), ran[index]] {
+        #expect(document.errorCode == expected[index].code, "\(url)")
+        let metadata = try #require(document["metadata"])
+        #expect(Set(metadata.members.map(\.key)) == Set(expected[index].members), "\(url): \(metadata)")
+        #expect(metadata["original"]?["url"]?.string == url)
+      }
+      let plain = try await Tool.run("send", url, "--json")
+      #expect(try plain.documents.first?["metadata"] == nil)
+    }
   }
 }

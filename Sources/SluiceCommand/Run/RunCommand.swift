@@ -56,7 +56,8 @@ enum RunCommand {
     let eventsFailure = recorder?.finish()
     progress?.finish()
     if !arguments.has("quiet") {
-      let summary = RunSummary(session.counts, engine.metrics(), duration: MonotonicClock.now - started)
+      let summary = RunSummary(
+        session.counts, engine.metrics(), engine.schedules, duration: MonotonicClock.now - started)
       StandardError.write(summary.text(isWhole: isWhole))
     }
     return try status(session, outputFailure, eventsFailure, inputFailure, interruption)

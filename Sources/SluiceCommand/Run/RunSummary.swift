@@ -1,19 +1,22 @@
 import SluiceMetrics
+import SluicePipeline
 
 /// The tables at the end of a run.
 struct RunSummary {
   private let counts: RunCounts
   private let metrics: MetricsSnapshot
+  private let schedules: [ScheduleReport]
   private let duration: Duration
 
-  init(_ counts: RunCounts, _ metrics: MetricsSnapshot, duration: Duration) {
+  init(_ counts: RunCounts, _ metrics: MetricsSnapshot, _ schedules: [ScheduleReport], duration: Duration) {
     self.counts = counts
     self.metrics = metrics
+    self.schedules = schedules
     self.duration = duration
   }
 
   func text(isWhole: Bool) -> String {
-    let sections = [[headline(isWhole: isWhole)], statuses, latency, stages].filter { !$0.isEmpty }
+    let sections = [[headline(isWhole: isWhole)], statuses, latency, stages, scheduledWork].filter { !$0.isEmpty }
     return sections.map { $0.map { "\($0)\n" }.joined() }.joined(separator: "\n")
   }
 
@@ -58,6 +61,15 @@ struct RunSummary {
       table.append(
         ["tracer \(tracer.name)", Figures.count(tracer.events)] + Self.times(tracer.time)
           + [Figures.count(tracer.overruns + tracer.drops)])
+    }
+    return table.isEmpty ? [] : table.lines
+  }
+
+  private var scheduledWork: [String] {
+    var table = TextTable("scheduled work", "new data", "no data", "failed", "missed", "left out")
+    for schedule in schedules {
+      let outcomes = [WorkOutcome.newData, .noData, .failed, .missedDeadline].map { Figures.count(schedule[$0]) }
+      table.append(["\(schedule.stage) \(schedule.name)"] + outcomes + [Figures.count(schedule.leftOut)])
     }
     return table.isEmpty ? [] : table.lines
   }
