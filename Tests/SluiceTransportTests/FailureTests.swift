@@ -109,38 +109,3 @@ import Testing
 extension String {
   func components(of text: String) -> Int { ranges(of: text).count }
 }
-
-/// A listening socket whose backlog is taken, so that further connections hang.
-private final class FullListener {
-  let port: UInt16
-  private let listener: Int32
-  private var fillers: [Int32] = []
-
-  init() throws {
-    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let number = listener
-    let bound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        bind(number, address, length) == 0 && listen(number, 0) == 0 && getsockname(number, address, &length) == 0
-      }
-    }
-    guard bound else { throw TestKitError("no listener") }
-    port = UInt16(bigEndian: address.sin_port)
-    for _ in 0..<4 {
-      let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-      withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = connect(filler, $0, length) }
-      }
-      fillers.append(filler)
-    }
-  }
-
-  deinit {
-    for filler in fillers { close(filler) }
-    close(listener)
-  }
-}

@@ -14,12 +14,7 @@ final class ListeningSocket: Sendable {
         throw TestKitError.system("listen on port \(port)")
       }
     }
-    var bound = sockaddr_in()
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    _ = withUnsafeMutableBytes(of: &bound) { bytes in
-      getsockname(descriptor.number, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
-    }
-    self.port = UInt16(bigEndian: bound.sin_port)
+    self.port = Loopback.port(of: descriptor)
     self.descriptor = descriptor
   }
 

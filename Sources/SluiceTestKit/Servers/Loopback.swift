@@ -18,6 +18,16 @@ public enum Loopback {
     throw TestKitError("no free port from \(first / 3) to \(first)")
   }
 
+  /// The port that a socket is bound to.
+  static func port(of socket: FileDescriptor) -> UInt16 {
+    var bound = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    _ = withUnsafeMutableBytes(of: &bound) { bytes in
+      getsockname(socket.number, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+    }
+    return UInt16(bigEndian: bound.sin_port)
+  }
+
   static func withAddress<Result>(
     _ host: String, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Result
   ) throws -> Result {

@@ -1,0 +1,26 @@
+import Glibc
+
+/// A listening socket on 127.0.0.1 whose backlog is taken, so that further connections hang.
+public final class FullListener: Sendable {
+  public let port: UInt16
+  private let descriptors: [FileDescriptor]
+
+  public init() throws {
+    let listener = FileDescriptor(adopting: socket(AF_INET, Loopback.socketType, 0))
+    try Loopback.withAddress("127.0.0.1", 0) { address, length in
+      guard bind(listener.number, address, length) == 0, listen(listener.number, 0) == 0 else {
+        throw TestKitError.system("listen")
+      }
+    }
+    let port = Loopback.port(of: listener)
+    let fillers = try (0..<4).map { _ in
+      let filler = FileDescriptor(
+        adopting: socket(AF_INET, Loopback.socketType | Int32(SOCK_NONBLOCK.rawValue), 0))
+      // Accepted by the kernel, or under way for ever.
+      try Loopback.withAddress("127.0.0.1", port) { _ = connect(filler.number, $0, $1) }
+      return filler
+    }
+    self.port = port
+    descriptors = [listener] + fillers
+  }
+}

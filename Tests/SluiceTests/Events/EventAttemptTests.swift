@@ -1,0 +1,179 @@
+import Sluice
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Retries, redirects and answers of stages, told as events and phases.
+@Suite struct EventAttemptTests: EventScenario {
+  @Test func `every attempt issues anew, and the decision stands in between`() async throws {
+    try await withServer { server in
+      let story = try await tell(get(server.baseURL + "/")) {
+        $0.append(
+          StageCode(response: { _, context in
+            if context.attemptNumber == 0 { throw RetryRequestError(after: .milliseconds(1)) }
+          }), named: "again")
+      }
+      #expect(
+        story.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .willRetry] + Self.success.dropFirst())
+      #expect(try story.first(.willRetry).duration == .milliseconds(1))
+      #expect(story.entries.map(\.attempt) == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1])
+    }
+  }
+
+  @Test func `a retry over the same connection says so`() async throws {
+    try await withServer { server in
+      let story = try await tell(get(server.baseURL + "/")) {
+        $0.append(
+          StageCode(response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }),
+          named: "again")
+      }
+      let receipts = story.entries.filter { $0.kind == .didReceive }
+      #expect(receipts.map { $0.timings?.isConnectionReused } == [false, true])
+    }
+  }
+
+  @Test func `a connection that died while idle is no failure of the request`() async throws {
+    // The first connection is closed behind its answer; the second request finds that out, and gets another connection.
+    let server = try ScriptedServer([ScriptStep.respond(body: "one"), ScriptStep.respond(body: "two")])
+    let request = try get(server.baseURL)
+    let stories = try await tell([request, request])
+    #expect(
+      stories.map { $0.result.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) } } == ["one", "two"])
+    #expect(stories.map(\.kinds).first == Self.success)
+    #expect(stories.last?.kinds.last == .didComplete)
+  }
+
+  @Test func `a stage that answers itself leaves out the wire`() async throws {
+    let story = try await tell(get("http://127.0.0.1:1/")) {
+      $0.append(StageCode(request: { _, _ in throw ResponseOverride(Response(status: 200)) }), named: "answers")
+    }
+    #expect(story.kinds == [.willExecute] + Self.validated)
+    #expect(try story.first(.didComplete).timings == nil)
+  }
+
+  @Test func `an HTTP error has a receipt and no validation`() async throws {
+    try await withServer({ _ in ServerResponse(status: 404) }) { server in
+      let story = try await tell(get(server.baseURL + "/"))
+      #expect(story.code == "http_status")
+      #expect(story.kinds == Self.lostInTheBody)
+      #expect(try story.first(.didReceive).status == 404)
+    }
+  }
+
+  @Test func `the wait for the next attempt is told before it, and kept`() async throws {
+    try await withServer { server in
+      let story = try await tell(get(server.baseURL + "/")) {
+        $0.append(
+          StageCode(response: { _, context in
+            if context.attemptNumber < 2 { throw RetryRequestError(after: .milliseconds(20)) }
+          }), named: "again")
+      }
+      let pairs = zip(story.entries, story.entries.dropFirst()).filter { $0.0.kind == .willRetry }
+      #expect(pairs.map { $0.1.kind } == [.didConfigure, .didConfigure])
+      #expect(pairs.allSatisfy { $0.1.time >= $0.0.time + .milliseconds(20) })
+      #expect(pairs.map { $0.0.attempt } == [0, 1])
+    }
+  }
+
+  @Test func `attempts that are used up end with the last receipt, and its reason`() async throws {
+    try await withServer({ _ in ServerResponse(status: 503) }) { server in
+      let story = try await tell(get(server.baseURL + "/")) { Self.repeats(&$0) }
+      let attempt: [TraceEvent.Kind] = [.didConfigure, .didIssue, .didReceive]
+      #expect(
+        story.kinds == [.willExecute] + attempt + [.willRetry] + attempt + [.willRetry] + attempt + [.didComplete])
+      #expect(story.entries.filter { $0.kind == .willRetry }.map(\.errorCode) == ["http_status", "http_status"])
+      #expect(try story.first(.didComplete).errorCode == "http_status")
+    }
+  }
+
+  @Test func `connections that fail are repeated without an issue`() async throws {
+    let port = try Loopback.freePort()
+    let story = try await tell(get("http://127.0.0.1:\(port)/")) { Self.repeats(&$0) }
+    #expect(
+      story.kinds == [
+        .willExecute, .didConfigure, .willRetry, .didConfigure, .willRetry, .didConfigure, .didComplete,
+      ])
+    #expect(story.entries.filter { $0.kind == .willRetry }.map(\.errorCode) == ["connect", "connect"])
+  }
+
+  private static func repeats(_ configuration: inout Configuration) {
+    configuration.retry = .standard
+    configuration.maxAttempts = 3
+    configuration.retry.backoff = Backoff(base: .milliseconds(1), max: .milliseconds(2))
+  }
+
+  @Test func `each redirect is told between a receipt and the next issue, with the phases of its hop`() async throws {
+    try await withServer({ request in
+      switch request.target {
+      case "/a": ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")])
+      case "/b": ServerResponse(status: 307, headers: [HeaderLine("Location", "/c")])
+      default: .text("there")
+      }
+    }) { server in
+      let story = try await tell(get(server.baseURL + "/a"))
+      let hop: [TraceEvent.Kind] = [.didIssue, .didReceive]
+      #expect(
+        story.kinds == [.willExecute, .didConfigure] + hop + [.willRedirect] + hop + [.willRedirect] + hop
+          + Self.validated)
+      #expect(story.entries.filter { $0.kind == .didReceive }.map(\.status) == [302, 307, 200])
+      #expect(story.entries.filter { $0.kind == .didIssue }.map(\.hop) == [0, 1, 2])
+      let receipts = story.entries.filter { $0.kind == .didReceive }
+      #expect(receipts.compactMap { $0.timings?.isConnectionReused } == [false, true, true])
+      #expect(receipts.dropFirst().allSatisfy { $0.timings?.connect == .zero })
+    }
+  }
+
+  @Test func `a redirect to another server connects anew`() async throws {
+    try await withServer { other in
+      let elsewhere = other.baseURL + "/there"
+      try await withServer({ _ in ServerResponse(status: 302, headers: [HeaderLine("Location", elsewhere)]) }) {
+        server in
+        let story = try await tell(get(server.baseURL + "/"))
+        let receipts = story.entries.filter { $0.kind == .didReceive }
+        #expect(receipts.compactMap { $0.timings?.isConnectionReused } == [false, false])
+        #expect(receipts.allSatisfy { ($0.timings?.connect ?? .zero) > .zero })
+        #expect(story.kinds.last == .didComplete && story.result.finalURL?.string == elsewhere)
+      }
+    }
+  }
+
+  @Test func `a redirect to where nobody listens ends without another issue`() async throws {
+    let nowhere = "http://127.0.0.1:\(try Loopback.freePort())/"
+    try await withServer({ _ in ServerResponse(status: 302, headers: [HeaderLine("Location", nowhere)]) }) { server in
+      let story = try await tell(get(server.baseURL + "/"))
+      #expect(story.code == "connect")
+      #expect(story.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .willRedirect, .didComplete])
+    }
+  }
+
+  @Test func `redirects without end are told up to the limit, and end once`() async throws {
+    try await withServer({ request in
+      ServerResponse(status: 302, headers: [HeaderLine("Location", "/\(request.target.utf8.count)/\(request.target)")])
+    }) { server in
+      let story = try await tell(get(server.baseURL + "/a"))
+      #expect(story.code == "too_many_redirects")
+      #expect(story.kinds.count { $0 == .didIssue } == 21)
+      #expect(story.kinds.count { $0 == .didReceive } == 21)
+      #expect(story.kinds.count { $0 == .didComplete } == 1)
+    }
+  }
+
+  @Test func `a challenge that is answered is one more hop of the attempt`() async throws {
+    try await withServer({ request in
+      guard request.value(of: "authorization") == nil else { return .text("in") }
+      return ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Basic realm=\"r\"")])
+    }) { server in
+      let story = try await tell(get(server.baseURL + "/")) {
+        $0.append(
+          StageCode(challenge: { _, _ in .answer("Basic dTpw") }), named: "answers")
+      }
+      #expect(
+        story.kinds.filter { $0 == .didIssue || $0 == .didReceive } == [.didIssue, .didReceive, .didIssue, .didReceive])
+      #expect(story.entries.filter { $0.kind == .didReceive }.map(\.status) == [401, 200])
+      #expect(Set(story.entries.map(\.attempt)) == [0])
+    }
+  }
+}

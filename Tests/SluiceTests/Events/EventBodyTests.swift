@@ -1,0 +1,108 @@
+import Sluice
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Request bodies, told as events and phases.
+@Suite struct EventBodyTests: EventScenario {
+  @Test(arguments: [1, 10_000, 65_535, 65_536, 300_000])
+  func `a body in memory is counted as sent, once`(_ count: Int) async throws {
+    try await withServer { server in
+      let story = try await tell(post(server.baseURL + "/", .bytes([UInt8](repeating: 65, count: count))))
+      #expect(story.kinds == Self.success)
+      let head = try story.timings().bytesSent - count
+      #expect((50..<500).contains(head))
+    }
+  }
+
+  @Test func `a streamed body is counted as sent`() async throws {
+    try await withServer { server in
+      let left = Locked(50)
+      let body = BodyStream { _ in
+        left.withLock {
+          $0 -= 1; return $0 < 0 ? nil : [UInt8](repeating: 66, count: 1000)
+        }
+      }
+      let story = try await tell(post(server.baseURL + "/", .stream(body)))
+      #expect(story.kinds == Self.success)
+      #expect(try story.timings().bytesSent >= 50_000)
+    }
+  }
+
+  @Test func `a body over HTTP-2 has the same events`() async throws {
+    try await withSecureServer { nginx, _, trust in
+      let story = try await tell(
+        post(nginx.secureBaseURL + "/post", .bytes([UInt8](repeating: 65, count: 300_000))), trust)
+      #expect(story.kinds == Self.success)
+      #expect(try story.timings().bytesSent > 0)
+    }
+  }
+
+  @Test func `a body that fails while it is sent ends after the issue, once`() async throws {
+    struct Broken: Error {}
+    let server = try ScriptedServer(.receiveToEnd)
+    let left = Locked(3)
+    let body = BodyStream { _ in
+      try left.withLock { left throws(Broken) in
+        left -= 1
+        if left < 0 { throw Broken() }
+      }
+      return [UInt8](repeating: 66, count: 1000)
+    }
+    let story = try await tell(post(server.baseURL, .stream(body)))
+    #expect(story.result.error != nil)
+    #expect(story.kinds == Self.lostOnTheWay)
+  }
+
+  @Test func `a server that goes away while the body is sent ends after the issue, once`() async throws {
+    let server = try ScriptedServer(.receive(1000), .reset)
+    let story = try await tell(post(server.baseURL, .bytes([UInt8](repeating: 65, count: 8 << 20))))
+    #expect(story.code == "connection_lost")
+    #expect(story.kinds == Self.lostOnTheWay)
+  }
+
+  @Test func `a file that is not there fails before anything is issued`() async throws {
+    try await withServer { server in
+      let story = try await tell(post(server.baseURL, .file(FileBody(path: "/nonexistent/body", byteCount: 3))))
+      #expect(story.code == "body_file")
+      #expect(!story.kinds.contains(.didIssue))
+      #expect(server.requests.isEmpty)
+    }
+  }
+
+  @Test func `a body in a file is counted as sent`() async throws {
+    try await withServer { server in
+      let folder = try TemporaryDirectory()
+      let path = try folder.write(String(repeating: "f", count: 70_000), to: "body")
+      let story = try await tell(post(server.baseURL + "/", .file(FileBody(path: path, byteCount: 70_000))))
+      #expect(story.kinds == Self.success)
+      #expect(try story.timings().bytesSent >= 70_000)
+    }
+  }
+
+  @Test func `an answer that comes before the body has left ends the sending`() async throws {
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"), .receiveToEnd)
+    // More than the sockets take, so that it cannot have left.
+    let story = try await tell(post(server.baseURL, .bytes([UInt8](repeating: 65, count: 64 << 20))))
+    #expect(story.code == "http_status")
+    #expect(story.kinds == Self.lostInTheBody)
+    #expect(try story.first(.didReceive).status == 413)
+  }
+
+  @Test func `each attempt counts the bytes of its own body`() async throws {
+    try await withServer { server in
+      let story = try await tell(post(server.baseURL + "/", .bytes([UInt8](repeating: 65, count: 10_000)))) {
+        $0.append(
+          StageCode(response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }),
+          named: "again")
+      }
+      let sent = story.entries.filter { $0.kind == .didReceive }.compactMap { $0.timings?.bytesSent }
+      #expect(sent.count == 2 && sent.allSatisfy { (10_000..<20_000).contains($0) }, "\(sent)")
+      #expect(server.requests.map(\.body.count) == [10_000, 10_000])
+    }
+  }
+}

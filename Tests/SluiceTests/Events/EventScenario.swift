@@ -1,0 +1,117 @@
+import Sluice
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// What people of other HTTP clients expect of an event listener, told as the events and phases of the ledger. Every case
+/// holds the whole log against the ledger's rules as well.
+protocol EventScenario {}
+
+/// What one transaction left behind.
+struct Story {
+  let result: TransactionResult
+  let entries: [LedgerEntry]
+
+  var kinds: [TraceEvent.Kind] { entries.map(\.kind) }
+  var code: String? { result.error?.code }
+
+  func first(_ kind: TraceEvent.Kind) throws -> LedgerEntry { try #require(entries.first { $0.kind == kind }) }
+  /// The phases of the last hop, as the end tells them.
+  func timings() throws -> TransferTimings { try #require(first(.didComplete).timings) }
+}
+
+extension EventScenario {
+  static var success: [TraceEvent.Kind] {
+    [.willExecute, .didConfigure, .didIssue, .didReceive] + validated
+  }
+  static var validated: [TraceEvent.Kind] { [.didValidateResponse, .didExtract, .didValidatePayload, .didComplete] }
+  static var lostOnTheWay: [TraceEvent.Kind] { [.willExecute, .didConfigure, .didIssue, .didComplete] }
+  static var lostInTheBody: [TraceEvent.Kind] { [.willExecute, .didConfigure, .didIssue, .didReceive, .didComplete] }
+  static var neverIssued: [TraceEvent.Kind] { [.willExecute, .didConfigure, .didComplete] }
+
+  /// One request after the other on one engine, which is then shut down.
+  func tell(_ requests: [Request], _ change: (inout Configuration) -> Void = { _ in }) async throws -> [Story] {
+    let log = LedgerLog()
+    let engine = try engine(log, change)
+    var results: [TransactionResult] = []
+    for request in requests { results.append(await engine.transaction(request)) }
+    await engine.shutdown()
+    #expect(log.violation == nil)
+    let entries = log.entries
+    return results.map { result in Story(result: result, entries: entries.filter { $0.transaction == result.id }) }
+  }
+
+  func tell(_ request: Request, _ change: (inout Configuration) -> Void = { _ in }) async throws -> Story {
+    try #require(try await tell([request], change).first)
+  }
+
+  /// One request that its caller gives up when `moment` has come.
+  func tellCancelled(
+    _ request: Request, _ change: (inout Configuration) -> Void = { _ in },
+    when moment: (Engine) async throws -> Void
+  ) async throws -> Story {
+    let log = LedgerLog()
+    let engine = try engine(log, change)
+    let task = Task { await engine.transaction(request) }
+    try await moment(engine)
+    task.cancel()
+    let result = await task.value
+    await engine.shutdown()
+    #expect(result.outcome == .cancelled)
+    #expect(log.violation == nil)
+    let entries = log.entries.filter { $0.transaction == result.id }
+    #expect(entries.last?.outcome == .cancelled)
+    return Story(result: result, entries: entries)
+  }
+
+  /// The same, once the transaction has had an event of that kind.
+  func tellCancelled(
+    _ request: Request, after kind: TraceEvent.Kind, _ change: (inout Configuration) -> Void = { _ in }
+  ) async throws -> Story {
+    let hasCome = Signal()
+    return try await tellCancelled(request) { configuration in
+      change(&configuration)
+      configuration.append(StageCode(trace: { if $0.kind == kind { hasCome.set() } }), named: "tells")
+    } when: { _ in
+      try await hasCome.wait()
+    }
+  }
+
+  /// An engine on which nothing but what the case wants runs out of time.
+  private func engine(_ log: LedgerLog, _ change: (inout Configuration) -> Void) throws -> Engine {
+    var configuration = Configuration()
+    configuration.deadline = nil
+    configuration.transport.loops = 1
+    configuration.transport.timeout = Patience.limit
+    configuration.transport.connectTimeout = Patience.limit
+    change(&configuration)
+    configuration.append(log.code, named: "ledger")
+    return try Engine(configuration)
+  }
+
+  func get(_ url: String) throws -> Request { Request(url: try HTTPURL(url)) }
+
+  func post(_ url: String, _ body: Body) throws -> Request {
+    Request(method: "POST", url: try HTTPURL(url), body: body)
+  }
+
+  func withServer(
+    _ handler: @escaping @Sendable (ServerRequest) -> ServerResponse = { _ in .text("abc") },
+    _ body: (LoopbackServer) async throws -> Void
+  ) async throws {
+    let server = try LoopbackServer { handler($0) }
+    defer { server.stop() }
+    try await body(server)
+  }
+
+  func withSecureServer(
+    _ body: (NginxServer, TestCertificates, (inout Configuration) -> Void) async throws -> Void
+  ) async throws {
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(certificates: certificates)
+    try await body(nginx, certificates) { $0.transport.tls.ca = certificates.authority }
+  }
+}

@@ -1,0 +1,50 @@
+import Sluice
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// What people of other HTTP clients expect of interceptors: the request and response stages are what they call application
+/// interceptors, the issue stages are their network interceptors.
+protocol InterceptorScenario {}
+
+/// What a stage throws that has no code of its own.
+struct Boom: Error, CustomStringConvertible { let description = "boom!" }
+
+extension InterceptorScenario {
+  /// One request through stages in that order.
+  func run(
+    _ request: Request, _ stages: StageCode..., change: (inout Configuration) -> Void = { _ in }
+  ) async throws -> TransactionResult {
+    let engine = try Engine(Self.configuration(stages, change))
+    let result = await engine.transaction(request)
+    await engine.shutdown()
+    return result
+  }
+
+  static func configuration(
+    _ stages: [StageCode], _ change: (inout Configuration) -> Void = { _ in }
+  ) -> Configuration {
+    var configuration = Configuration()
+    for (number, stage) in stages.enumerated() { configuration.append(stage, named: "stage-\(number)") }
+    change(&configuration)
+    return configuration
+  }
+
+  func withServer(
+    _ handler: @escaping @Sendable (ServerRequest) -> ServerResponse = { _ in .text("abc") },
+    _ body: (LoopbackServer, Request) async throws -> Void
+  ) async throws {
+    let server = try LoopbackServer { handler($0) }
+    defer { server.stop() }
+    try await body(server, Request(url: HTTPURL(server.baseURL + "/a")))
+  }
+
+  static func text(_ response: Response?) -> String? {
+    response?.body.bytes.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  static func text(_ body: Body) -> String { String(decoding: body.bytes ?? [], as: UTF8.self) }
+}

@@ -1,0 +1,174 @@
+import Sluice
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// What each window of a stage sees and may change.
+@Suite struct InterceptorWindowTests: InterceptorScenario {
+  @Test func `an issue stage cannot change how the message is framed`() async throws {
+    try await withServer { server, request in
+      var request = request
+      (request.method, request.body) = ("POST", .text("12345"))
+      let result = try await run(
+        request,
+        StageCode(issue: { headers, _ in
+          headers["Content-Length"] = "3"
+          headers["Transfer-Encoding"] = "chunked"
+        }))
+      #expect(result.error == nil)
+      let sent = try #require(server.requests.first)
+      #expect(sent.body == Array("12345".utf8))
+      #expect(sent.value(of: "content-length") == "5")
+      #expect(sent.value(of: "transfer-encoding") == nil)
+    }
+  }
+
+  @Test func `an issue stage sees what request stages have set`() async throws {
+    try await withServer { server, request in
+      let seen = Locked<String?>(nil)
+      _ = try await run(
+        request, StageCode(request: { request, _ in request.headers["x-early"] = "1" }),
+        StageCode(issue: { headers, _ in seen.withLock { $0 = headers["x-early"] } }))
+      #expect(seen.withLock { $0 } == "1")
+    }
+  }
+
+  @Test func `what an issue stage sets reaches the server and no later attempt`() async throws {
+    try await withServer { server, request in
+      let result = try await run(
+        request,
+        StageCode(
+          issue: { headers, context in
+            if context.attemptNumber == 0 { headers["x-hop"] = "first" }
+          }, response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }))
+      #expect(result.error == nil)
+      #expect(server.requests.map { $0.value(of: "x-hop") } == ["first", nil])
+    }
+  }
+
+  @Test func `the request that comes back is the caller's, the one that was issued stands beside it`() async throws {
+    try await withServer { server, request in
+      var request = request
+      request.headers["User-Agent"] = "user request"
+      let result = try await run(
+        request, StageCode(issue: { headers, _ in headers["User-Agent"] = "intercepted request" }))
+      #expect(result.originalRequest.headers["User-Agent"] == "user request")
+      #expect(result.issuedRequest?.headers["User-Agent"] == "intercepted request")
+      #expect(server.requests.first?.value(of: "user-agent") == "intercepted request")
+    }
+  }
+
+  @Test func `a response stage sees content as it was meant, not as it was coded`() async throws {
+    let nginx = try await NginxServer.start()
+    let seen = Locked<[String]>([])
+    let result = try await run(
+      Request(url: HTTPURL(nginx.baseURL + "/gzip"), headers: ["Accept-Encoding": "gzip"]),
+      StageCode(response: { response, _ in
+        let text = Self.text(response) ?? ""
+        seen.withLock { $0.append(String(text.prefix(15))) }
+      }))
+    #expect(result.error == nil)
+    #expect(seen.withLock { $0 } == ["sixteen letters"])
+  }
+
+  @Test func `a request stage makes a POST of a GET`() async throws {
+    try await withServer { server, request in
+      let result = try await run(
+        request,
+        StageCode(request: { request, _ in
+          request.method = "POST"
+          request.headers["content-type"] = "text/plain"
+          request.body = .text("abc")
+        }))
+      #expect(result.error == nil)
+      let sent = try #require(server.requests.first)
+      #expect(sent.method == "POST")
+      #expect(sent.body == Array("abc".utf8))
+      #expect(sent.value(of: "content-length") == "3")
+    }
+  }
+
+  @Test func `a request stage rewrites method, headers and body`() async throws {
+    try await withServer { server, request in
+      var request = request
+      request.method = "PUT"
+      request.headers["original-header"] = "foo"
+      request.body = .text("abc")
+      _ = try await run(
+        request,
+        StageCode(request: { request, _ in
+          request.method = "POST"
+          request.headers["x-intercepted"] = "yep"
+          request.body = .text(Self.text(request.body).uppercased())
+        }))
+      let sent = try #require(server.requests.first)
+      #expect(sent.method == "POST")
+      #expect(sent.body == Array("ABC".utf8))
+      #expect(sent.value(of: "original-header") == "foo")
+      #expect(sent.value(of: "x-intercepted") == "yep")
+    }
+  }
+
+  @Test func `a request stage sends the request elsewhere`() async throws {
+    try await withServer { server, request in
+      let other = try LoopbackServer()
+      defer { other.stop() }
+      let url = try HTTPURL(other.baseURL + "/there")
+      let result = try await run(request, StageCode(request: { request, _ in request.url = url }))
+      #expect(result.error == nil)
+      #expect(server.requests.isEmpty)
+      #expect(other.requests.map(\.path) == ["/there"])
+    }
+  }
+
+  @Test func `a request stage takes a header away`() async throws {
+    try await withServer { server, request in
+      var request = request
+      request.headers["x-secret"] = "1"
+      _ = try await run(request, StageCode(request: { request, _ in request.headers["x-secret"] = nil }))
+      #expect(server.requests.first?.value(of: "x-secret") == nil)
+    }
+  }
+
+  @Test func `a response stage rewrites headers and body`() async throws {
+    try await withServer { server, request in
+      let result = try await run(
+        request,
+        StageCode(response: { response, _ in
+          response.headers["x-intercepted"] = "yep"
+          response.body = .text(Self.text(response.body).uppercased())
+        }))
+      #expect(Self.text(result.response) == "ABC")
+      #expect(result.response?.headers["x-intercepted"] == "yep")
+      #expect(result.response?.headers["content-type"]?.hasPrefix("text/plain") == true)
+    }
+  }
+
+  @Test func `a response stage takes the body away`() async throws {
+    try await withServer { server, request in
+      let result = try await run(request, StageCode(response: { response, _ in response.body = .empty }))
+      #expect(result.error == nil)
+      #expect(result.response?.body.isEmpty == true)
+    }
+  }
+
+  @Test func `a response stage makes a success of an error`() async throws {
+    try await withServer({ _ in ServerResponse(status: 500) }) { server, request in
+      let result = try await run(request, StageCode(response: { response, _ in response.status = 200 }))
+      #expect(result.error == nil)
+    }
+  }
+
+  @Test func `a response without a body has none, and the stage is called`() async throws {
+    try await withServer({ _ in ServerResponse(status: 204) }) { server, request in
+      let calls = Locked(0)
+      let result = try await run(request, StageCode(response: { _, _ in calls.withLock { $0 += 1 } }))
+      #expect(result.error == nil)
+      #expect(result.response?.body.isEmpty == true)
+      #expect(calls.withLock { $0 } == 1)
+    }
+  }
+}
