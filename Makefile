@@ -56,8 +56,10 @@ examples: ## build the packages in Examples, and run the client
 	scripts/check-examples.sh
 
 # One at a time: at full size a test takes the whole machine, and what runs beside it would run into its own limits.
+# The races for a token, or a completion, run once more under the thread sanitizer.
 soak: deps ## the tests at full size: long, and hungry for memory
 	SLUICE_SOAK=1 $(SWIFT) test --no-parallel $(SWIFTFLAGS)
+	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter exactly.one.wins'
 
 lint: ## style, and who imports whom
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_FILES)

@@ -91,6 +91,26 @@ struct NotificationOfferTests {
     #expect(stage.told("kept") == ["3"])
   }
 
+  @Test func `of two threads that complete at the same time exactly one wins (10,000 rounds; a million in a soak)`()
+    async throws
+  {
+    let rounds = getenv("SLUICE_SOAK") == nil ? 10_000 : 1_000_000
+    let stage = try await StageFixture("races-completions")
+    let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
+    for _ in 0..<rounds / 50 {
+      let offers = await withTaskGroup { group in
+        for _ in 0..<50 { group.addTask { await instance.offer("race", [:], until: end) } }
+        return await group.reduce(into: []) { $0.append($1) }
+      }
+      #expect(offers == Array(repeating: .ended(.newData), count: 50))
+      stage.loop.perform {}
+    }
+    #expect(instance.destroy(within: .seconds(30)))
+    let counts = stage.numbers("fixture.counts", CLong.self, count: 4)
+    #expect(counts.prefix(2) == [rounds, rounds])
+    #expect(counts.dropFirst(2).reduce(0, +) == rounds)
+  }
+
   @Test func `of a million completions that two threads report at the same time exactly one wins each`() async throws {
     // Ten thousand here; `make soak` runs the million.
     let rounds = getenv("SLUICE_SOAK") == nil ? 10_000 : 1_000_000

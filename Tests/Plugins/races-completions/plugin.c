@@ -1,0 +1,48 @@
+// Takes a batch of notifications, then lets two threads complete all of them at the same time, and counts who won.
+#include "../stage.h"
+
+#define BATCH 50
+
+static sluice_completion completions[BATCH];
+static const sluice_host *the_host;
+static const sluice_completions *the_table;
+
+static sluice_status race_for(int index) {
+  return the_table->complete(the_host, completions[index], SLUICE_NEW_DATA);
+}
+
+#include "../race.h"
+
+SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_NOTIFICATIONS, 1, 0, 0);
+
+static sluice_status activate(void *instance, sluice_error *error) {
+  (void)error;
+  the_host = instance;
+  the_table = the_host->extension(the_host, SLUICE_COMPLETIONS_ID);
+  race_begin();
+  return SLUICE_OK;
+}
+
+static void deactivate(void *instance, uint64_t deadline) {
+  (void)instance, (void)deadline;
+  race_end();
+}
+
+static sluice_status on_notification(void *instance, sluice_text topic, json_t *payload, sluice_completion completion) {
+  (void)instance, (void)topic, (void)payload;
+  long place = race_next();
+  completions[place] = completion;
+  race_enter(place);
+  return SLUICE_OK;
+}
+
+static const sluice_notifications table = {.size = sizeof table, .on_notification = on_notification};
+
+static const void *extension(const char *id) {
+  if (strcmp(id, SLUICE_NOTIFICATIONS_ID) == 0) return &table;
+  return strcmp(id, "fixture.counts") == 0 ? (const void *)counts : NULL;
+}
+
+static const sluice_plugin plugin = {
+    FIXTURE_TABLE, .extension = extension, .activate = activate, .deactivate = deactivate};
+FIXTURE_ENTRY(&plugin)
