@@ -57,6 +57,8 @@ let package = Package(
     .library(name: "swift-work", type: .dynamic, targets: ["SwiftWork"]),
     // A fixture of the tests: only a product is built into a library of its own.
     .library(name: "calls-in-swift", type: .dynamic, targets: ["CallsInSwift"]),
+    // A fixture of the tests.
+    .library(name: "chaos-in-swift", type: .dynamic, targets: ["ChaosInSwift"]),
   ],
   targets: [
     // The ABI: headers at top level for C, Swift and outside packages alike.
@@ -139,6 +141,9 @@ let package = Package(
       name: "SwiftWork", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-work", swiftSettings: strict),
     .target(
       name: "CallsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/calls-in-swift", swiftSettings: strict),
+    .target(
+      name: "ChaosInSwift", dependencies: ["SluicePlugin", "SluiceLocks"], path: "Tests/Plugins/chaos-in-swift",
+      swiftSettings: strict),
     .target(name: "CTestKit", cSettings: strictC),
     .target(
       name: "SluiceTestKit",

@@ -1,0 +1,145 @@
+import SluiceLocks
+public import SluicePlugin
+
+/// Waits, for sleep or for a thread of its own, changes, answers, retries and fails at random, and comes back late: to
+/// requests that have timed out or were given up. What it does to a request follows from `seed` and from the request alone.
+struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInterceptor {
+  struct Configuration: Decodable, Sendable { var seed: Int64 }
+
+  static let information = PluginInformation(
+    id: "org.example.chaos-in-swift", version: "1.0.0", summary: "A fixture of the tests.")
+
+  private let seed: UInt64
+  private let host: PluginHost
+  private let thread = ResumingThread()
+
+  init(configuration: Configuration, host: PluginHost) {
+    seed = UInt64(bitPattern: configuration.seed)
+    self.host = host
+  }
+
+  func activate() throws { try thread.start() }
+
+  func deactivate(deadline: Duration) {
+    thread.stop()
+    host.log(.info, "awaited=\(thread.counts.awaited)")
+    host.log(.info, "resumed=\(thread.counts.resumed)")
+  }
+
+  func intercept(_ request: Request, context: RequestContext) async throws {
+    try await act(request, Dice(seed, context.path, context.attemptNumber, 1))
+  }
+
+  func intercept(_ response: Response, context: ResponseContext) async throws {
+    try await act(response.request, Dice(seed, context.path, context.attemptNumber, 2))
+  }
+
+  func interceptFailure(_ failure: Failure, of request: Request, context: ResponseContext) async throws {
+    try await act(request, Dice(seed, context.path, context.attemptNumber, 3))
+  }
+
+  private func act(_ request: Request, _ dice: Dice) async throws {
+    var dice = dice
+    switch dice.draw(12) {
+    case 0: await thread.turn()
+    case 1: try await Task.sleep(for: .microseconds(dice.draw(8000)))
+    case 2:
+      // Whoever gave up meanwhile is not waited for; the handle is dead then.
+      async let other: Void = thread.turn()
+      await thread.turn()
+      await other
+    case 3: await Task.yield()
+    default: break
+    }
+    if dice.draw(4) == 0 { request.transactionData = Remembered() }
+    switch dice.draw(40) {
+    case 0: throw RetryRequestError(after: .microseconds(dice.draw(2000)))
+    case 1: throw PluginFailure(code: "chance", message: "by chance")
+    case 2: request.respond(status: 203)
+    default: break
+    }
+  }
+}
+
+private final class Remembered: Sendable {}
+
+/// The same numbers for the same request, attempt and place.
+private struct Dice {
+  private var state: UInt64
+
+  init(_ seed: UInt64, _ path: String, _ attempt: Int, _ place: UInt64) {
+    state = path.utf8.reduce(seed &+ place) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } &+ UInt64(attempt)
+  }
+
+  mutating func draw(_ count: UInt64) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return Int((mixed ^ mixed >> 31) % count)
+  }
+}
+
+/// Resumes what waits for it, in order, whether or not anybody still cares.
+private final class ResumingThread: Sendable {
+  private struct State: Sendable {
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    var isOver = false
+    var awaited = 0
+    var resumed = 0
+  }
+
+  private let state = Monitor(State())
+  private let thread = Locked<BackgroundThread?>(nil)
+
+  var counts: (awaited: Int, resumed: Int) { state.withLock { ($0.awaited, $0.resumed) } }
+
+  func start() throws {
+    let started = try BackgroundThread { [self] in run() }
+    thread.withLock { $0 = started }
+  }
+
+  func stop() {
+    state.withLock { $0.isOver = true }
+    state.broadcast()
+    thread.withLock { $0 }?.join()
+  }
+
+  /// Comes back from the thread.
+  func turn() async {
+    await withCheckedContinuation { continuation in
+      let isOver = state.withLock { state in
+        if !state.isOver {
+          state.waiting.append(continuation)
+          state.awaited += 1
+        }
+        return state.isOver
+      }
+      if isOver { continuation.resume() } else { state.broadcast() }
+    }
+  }
+
+  private func run() {
+    while true {
+      let waiting: [CheckedContinuation<Void, Never>] = state.wait { state in
+        guard !state.waiting.isEmpty || state.isOver else { return nil }
+        defer { state.waiting = [] }
+        state.resumed += state.waiting.count
+        return state.waiting
+      }
+      if waiting.isEmpty { return }
+      for continuation in waiting { continuation.resume() }
+    }
+  }
+}
+
+/// ABI 1; suspending (1) is needed; version 1.0.0.
+@section(".note.sluice") @used
+public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 1, 1, 0, 0)
+
+@c(sluice_plugin_entry)
+public func sluicePluginEntry(
+  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
+) -> PluginEntryTable {
+  export(ChaosInSwift.self, host, abi, error)
+}

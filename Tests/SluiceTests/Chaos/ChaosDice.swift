@@ -1,0 +1,19 @@
+import SluiceTestKit
+
+/// Chance that can be repeated: the same numbers for the same seed, subject and purpose, in whatever order they are asked for
+/// and on whatever thread.
+struct ChaosDice {
+  private var random: SeededRandom
+
+  /// - Parameters:
+  ///   - subject: what is decided about, a path for instance.
+  ///   - purpose: who decides, so that not all decide alike.
+  init(_ seed: UInt64, _ subject: some StringProtocol, _ purpose: String, _ number: Int = 0) {
+    var state = seed
+    for byte in subject.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    for byte in purpose.utf8 { state = (state ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    random = SeededRandom(seed: state &+ UInt64(truncatingIfNeeded: number))
+  }
+
+  mutating func draw(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+}

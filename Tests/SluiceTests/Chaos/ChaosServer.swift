@@ -1,0 +1,77 @@
+import Sluice
+import SluiceServer
+import SluiceTestKit
+
+/// A server that delays, redirects, refuses and hangs up, and one that cuts what it serves in the middle.
+final class ChaosServer: Sendable {
+  private let server: EmbeddedServer
+  private let cutter: ScriptedServer
+
+  init(seed: UInt64) throws {
+    server = try EmbeddedServer { Self.answer($0, seed) }
+    cutter = try ScriptedServer([
+      [.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Le"), .reset],
+      [.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"), .reset],
+      [.reset], [.receiveHead],
+    ])
+  }
+
+  func stop() {
+    server.stop()
+    cutter.stop()
+  }
+
+  /// The request of that number, to one of the servers or to nobody.
+  func request(_ number: Int, _ seed: UInt64) throws -> Request {
+    var dice = ChaosDice(seed, "/\(number)", "request")
+    let base =
+      switch dice.draw(0...19) {
+      case 0: cutter.baseURL
+      case 1: "http://127.0.0.1:1"
+      default: server.baseURL
+      }
+    let body: Body =
+      switch dice.draw(0...5) {
+      case 0: .bytes([UInt8](repeating: 65, count: dice.draw(0...200_000)))
+      case 1: .stream(BodyStream(byteCount: nil, read: Self.threePieces()))
+      default: .empty
+      }
+    let method = body.isEmpty ? ["GET", "DELETE"][dice.draw(0...1)] : ["POST", "PUT"][dice.draw(0...1)]
+    var request = Request(method: method, url: try HTTPURL("\(base)/\(number)"), body: body)
+    if dice.draw(0...9) == 0 { request.timeout = .milliseconds(dice.draw(1...60)) }
+    return request
+  }
+
+  private static func threePieces() -> @Sendable (Int) -> [UInt8]? {
+    let left = Watched(3)
+    return { maximum in
+      left.update { $0 -= 1 }
+      return left.value < 0 ? nil : [UInt8](repeating: 66, count: min(1000, maximum))
+    }
+  }
+
+  /// The path grows with each redirect, the attempt with each retry: another answer each time.
+  private static func answer(_ request: ServerRequest, _ seed: UInt64) -> ServerResponse {
+    let attempt = request.value(of: "x-attempt").flatMap { Int($0) } ?? 0
+    var dice = ChaosDice(seed, request.path, "server", attempt)
+    switch dice.draw(0...24) {
+    case 0: return .hangUp
+    case 1: return ServerResponse(status: 503, headers: [HeaderLine("Retry-After", "0")])
+    case 2: return ServerResponse(status: 429, headers: [HeaderLine("Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT")])
+    case 3: return ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Bearer realm=\"x\"")])
+    case 4, 5: return ServerResponse(status: 302, headers: [HeaderLine("Location", "\(request.path)/r")])
+    case 6: return ServerResponse(status: 307, headers: [HeaderLine("Location", "\(request.path)/r")])
+    case 7: return ServerResponse(status: 301, headers: [HeaderLine("Location", "http://127.0.0.1:1/")])
+    case 8, 9:
+      let delay = dice.draw(0...8)
+      return .deferred { response in
+        Task {
+          try? await Task.sleep(for: .milliseconds(delay))
+          _ = response.complete(with: .text("late"))
+        }
+      }
+    case 10: return .text(String(repeating: "x", count: dice.draw(0...300_000)))
+    default: return .text("ok")
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import Glibc
+import Sluice
+import SluiceLocks
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+/// Everything that can go wrong, at once and at random: the server delays, cuts, redirects and refuses; stages suspend, retry,
+/// fail, answer and come late, as closures and as libraries in C and Swift that resume from threads of their own, twice, and
+/// when everything is over; callers give up.
+@Suite struct ChaosTests {
+  /// Scale: 5,000 transactions; `SLUICE_SOAK=1` takes 200,000. `SLUICE_SEED` repeats a run.
+  @Test func `E2: in chaos every transaction completes once, the ledger is whole, and nothing is left`() async {
+    await #expect(processExitsWith: .success) {
+      let isFull = getenv("SLUICE_SOAK") != nil
+      var seeds = SystemRandomNumberGenerator()
+      let seed = getenv("SLUICE_SEED").flatMap { UInt64(String(cString: $0)) } ?? seeds.next()
+      print("SLUICE_SEED=\(seed)")
+      let chaos = try await Chaos(seed: seed)
+      // What is allocated once is allocated now.
+      try await chaos.run(500, inFlight: 100)
+      let descriptors = ProcessFacts().openDescriptorCount
+      let memory = ProcessFacts().residentBytes ?? 0
+      try await chaos.run(isFull ? 200_000 : 5_000, inFlight: 200)
+      let grown = (ProcessFacts().residentBytes ?? 0) - memory
+      #expect(Sanitizer.isOn || grown < 48 << 20, "grew by \(grown >> 20) MiB; SLUICE_SEED=\(seed)")
+      let left = ProcessFacts().openDescriptorCount - descriptors
+      #expect(left <= 4, "\(left) descriptors are left; SLUICE_SEED=\(seed)")
+    }
+  }
+}
+
+/// The server, the stages and the callers, all led by one seed.
+private final class Chaos: Sendable {
+  private let seed: UInt64
+  private let plain: PluginCompiler.Product
+  private let serial: PluginCompiler.Product
+
+  init(seed: UInt64) async throws {
+    self.seed = seed
+    plain = try await PluginCompiler.compile("chaos")
+    serial = try await PluginCompiler.compile("chaos", name: "serial", defines: ["FLAGS=SLUICE_SERIAL"])
+    // Whatever the umask: nobody else may write a plugin.
+    for product in [plain, serial] { chmod(product.path, 0o755) }
+  }
+
+  /// One engine and one server for so many transactions.
+  func run(_ count: Int, inFlight: Int) async throws {
+    let server = try ChaosServer(seed: seed)
+    defer { server.stop() }
+    let ledger = Locked(LedgerChecker())
+    let violations = Locked<[String]>([])
+    let told = Locked<[String: [String: Int]]>([:])
+    var configuration = try configuration()
+    configuration.append(ChaosStage.code(seed: seed, name: "first"), named: "first")
+    configuration.append(ChaosStage.code(seed: seed, name: "second"), named: "second")
+    configuration.append(
+      StageCode(trace: { event in
+        do throws(LedgerViolation) {
+          try ledger.withLock { ledger throws(LedgerViolation) in try ledger.check(LedgerEntry(event)) }
+        } catch { violations.withLock { $0.append("\(error) (\(LedgerEntry(event)))") } }
+      }), named: "ledger")
+    let engine = try Engine(configuration) { line in
+      let parts = line.message.split(separator: "=")
+      guard let stage = line.stage, parts.count == 2, let number = Int(parts[1]) else { return }
+      told.withLock { $0[stage, default: [:]][String(parts[0])] = number }
+    }
+    let ends = try await submit(count, inFlight, to: server, engine)
+    await engine.shutdown()
+    #expect(engine.unfinished == [0, 0], "SLUICE_SEED=\(seed)")
+    #expect(ends.count == count && ends.values.allSatisfy { $0 == 1 }, "SLUICE_SEED=\(seed)")
+    let violation = violations.withLock { $0.first }
+    #expect(violation == nil, "\(violation ?? ""); SLUICE_SEED=\(seed)")
+    #expect(throws: Never.self) { try ledger.withLock { try $0.finish() } }
+    #expect(ledger.withLock { $0.transactions } == count)
+    check(told.withLock { $0 })
+  }
+
+  /// How often each transaction ended.
+  private func submit(
+    _ count: Int, _ inFlight: Int, to server: ChaosServer, _ engine: Engine
+  ) async throws -> [Int: Int] {
+    let ends = Locked<[Int: Int]>([:])
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<count {
+        if number >= inFlight { try await group.next() }
+        let request = try server.request(number, seed)
+        var dice = ChaosDice(seed, "/\(number)", "caller")
+        let (patience, delay) = (dice.draw(0...9), dice.draw(0...20_000))
+        group.addTask {
+          let cancellation = Cancellation()
+          await withCheckedContinuation { continuation in
+            engine.submit(request, cancellation: cancellation) { _ in
+              ends.withLock { $0[number, default: 0] += 1 }
+              continuation.resume()
+            }
+            // At once, or from somewhere else a little later.
+            if patience == 0 { cancellation.cancel() }
+            if patience == 1 {
+              Task {
+                try? await Task.sleep(for: .microseconds(delay))
+                cancellation.cancel()
+              }
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    return ends.withLock { $0 }
+  }
+
+  private func configuration() throws -> Configuration {
+    let config = #""config": {"seed": \#(Int64(bitPattern: seed))}"#
+    let stages = #""plain", "serial", "swift""#
+    let text = """
+      {"plugins": {
+         "plain": {"library": "\(plain.path)", "deadline": "20ms", \(config)},
+         "serial": {"library": "\(serial.path)", "deadline": "20ms", "onFault": "skip", \(config)},
+         "swift": {"library": "\(BuiltProducts.library("chaos-in-swift"))", "deadline": "5ms", \(config)}},
+       "request": [\(stages)], "issue": ["plain", "serial"], "response": [\(stages)],
+       "deadline": "2s", "transport": {"loops": 2, "timeout": "400ms"}}
+      """
+    var configuration = try Configuration(text: Array(text.utf8))
+    configuration.retry = .standard
+    configuration.maxAttempts = 4
+    configuration.retry.backoff = Backoff(base: .milliseconds(1), max: .milliseconds(4))
+    return configuration
+  }
+
+  /// What the plugins counted: each token has had one end, and nothing that they kept is left.
+  private func check(_ told: [String: [String: Int]]) {
+    for stage in ["plain", "serial"] {
+      func number(_ name: String) -> Int { told[stage]?[name] ?? -1 }
+      let all = "\(told[stage] ?? [:]); SLUICE_SEED=\(seed)"
+      #expect(number("suspended") > 0 && number("already") > 0 && number("stale") > 0, "\(stage): \(all)")
+      #expect(number("suspended") == number("won") + number("cancelled"), "\(stage): \(all)")
+      #expect(number("won-after-cancel") == 0 && number("other") == 0, "\(stage): \(all)")
+      #expect(number("data") == 0 && number("errands") == 0, "\(stage): \(all)")
+    }
+    let swift = told["swift"] ?? [:]
+    #expect((swift["awaited"] ?? 0) > 0 && swift["awaited"] == swift["resumed"], "\(swift); SLUICE_SEED=\(seed)")
+  }
+}
