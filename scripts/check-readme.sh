@@ -42,7 +42,7 @@ adapt() { sed -e '/^make /d' -e '/^sluice echo/d' -e 's|\.build/release|.build/d
 mask() { sed -E -e "s|:$port|:8080|" -e 's/[0-9a-f]{32}-[0-9a-f]{16}/ID/' -e 's/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/ID/'; }
 
 blocks sh 1 | adapt >session
-unset TRACEPARENT TRACESTATE BAGGAGE
+unset TRACEPARENT TRACESTATE BAGGAGE OTEL_PROPAGATORS OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG OTEL_SDK_DISABLED
 export http_proxy= HTTP_PROXY= API_TOKEN=
 sh -eu session >answer || fail "the session fails"
 blocks json 1 | mask >expected

@@ -8,6 +8,9 @@ public struct HopTrace: Sendable {
   public let isDebug: Bool
   public let parent: ParentContext
 
+  /// The `tracestate` that goes with the trace, valid or not; nil where the trace is not the caller's.
+  public var state: String? { isContinued ? parent.tracestate : nil }
+
   public var isSampled: Bool { traceParent?.flags.contains(.sampled) ?? false }
 
   /// Continues the caller's trace, or begins one where theirs is absent or invalid.

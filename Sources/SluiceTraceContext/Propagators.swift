@@ -3,6 +3,7 @@ public struct Propagators: Sendable {
   /// All that there are.
   public static let known: [any Propagator.Type] = [
     TraceContextPropagator.self, BaggagePropagator.self, B3Propagator.self, B3MultiPropagator.self,
+    DatadogPropagator.self, XRayPropagator.self,
   ]
   /// The default of OpenTelemetry.
   public static let standard = Propagators([TraceContextPropagator(), BaggagePropagator()])

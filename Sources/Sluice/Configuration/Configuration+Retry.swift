@@ -39,7 +39,7 @@ extension ConfigurationNode {
     return methods
   }
 
-  fileprivate func number(_ range: ClosedRange<Double>) throws(ConfigurationError) -> Double {
+  func number(_ range: ClosedRange<Double>) throws(ConfigurationError) -> Double {
     guard let number = value.number else { throw mismatch("a number") }
     guard range.contains(number) else {
       throw error("expected a number from \(range.lowerBound) to \(range.upperBound), found \(number)")

@@ -8,6 +8,10 @@ enum BuiltIns {
   struct Setting {
     let configuration: Configuration
     let plugin: PluginConfiguration
+    let log: @Sendable (LogLine) -> Void
+
+    /// Says what the built-in leaves aside and goes on without.
+    func warn(_ message: String) { log(LogLine(level: .warning, stage: plugin.name, message: message)) }
 
     /// Reads the built-in's `config`. Its references are resolved already and its text is gone, so an error names the key
     /// below `plugins.NAME.config` and the line of the plugin.

@@ -29,7 +29,7 @@ final class EngineInstances: Sendable {
         timeout: configuration.transport.timeout,
         maximumResponseBytes: configuration.transport.maxResponseBytes),
       log: { log(LogLine($0)) })
-    var made = Made(configuration, runtime)
+    var made = Made(configuration, runtime, log)
     do {
       for plugin in configuration.plugins { try made.add(plugin) }
     } catch {
@@ -69,6 +69,7 @@ final class EngineInstances: Sendable {
 private struct Made {
   private let configuration: Configuration
   private let runtime: HostRuntime
+  private let log: @Sendable (LogLine) -> Void
   private var loader: PluginLoader?
   /// By path: two instances of one library share its generation.
   private var generations: [String: PluginGeneration] = [:]
@@ -76,9 +77,10 @@ private struct Made {
   var instances: [(instance: PluginInstance, location: ConfigurationLocation)] = []
   var queuedTracers: [QueuedTracer] = []
 
-  init(_ configuration: Configuration, _ runtime: HostRuntime) {
+  init(_ configuration: Configuration, _ runtime: HostRuntime, _ log: @escaping @Sendable (LogLine) -> Void) {
     self.configuration = configuration
     self.runtime = runtime
+    self.log = log
   }
 
   mutating func add(_ plugin: PluginConfiguration) throws(EngineError) {
@@ -98,9 +100,8 @@ private struct Made {
       let stage = CodeStage(code)
       return BuiltIns.Stage(interceptor: stage, tracer: code.trace == nil ? nil : stage)
     case .builtin(let name):
-      do { return try BuiltIns.make(name, BuiltIns.Setting(configuration: configuration, plugin: plugin)) } catch {
-        throw .configuration(error)
-      }
+      let setting = BuiltIns.Setting(configuration: configuration, plugin: plugin, log: log)
+      do { return try BuiltIns.make(name, setting) } catch { throw .configuration(error) }
     case .library(let path): return try instance(plugin, path)
     }
   }

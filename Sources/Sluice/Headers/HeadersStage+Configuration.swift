@@ -1,26 +1,27 @@
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
-import SluiceTraceContext
 
 extension HeadersStage {
   static func make(_ setting: BuiltIns.Setting) throws(ConfigurationError) -> BuiltIns.Stage {
     let settings = try setting.read { node throws(ConfigurationError) in
-      try HeadersStage.Settings(node, setting.configuration)
+      try HeadersStage.Settings(node, setting.configuration, TelemetryEnvironment { setting.warn($0) })
     }
     return BuiltIns.Stage(interceptor: HeadersStage(settings))
   }
 }
 
 extension HeadersStage.Settings {
-  init(_ node: ConfigurationNode, _ configuration: Configuration) throws(ConfigurationError) {
+  init(
+    _ node: ConfigurationNode, _ configuration: Configuration, _ environment: TelemetryEnvironment
+  ) throws(ConfigurationError) {
     self.init()
-    try node.checkObject(["hosts", "propagators", "requestId", "sessionId", "static", "existing"])
+    try node.checkObject(["hosts", "requestId", "sessionId", "static", "existing"] + TraceSettings.keys)
     hosts = try Self.hosts(node["hosts"], configuration)
-    propagators = try Self.propagators(node["propagators"])
+    traces = try TraceSettings(node, environment)
     requestIDHeader = try Self.requestIDHeader(node, configuration)
     if let session = node["sessionId"] { fields.append(try Self.session(session)) }
-    var names = propagators.headerNames
+    var names = traces.propagators.headerNames
     names += ([requestIDHeader] + fields.map(\.name)).compactMap(\.self).map { Self.lowercased($0) }
     fields += try Self.fixed(node["static"], names, configuration.redaction)
     if let word = node["existing"] { existing = try word.word(ExistingHeaders.self) }
@@ -35,23 +36,6 @@ extension HeadersStage.Settings {
       hosts.patterns.append(try host.parsed { text throws(MessageError) in try HostPattern(text) })
     }
     return hosts
-  }
-
-  private static func propagators(_ node: ConfigurationNode?) throws(ConfigurationError) -> Propagators {
-    guard let node else { return .standard }
-    var chosen = Propagators([])
-    for element in try node.elements() {
-      let name = try element.string()
-      guard let propagator = Propagators.named(name) else {
-        throw element.error(
-          "no propagator is named \"\(name)\"; there are \(Propagators.names.joined(separator: ", "))")
-      }
-      guard !chosen.names.contains(name) else {
-        throw element.error("\"\(name)\" stands twice", advice: "keep one of them")
-      }
-      chosen.list.append(propagator)
-    }
-    return chosen
   }
 
   /// Absent takes the header that the request id is read from; null, for the whole or for `header`, sends none.

@@ -1,6 +1,5 @@
 import SluiceMessages
 import SluicePipeline
-import SluiceTraceContext
 
 /// The built-in `headers`: sets trace headers, request id, session id and fixed headers at the last moment before bytes
 /// leave, in every hop to a listed host and in no other. docs/headers.md describes its configuration.
@@ -14,7 +13,7 @@ final class HeadersStage: Interceptor {
 
   struct Settings: Sendable {
     var hosts = HostList()
-    var propagators = Propagators([])
+    var traces = TraceSettings()
     /// Nil sends no request id.
     var requestIDHeader: [UInt8]?
     /// The session id, then the fixed headers.
@@ -38,23 +37,14 @@ final class HeadersStage: Interceptor {
   }
 
   private func write(_ exchange: Exchange, _ headers: inout HopHeaders) {
-    if !settings.propagators.isEmpty {
-      settings.propagators.inject(trace(exchange), into: &headers)
+    if !settings.traces.propagators.isEmpty {
+      settings.traces.propagators.inject(settings.traces.trace(exchange), into: &headers)
     }
     if let name = settings.requestIDHeader {
       let requestID = exchange.requestID
       headers.place(name.span, requestID.utf8.span)
     }
     for field in settings.fields { headers.place(field.name.span, field.value.span, marks: field.marks) }
-  }
-
-  /// The transaction's id is the id of a trace that it begins: it is the same over all attempts and hops without being kept
-  /// anywhere, and its right seven bytes are random.
-  private func trace(_ exchange: Exchange) -> HopTrace {
-    var spanID: UInt64 = 0
-    while spanID == 0 { spanID = exchange.loop.random.next() }
-    let traceID = TraceID(high: exchange.id.high, low: exchange.id.low)
-    return HopTrace(exchange.parent, newTraceID: traceID, spanID: spanID)
   }
 
   private static func refusal(_ name: String) -> StageFailure {

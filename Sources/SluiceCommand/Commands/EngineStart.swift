@@ -40,12 +40,6 @@ enum EngineStart {
     return "\(line.level): \(speaker)\(PrintableText.of(line.message))"
   }
 
-  /// The trace context that the environment carries (OpenTelemetry, "Environment Variables as Context Propagation Carriers").
-  static var parent: ParentContext {
-    func variable(_ name: String) -> String? {
-      getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    }
-    return ParentContext(
-      traceparent: variable("TRACEPARENT"), tracestate: variable("TRACESTATE"), baggage: variable("BAGGAGE"))
-  }
+  /// The trace context that the environment carries, in the families of `OTEL_PROPAGATORS`.
+  static var extraction: Extraction { Propagators.ofEnvironment().extract(from: EnvironmentCarrier.process) }
 }

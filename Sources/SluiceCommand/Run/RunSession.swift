@@ -31,7 +31,7 @@ final class RunSession: Sendable {
   private let recorder: EventRecorder?
   private let mask: SecretMask
   private let parser: RunParser
-  private let parent = EngineStart.parent
+  private let parent = EngineStart.extraction.parent
   private let state = Monitor(State())
 
   init(_ settings: RunSettings, _ engine: Engine, _ input: InputLines, _ output: ByteOutput, _ recorder: EventRecorder?)

@@ -78,7 +78,8 @@ enum SendCommand {
     let done = Monitor<TransactionResult?>(nil)
     let cancellation = output.cancellation
     interruption.onSignal { cancellation.cancel() }
-    engine.submit(request, parent: EngineStart.parent, sink: output.sink, cancellation: cancellation) { result in
+    engine.submit(request, parent: EngineStart.extraction.parent, sink: output.sink, cancellation: cancellation) {
+      result in
       done.withLock { $0 = result }
       done.broadcast()
     }

@@ -14,6 +14,14 @@ enum Hexadecimal {
     return number
   }
 
+  /// 16 digits.
+  static func text(_ number: UInt64) -> String {
+    var digits = InlineArray<16, UInt8>(repeating: 0)
+    var output = digits.mutableSpan
+    write(number, digits: 16, to: &output, at: 0)
+    return String(copying: digits.span)
+  }
+
   /// Writes the last `digits` digits of a number, beginning at `start`.
   @inline(__always)
   static func write(_ number: UInt64, digits: Int, to output: inout MutableSpan<UInt8>, at start: Int) {

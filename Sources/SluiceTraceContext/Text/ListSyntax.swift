@@ -1,10 +1,12 @@
-/// Comma-separated field values, read without copying (RFC 9110 §5.6.1).
+/// Field values that are lists, read without copying (RFC 9110 §5.6.1).
 enum ListSyntax {
   /// The member that begins at `position`, without blanks at its ends; it may be empty. Nil after the last one.
-  static func nextMember(_ text: Span<UInt8>, _ position: inout Int) -> Range<Int>? {
+  static func nextMember(
+    _ text: Span<UInt8>, _ position: inout Int, separator: UInt8 = UInt8(ascii: ",")
+  ) -> Range<Int>? {
     guard position <= text.count else { return nil }
     var end = position
-    while end < text.count, text[end] != UInt8(ascii: ",") { end += 1 }
+    while end < text.count, text[end] != separator { end += 1 }
     defer { position = end + 1 }
     return trimmed(text, position..<end)
   }

@@ -48,7 +48,7 @@ public enum Baggage {
   }
 
   /// `key=value`, then any number of properties: `;key` or `;key=value`.
-  private static func isMember(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
+  static func isMember(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
     var position = range.lowerBound
     var isProperty = false
     while position <= range.upperBound {

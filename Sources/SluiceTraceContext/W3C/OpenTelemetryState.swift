@@ -1,8 +1,8 @@
 /// The member `ot` of a `tracestate`, in which OpenTelemetry keeps what concerns sampling.
 enum OpenTelemetryState {
-  /// The value of `rv`, which stands for the random bits of the trace id: 14 digits.
+  /// The value of `rv`, which stands for the random bits of the trace id: 14 digits. Nil where the state is not valid.
   static func randomValue(_ state: Span<UInt8>) -> UInt64? {
-    guard let value = TraceState.value(of: "ot", in: state) else { return nil }
+    guard let value = TraceState.value(of: "ot", in: state), TraceState.content(state) != nil else { return nil }
     var start = value.lowerBound
     while start < value.upperBound {
       var end = start

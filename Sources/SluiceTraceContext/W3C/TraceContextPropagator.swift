@@ -9,8 +9,7 @@ public struct TraceContextPropagator: Propagator {
     guard let value = trace.traceParent?.value else { return }
     // Who has set traceparent speaks of another trace, to which our state says nothing.
     guard headers.place("traceparent".utf8.span, value.span) else { return }
-    guard trace.isContinued, let state = trace.parent.tracestate, let content = TraceState.content(state.utf8.span)
-    else {
+    guard let state = trace.state, let content = TraceState.content(state.utf8.span) else {
       return headers.withdraw("tracestate".utf8.span)
     }
     headers.place("tracestate".utf8.span, state.utf8.span.extracting(content))
@@ -29,9 +28,10 @@ public struct TraceContextPropagator: Propagator {
       by: Self.name)
   }
 
-  /// Lines are members of one list (§3.3.1.1).
+  /// Lines are parts of one list (§3.3.1.1); empty ones would leave empty members.
   private func state(_ carrier: some Carrier, _ extraction: inout Extraction) -> String? {
-    let text = carrier.values(of: "tracestate").joined(separator: ",")
+    let lines = carrier.values(of: "tracestate").filter { !TraceState.isEmpty($0.utf8.span) }
+    let text = lines.joined(separator: ",")
     guard let content = TraceState.content(text.utf8.span) else {
       if !TraceState.isEmpty(text.utf8.span) {
         extraction.refuse(

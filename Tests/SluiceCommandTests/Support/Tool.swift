@@ -8,7 +8,8 @@ enum Tool {
   static let isSoak = getenv("SLUICE_SOAK") != nil
   /// What would change what the command does, taken out of the test's environment.
   static let cleared: [String: String?] = [
-    "TRACEPARENT": nil, "TRACESTATE": nil, "BAGGAGE": nil, "http_proxy": nil, "all_proxy": nil, "NO_COLOR": nil,
+    "TRACEPARENT": nil, "TRACESTATE": nil, "BAGGAGE": nil, "OTEL_PROPAGATORS": nil, "OTEL_TRACES_SAMPLER": nil,
+    "OTEL_TRACES_SAMPLER_ARG": nil, "OTEL_SDK_DISABLED": nil, "http_proxy": nil, "all_proxy": nil, "NO_COLOR": nil,
   ]
 
   static func run(

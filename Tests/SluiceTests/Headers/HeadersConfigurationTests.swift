@@ -24,9 +24,21 @@ import Testing
     ("{\"hosts\": [\"a*\"]}", "plugins.trace.config.hosts[0]: expected an exact host"),
     (
       "{\"propagators\": [\"b4\"]}",
-      "plugins.trace.config.propagators[0]: no propagator is named \"b4\"; there are tracecontext, baggage"
+      "plugins.trace.config.propagators[0]: no propagator is named \"b4\"; there are tracecontext, baggage, b3, b3multi, "
+        + "datadog, xray"
     ),
     ("{\"propagators\": [\"baggage\", \"baggage\"]}", "config.propagators[1]: \"baggage\" stands twice"),
+    ("{\"sampler\": \"always_on\"}", "config.sampler: expected an object, found a string"),
+    ("{\"sampler\": {}}", "config.sampler: \"type\" is missing"),
+    ("{\"sampler\": {\"type\": \"on\"}}", "config.sampler.type: expected one of \"always_on\", \"always_off\""),
+    ("{\"sampler\": {\"kind\": 1}}", "config.sampler.kind: unknown key"),
+    ("{\"sampler\": {\"type\": \"traceidratio\"}}", "config.sampler: \"ratio\" is missing"),
+    ("{\"sampler\": {\"type\": \"traceidratio\", \"ratio\": 2}}", "config.sampler.ratio: expected a number from 0"),
+    (
+      "{\"sampler\": {\"type\": \"always_on\", \"ratio\": 1}}", "config.sampler.ratio: \"always_on\" takes no ratio"
+    ),
+    ("{\"sampledOnly\": 1}", "config.sampledOnly: expected true or false"),
+    ("{\"disabled\": \"yes\"}", "config.disabled: expected true or false"),
     ("{\"requestId\": {\"header\": \"a b\"}}", "config.requestId.header: expected the name of a header"),
     ("{\"requestId\": {\"name\": \"a\"}}", "config.requestId.name: unknown key"),
     (

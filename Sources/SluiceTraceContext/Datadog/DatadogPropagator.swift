@@ -1,0 +1,50 @@
+/// The headers `x-datadog-…`. What W3C Trace Context has no place for is kept in the member `dd` of the state, as Datadog's
+/// own libraries do, so that it survives services that speak only W3C.
+public struct DatadogPropagator: Propagator {
+  public static let name = "datadog"
+  public static let headerNames = [
+    Datadog.traceIDHeader, Datadog.parentIDHeader, Datadog.priorityHeader, Datadog.originHeader, Datadog.tagsHeader,
+  ]
+
+  public init() {}
+
+  public func inject(_ trace: HopTrace, into headers: inout some HeaderSink) {
+    // A trace id whose lower half is zero has no spelling here. Who has set the trace id speaks of another trace.
+    guard let parent = trace.traceParent, parent.traceID.low != 0,
+      headers.place(Datadog.traceIDHeader.utf8.span, String(parent.traceID.low).utf8.span)
+    else { return }
+    headers.place(Datadog.parentIDHeader.utf8.span, String(parent.spanID).utf8.span)
+    let state = trace.state.flatMap { DatadogState($0) } ?? DatadogState()
+    let priority = String(state.priority(isSampled: trace.isSampled))
+    headers.place(Datadog.priorityHeader.utf8.span, priority.utf8.span)
+    place(Datadog.originHeader, state.origin ?? "", &headers)
+    place(Datadog.tagsHeader, Self.tags(parent.traceID, state), &headers)
+  }
+
+  private func place(_ header: String, _ value: String, _ headers: inout some HeaderSink) {
+    if value.isEmpty { headers.withdraw(header.utf8.span) } else { headers.place(header.utf8.span, value.utf8.span) }
+  }
+
+  private static func tags(_ traceID: TraceID, _ state: DatadogState) -> String {
+    var text = traceID.high == 0 ? "" : "\(Datadog.upperHalfTag)=\(Hexadecimal.text(traceID.high))"
+    for tag in state.tags where "\(Datadog.tagPrefix)\(tag.name)" != Datadog.upperHalfTag {
+      let part = "\(Datadog.tagPrefix)\(tag.name)=\(tag.value)"
+      guard text.utf8.count + part.utf8.count + 1 <= Datadog.maximumTagsBytes else { continue }
+      text += text.isEmpty ? part : "," + part
+    }
+    return text
+  }
+
+  public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
+    guard let traceID = carrier.value(of: Datadog.traceIDHeader, &extraction) else { return }
+    do throws(InvalidContext) {
+      let read = try Datadog(
+        traceID: traceID, parentID: carrier.value(of: Datadog.parentIDHeader, &extraction),
+        priority: carrier.value(of: Datadog.priorityHeader, &extraction),
+        origin: carrier.value(of: Datadog.originHeader, &extraction),
+        tags: carrier.value(of: Datadog.tagsHeader, &extraction))
+      for refusal in read.refusals { extraction.refuse(refusal) }
+      extraction.found(read.trace, by: Self.name)
+    } catch { extraction.refuse(error) }
+  }
+}

@@ -1,0 +1,73 @@
+import SluiceMessages
+
+/// One member of baggage, decoded: a name, a value, and what is said of it.
+public struct BaggageMember: Sendable, Hashable {
+  public struct Property: Sendable, Hashable {
+    public var key: String
+    /// Decoded; nil where the key stands alone.
+    public var value: String?
+
+    public init(_ key: String, _ value: String? = nil) {
+      self.key = key
+      self.value = value
+    }
+  }
+
+  public var key: String
+  /// Decoded; any text.
+  public var value: String
+  /// In their order; a key may stand more than once.
+  public var properties: [Property]
+
+  public init(_ key: String, _ value: String, properties: [Property] = []) {
+    self.key = key
+    self.value = value
+    self.properties = properties
+  }
+}
+
+extension Baggage {
+  /// The valid members of a header, in their order; a key that stands twice is there twice.
+  public static func members(of text: String) -> [BaggageMember] {
+    let bytes = text.utf8.span
+    var members: [BaggageMember] = []
+    var position = 0
+    while let range = ListSyntax.nextMember(bytes, &position) {
+      if isMember(bytes, range) { members.append(member(bytes, range)) }
+    }
+    return members
+  }
+
+  /// The value of a header. What is neither a letter, a digit nor one of `-._~` is encoded; members and properties whose key
+  /// is no token are left out. The limits are those of whoever passes it on.
+  public static func text(of members: [BaggageMember]) -> String {
+    members.filter { FieldSyntax.isToken($0.key.utf8.span) }.map { text(of: $0) }.joined(separator: ",")
+  }
+
+  private static func text(of member: BaggageMember) -> String {
+    let properties = member.properties.filter { FieldSyntax.isToken($0.key.utf8.span) }
+    return "\(member.key)=\(PercentEncoding.encoded(member.value))"
+      + properties.map { ";" + $0.key + ($0.value.map { "=" + PercentEncoding.encoded($0) } ?? "") }.joined()
+  }
+
+  private static func member(_ text: Span<UInt8>, _ range: Range<Int>) -> BaggageMember {
+    var pairs: [BaggageMember.Property] = []
+    let member = text.extracting(range)
+    var position = 0
+    while let pair = ListSyntax.nextMember(member, &position, separator: UInt8(ascii: ";")) {
+      pairs.append(property(member, pair))
+    }
+    let first = pairs.removeFirst()
+    return BaggageMember(first.key, first.value ?? "", properties: pairs)
+  }
+
+  /// A key is never decoded, not even where it looks encoded.
+  private static func property(_ text: Span<UInt8>, _ range: Range<Int>) -> BaggageMember.Property {
+    var equals = range.lowerBound
+    while equals < range.upperBound, text[equals] != UInt8(ascii: "=") { equals += 1 }
+    let key = String(copying: text.extracting(ListSyntax.trimmed(text, range.lowerBound..<equals)))
+    guard equals < range.upperBound else { return BaggageMember.Property(key) }
+    let value = text.extracting(ListSyntax.trimmed(text, equals + 1..<range.upperBound))
+    return BaggageMember.Property(key, PercentEncoding.decoded(value))
+  }
+}
