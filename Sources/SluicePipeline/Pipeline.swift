@@ -16,6 +16,8 @@ public final class Pipeline: Sendable {
   public let generation: Int
   /// What is counted on each loop, by the loop's index.
   public let metrics: [PipelineMetrics]
+  /// What runs on it on each loop, by the loop's index.
+  public let leases: [PipelineLeases]
   /// Kept alive as long as any transaction runs on this pipeline: instances, libraries.
   private let resources: [any AnyObject & Sendable]
 
@@ -41,6 +43,7 @@ public final class Pipeline: Sendable {
         requestStages: requestStages.map(\.name), issueStages: issueStages.map(\.name),
         responseStages: responseStages.map(\.name), hopStages: hopStages.map(\.name), tracers: tracers.map(\.name))
     }
+    leases = (0..<loops).map { _ in PipelineLeases() }
     measuresTracers = tracers.contains { $0.budget != nil }
     deadlineNanoseconds = settings.deadline?.nanoseconds ?? .max
     attemptTimeoutNanoseconds = settings.attemptTimeout.nanoseconds

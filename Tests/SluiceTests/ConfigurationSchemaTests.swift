@@ -71,6 +71,9 @@ import Testing
       #"{"requestId": {}}"#,
       #"{"redact": {"headers": ["X-A"], "query": ["b", {"env": "PATH"}]}}"#,
       #"{"store": "/tmp/a"}"#,
+      #"{"swap": {}}"#,
+      #"{"swap": {"generations": 1, "drain": "0s", "probation": {"duration": "0s", "transactions": 1000000}}}"#,
+      #"{"swap": {"generations": null, "drain": null, "probation": null}}"#,
     ]
 
   private static let refused =
@@ -148,7 +151,9 @@ import Testing
       #"{"redirects": {"keep": "authorization"}}"#,
       #"{"redirects": {"keep": ["a b"]}}"#,
       #"{"redirects": {"maximum": 5}}"#,
-      #"{"swap": {}}"#,
+      #"{"swap": "30s"}"#, #"{"swap": {"budget": 5}}"#, #"{"swap": {"generations": 0}}"#,
+      #"{"swap": {"generations": 1000001}}"#, #"{"swap": {"drain": 30}}"#, #"{"swap": {"probation": "30s"}}"#,
+      #"{"swap": {"probation": {"transactions": 0}}}"#, #"{"swap": {"probation": {"duration": 5}}}"#,
       #"{"control": "/tmp/s"}"#,
       #"{"validate": {"statuses": [99]}}"#,
       #"{"validate": {"statuses": ["2x"]}}"#,

@@ -72,7 +72,7 @@ import Testing
     ("{\"transport\": {\"tls\": {\"verify\": \"no\"}}}", "transport.tls.verify: expected true or false"),
     ("{\"validate\": {\"statuses\": [\"9\"]}}", "validate.statuses[0]: expected a status"),
     ("{\"requestId\": {\"header\": \"a b\"}}", "requestId.header: expected the name of a header"),
-    ("{\"swap\": {}}", "swap: this version does not act on it"),
+    ("{\"control\": {}}", "control: this version does not act on it"),
     ("{\"plugins\": {\"a\": {\"library\": \"x\"},\n \"a\": {\"library\": \"y\"}}}", "conf/sluice.json:2"),
     ("{\"deadline\": ", "conf/sluice.json:1: no JSON"),
     ("", "no JSON"),

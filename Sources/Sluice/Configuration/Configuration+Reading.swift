@@ -33,7 +33,7 @@ extension Configuration {
   }
 
   /// Keys of the file format that this version does not act on: refused, since ignoring them would promise something.
-  private static let laterKeys = ["swap", "control"]
+  private static let laterKeys = ["control"]
 
   private mutating func read(_ root: ConfigurationNode) throws(ConfigurationError) {
     try root.checkObject([
@@ -53,6 +53,7 @@ extension Configuration {
     if let node = root["validate"] { try readValidation(node) }
     if let node = root["requestId"] { try readRequestID(node) }
     if let node = root["redact"] { try readRedaction(node) }
+    if let node = root["swap"] { try readSwap(node) }
     if let node = root["store"] { store = try node.path() }
   }
 

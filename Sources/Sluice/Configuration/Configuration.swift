@@ -34,6 +34,7 @@ public struct Configuration: Sendable {
   public var credentialPolicy = CredentialPolicy.basicFirst
   public var requestIDHeader = "X-Request-ID"
   public var redaction = Redaction()
+  public var swap = SwapSettings()
   /// The folder of private copies of plugins; nil for the user's cache.
   public var store: String?
 

@@ -40,6 +40,9 @@ enum BuiltIns {
     ("headers", HeadersStage.make), ("metrics", MetricsStage.make),
   ]
 
+  /// Whether a stage has counts that go on in a new configuration, if its own settings are the same.
+  static func counts(_ name: String) -> Bool { name == "metrics" }
+
   static var names: [String] { makers.map(\.name) }
 
   static func make(_ name: String, _ setting: Setting) throws(ConfigurationError) -> Stage {

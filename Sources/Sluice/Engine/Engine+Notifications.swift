@@ -32,22 +32,25 @@ extension Engine {
   }
 
   /// What became of the scheduled work of each plugin so far, in the order of the configuration.
-  public var schedules: [ScheduleReport] { instances.plugins.flatMap(\.schedules) }
+  public var schedules: [ScheduleReport] { swaps.published.instances.flatMap(\.schedules) }
 
   private func deliver(
     _ topic: String, _ payload: JSONValue, _ deadline: Duration
   ) async -> (NotificationResult.Taker?, NotificationResult.Outcome) {
-    let end = instances.runtime.now + deadline
-    for plugin in instances.plugins where plugin.takesNotifications {
-      if isClosed.load(ordering: .sequentiallyConsistent) { return (nil, .closing) }
-      // One that refers to itself has no copy, and nobody but C code can make one.
-      guard let copy = try? payload.deepCopy() else { break }
-      let taker = NotificationResult.Taker.plugin(
-        stage: plugin.name, id: plugin.generation.id, generation: plugin.generation.number)
-      switch await plugin.offer(topic, copy, until: end) {
-      case .ended(let outcome): return (taker, .ended(outcome))
-      case .cutOff: return (nil, .closing)
-      case .passed: continue
+    let end = swaps.runtime.now + deadline
+    for name in swaps.published.parts.map(\.plugin.name) {
+      while let plugin = swaps.published.part(name)?.instance, plugin.takesNotifications {
+        if isClosed.load(ordering: .sequentiallyConsistent) { return (nil, .closing) }
+        // One that refers to itself has no copy, and nobody but C code can make one.
+        guard let copy = try? payload.deepCopy() else { return await deliverToProgram(topic, payload) }
+        let taker = NotificationResult.Taker.plugin(
+          stage: plugin.name, id: plugin.generation.id, generation: plugin.generation.number)
+        let offer = await plugin.offer(topic, copy, until: end)
+        if case .ended(let outcome) = offer { return (taker, .ended(outcome)) }
+        if offer == .cutOff { return (nil, .closing) }
+        // A swap was faster: the instance in its place is asked.
+        if offer == .gone, swaps.published.part(name)?.instance !== plugin { continue }
+        break
       }
     }
     if isClosed.load(ordering: .sequentiallyConsistent) { return (nil, .closing) }
@@ -60,7 +63,7 @@ extension Engine {
     if let handler = notificationHandler.withLock({ $0 }), let outcome = await handler(topic, payload) {
       return (.program, .ended(outcome))
     }
-    instances.log(LogLine(level: .info, message: "nobody took the notification \"\(topic)\""))
+    swaps.log(LogLine(level: .info, message: "nobody took the notification \"\(topic)\""))
     return (nil, .notTaken)
   }
 }

@@ -2,7 +2,7 @@ import SluiceLocks
 public import SluiceMessages
 public import SluiceMetrics
 public import SluicePipeline
-import SluicePluginHost
+public import SluicePluginHost
 public import SluiceTraceContext
 import SluiceTransport
 import Synchronization
@@ -16,54 +16,36 @@ import Synchronization
 /// Can be used from any thread. Requests are spread over the engine's loops; one that is submitted on a loop stays there.
 public final class Engine: Sendable {
   let workers: [Worker]
-  let instances: EngineInstances
-  /// The pipeline that stands in front of new transactions; each worker has a reference of its own to it.
-  private let published: Locked<Pipeline>
+  /// What stands in front of new transactions, and how it is exchanged; each worker has a reference of its own to it.
+  let swaps: SwapCoordinator
   private let next = Atomic<Int>(0)
   let isClosed = Atomic<Bool>(false)
   private let delegate: (any TransactionDelegate)?
   let notificationHandler = Locked<NotificationHandler?>(nil)
-  /// What relative URLs start from.
-  public let baseURL: HTTPURL?
 
   /// Loads the plugins, starts the loops and activates the instances. What was started is undone when something fails.
   ///
   /// - Parameters:
   ///   - delegate: decides about redirects and challenges where neither a stage nor the transaction's own does.
+  ///   - probe: tries out what a hot swap is to load; nil loads what can be read.
   ///   - log: takes what the engine and its plugins have to say; called from any thread.
   public init(
-    _ configuration: Configuration, delegate: (any TransactionDelegate)? = nil,
+    _ configuration: Configuration, delegate: (any TransactionDelegate)? = nil, probe: (any SwapProbe)? = nil,
     log: @escaping @Sendable (LogLine) -> Void = { _ in }
   ) throws(EngineError) {
     self.delegate = delegate
-    baseURL = configuration.baseURL
     workers = try Self.startWorkers(configuration)
     do throws(EngineError) {
-      instances = try EngineInstances(configuration, workers: workers, log: log)
-      let pipeline = try Self.pipeline(configuration, instances, delegate, loops: workers.count, log: log)
-      try instances.activate()
-      published = Locked(pipeline)
-      for worker in workers { worker.loop.post { worker.pipeline = pipeline } }
+      swaps = try SwapCoordinator(
+        configuration, workers: workers, delegate: delegate?.binding, probe: probe, log: log)
     } catch {
       for worker in workers { worker.loop.shutdown() }
       throw error
     }
   }
 
-  private static func pipeline(
-    _ configuration: Configuration, _ instances: EngineInstances, _ delegate: (any TransactionDelegate)?, loops: Int,
-    log: @escaping @Sendable (LogLine) -> Void
-  ) throws(EngineError) -> Pipeline {
-    do {
-      return try PipelineBuilder(
-        configuration: configuration, stages: instances.stages, delegate: delegate?.binding, log: log
-      )
-      .build(generation: 1, loops: loops, resources: instances.resources)
-    } catch {
-      instances.stop(deadline: .zero)
-      throw .configuration(error)
-    }
-  }
+  /// What relative URLs start from.
+  public var baseURL: HTTPURL? { swaps.published.configuration.baseURL }
 
   private static func startWorkers(_ configuration: Configuration) throws(EngineError) -> [Worker] {
     let empty = Pipeline(loops: configuration.transport.loops)
@@ -161,7 +143,7 @@ public final class Engine: Sendable {
 
   /// What was counted so far, over all loops.
   public func metrics() -> MetricsSnapshot {
-    MetricsSnapshot(merging: published.withLock { $0 }.metrics.map { $0.snapshot() })
+    swaps.metrics()
   }
 
   /// Ends the engine: what was submitted gets `drain` to finish and fails with the code `shutdown` after it, as does
@@ -170,9 +152,10 @@ public final class Engine: Sendable {
   /// - Parameter deactivation: how long the instances may take to end what they have under way.
   public func shutdown(drain: Duration = .seconds(30), deactivation: Duration = .seconds(5)) async {
     guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return }
+    await swaps.close(within: drain)
     for worker in workers { await worker.drain(for: drain) }
-    await ControlThread.run { [instances, workers] in
-      instances.stop(deadline: deactivation)
+    await ControlThread.run { [swaps, workers] in
+      swaps.end(within: deactivation)
       for worker in workers { worker.loop.shutdown() }
     }
   }

@@ -9,6 +9,8 @@ struct PipelineBuilder {
   let stages: [String: BuiltIns.Stage]
   var delegate: StageBinding?
   var log: @Sendable (LogLine) -> Void = { _ in }
+  /// The pipeline before: a tracer that goes on keeps what is known of its pace.
+  var predecessor: Pipeline?
 
   func build(generation: Int, loops: Int, resources: [any AnyObject & Sendable]) throws(ConfigurationError) -> Pipeline
   {
@@ -79,7 +81,9 @@ struct PipelineBuilder {
   }
 
   private func binding(_ plugin: PluginConfiguration, _ tracer: any Tracer) -> TracerBinding {
-    TracerBinding(name: plugin.name, tracer: tracer, budget: budget(plugin)) { [log] reason in
+    let budget = budget(plugin)
+    if let known = predecessor?.tracers.first(where: { $0.tracer === tracer && $0.budget == budget }) { return known }
+    return TracerBinding(name: plugin.name, tracer: tracer, budget: budget) { [log] reason in
       log(
         LogLine(
           level: .warning, stage: plugin.name,

@@ -7,17 +7,19 @@ extension Engine {
   public var metricsReports: [String: MetricsReport] {
     let plugins = pluginMetrics
     let retriesOverBudget = metrics().retriesOverBudget
-    return instances.stages.compactMapValues { stage in
-      guard var report = (stage.tracer as? MetricsStage)?.report() else { return nil }
+    var reports: [String: MetricsReport] = [:]
+    for part in swaps.published.parts {
+      guard var report = (part.stage.tracer as? MetricsStage)?.report() else { continue }
       report.plugins = plugins
       report.retriesOverBudget = retriesOverBudget
-      return report
+      reports[part.plugin.name] = report
     }
+    return reports
   }
 
   /// What the plugins recorded so far in metrics of their own, and what became of their scheduled work. From any thread; it
   /// is part of each of ``metricsReports`` too.
   public var pluginMetrics: PluginMetricsReport {
-    PluginMetricsReport(instances.plugins.flatMap(\.metricSnapshots), schedules)
+    PluginMetricsReport(swaps.published.instances.flatMap(\.metricSnapshots), schedules)
   }
 }

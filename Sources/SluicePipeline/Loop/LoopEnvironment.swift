@@ -23,6 +23,10 @@ public final class LoopEnvironment: @unchecked Sendable {
     for transaction in running { transaction?.run(.abort(error)) }
   }
 
+  func running(on pipeline: Pipeline) -> [Transaction] {
+    running.compactMap { $0?.pipeline === pipeline ? $0 : nil }
+  }
+
   func enter(_ transaction: Transaction) -> Int {
     begunCount &+= 1
     guard let place = vacant.popLast() else {

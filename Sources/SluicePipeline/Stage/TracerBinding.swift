@@ -18,7 +18,7 @@ public final class TracerBinding: Sendable {
   public let tracer: any Tracer
   let interests: TraceInterests
   /// Nil for a tracer that is a part of the program itself: neither timed nor counted.
-  let budget: Duration?
+  public let budget: Duration?
   private let switchedOff: @Sendable (String) -> Void
   private let score = Atomic<Int>(0)
   private let isOff = Atomic<Bool>(false)

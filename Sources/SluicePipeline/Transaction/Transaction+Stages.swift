@@ -137,8 +137,8 @@ extension Transaction {
   private static let resumedSuspended = StageFailure(
     code: TransactionError.Code.stageFault, message: "it resumed with SUSPENDED; a resumption has to carry a decision")
 
-  /// A suspended stage has missed its deadline.
-  func stageTimedOut() {
+  /// A suspended stage has missed its deadline, or waits for nothing any more for another reason.
+  func stageTimedOut(_ reason: String? = nil) {
     // In any case, or the timer would be due again at once, and for ever. A token that does not expire was resumed before:
     // that is in the loop's inbox, which comes after the timers.
     stageDeadline = .distantFuture
@@ -146,13 +146,8 @@ extension Transaction {
     self.token = nil
     isPieceSuspended = false
     binding.interceptor.suspensionWasCancelled(token)
-    let limit = binding.deadline ?? .zero
-    run(
-      answer(
-        .fault(
-          StageFailure(
-            code: TransactionError.Code.stageTimeout, message: "it did not resume within its deadline of \(limit)")),
-        binding))
+    let reason = reason ?? "it did not resume within its deadline of \(binding.deadline ?? .zero)"
+    run(answer(.fault(StageFailure(code: TransactionError.Code.stageTimeout, message: reason)), binding))
   }
 
   /// Withdraws the token of a suspended stage because the transaction ends.

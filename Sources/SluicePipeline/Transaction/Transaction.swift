@@ -108,6 +108,7 @@ public final class Transaction: @unchecked Sendable {
 
   private func start() {
     place = environment.enter(self)
+    pipeline.leases[environment.loop.index].take()
     metrics.transactionDidBegin()
     metrics.countAttempt()
     exchange.transaction = self
@@ -133,6 +134,8 @@ public final class Transaction: @unchecked Sendable {
 
   /// The end: lets go of everything, then tells.
   func finish(_ failure: TransactionError?) {
+    // When all is told: what serves this pipeline may end then.
+    defer { pipeline.leases[environment.loop.index].giveBack() }
     environment.loop.disarm(timer)
     environment.giveBack(timer)
     withdrawToken()

@@ -12,6 +12,7 @@ struct ExportedPlugin: @unchecked Sendable {
   let interceptor: UnsafePointer<sluice_interceptor>?
   let tracer: UnsafePointer<sluice_tracer>?
   let notifications: UnsafePointer<sluice_notifications>?
+  let state: UnsafePointer<sluice_state>?
 
   private static let shared = Locked<ExportedPlugin?>(nil)
 
@@ -39,6 +40,7 @@ struct ExportedPlugin: @unchecked Sendable {
     interceptor = makeInterceptorTable(type).map(keep)
     tracer = makeTracerTable(type).map(keep)
     notifications = makeNotificationTable(type).map(keep)
+    state = makeStateTable(type).map(keep)
     guard interceptor != nil || tracer != nil || notifications != nil else {
       throw PluginFailure(
         message: "\(type) is neither an interceptor nor a tracer, and handles no notifications or scheduled work; "
@@ -89,5 +91,6 @@ private func findExtension(_ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
   if strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 { return exported.interceptor.map { UnsafeRawPointer($0) } }
   if strcmp(id, SLUICE_TRACER_ID) == 0 { return exported.tracer.map { UnsafeRawPointer($0) } }
   if strcmp(id, SLUICE_NOTIFICATIONS_ID) == 0 { return exported.notifications.map { UnsafeRawPointer($0) } }
+  if strcmp(id, SLUICE_STATE_ID) == 0 { return exported.state.map { UnsafeRawPointer($0) } }
   return nil
 }

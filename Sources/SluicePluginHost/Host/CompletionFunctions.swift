@@ -16,7 +16,11 @@ enum CompletionFunctions {
   private static func complete(
     _ host: UnsafePointer<sluice_host>?, _ completion: sluice_completion, _ outcome: sluice_work_outcome
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), let instance = seat.instance else { return Status.stale }
+    guard let seat = HostSeat.of(host) else { return Status.stale }
+    guard let instance = seat.instance else {
+      seat.report(.staleCompletion)
+      return Status.stale
+    }
     guard let outcome = WorkOutcome(reported: outcome) else {
       seat.report(.invalidArgument, "complete with the outcome \(outcome)")
       return Status.invalid

@@ -12,7 +12,7 @@ package final class HostRuntime: Sendable {
   package let programName: String
   package let programVersion: String
   package let isProbe: Bool
-  let callOuts: CallOutLimits
+  private let limits: Locked<CallOutLimits>
   let log: Log
   let pool: BlockingPool
   /// For `[control]` calls, so that those and BLOCKING stages do not wait for each other.
@@ -34,7 +34,7 @@ package final class HostRuntime: Sendable {
     self.programName = programName
     self.programVersion = programVersion
     self.isProbe = isProbe
-    self.callOuts = callOuts
+    limits = Locked(callOuts)
     self.log = log
     pool = BlockingPool(maximumThreads: blockingThreads)
     control = BlockingPool(maximumThreads: 16, name: "sluice-control")
@@ -48,6 +48,12 @@ package final class HostRuntime: Sendable {
     // Each instance waits for its own call.
     _ = control.close(within: .zero)
     return pool.close(within: limit)
+  }
+
+  /// What requests of the plugins' own may take; a change holds for those that begin after it.
+  package var callOuts: CallOutLimits {
+    get { limits.withLock { $0 } }
+    set { limits.withLock { $0 = newValue } }
   }
 
   /// The monotonic clock. [any]

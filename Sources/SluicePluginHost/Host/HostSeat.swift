@@ -14,7 +14,9 @@ final class HostSeat: @unchecked Sendable {
   let generation: Int
   let violations = ViolationCounters()
   /// What the plugin defines in `create`; empty afterwards.
-  let metrics = MetricDraft()
+  let metrics: MetricDraft
+  /// The numbers of this name, which are those of the generations before it too.
+  let values: ValueTable
   /// What the plugin is given.
   let table: UnsafePointer<sluice_host>
   private(set) weak var runtime: HostRuntime?
@@ -24,9 +26,12 @@ final class HostSeat: @unchecked Sendable {
 
   private static let all = Locked<[HostSeat]>([])
 
-  static func make(name: String, plugin: String, generation: Int, runtime: HostRuntime) -> HostSeat {
+  /// - Parameter metrics: those of the instance that this one follows: it goes on with what is defined alike.
+  static func make(
+    name: String, plugin: String, generation: Int, runtime: HostRuntime, continuing metrics: [PluginMetric] = []
+  ) -> HostSeat {
     all.withLock { seats in
-      let seat = HostSeat(seats.count, name, plugin, generation, runtime)
+      let seat = HostSeat(seats.count, name, plugin, generation, runtime, metrics)
       seats.append(seat)
       return seat
     }
@@ -41,7 +46,12 @@ final class HostSeat: @unchecked Sendable {
     host?.pointee.handle.map { Unmanaged<HostSeat>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  private init(_ index: Int, _ name: String, _ plugin: String, _ generation: Int, _ runtime: HostRuntime) {
+  private init(
+    _ index: Int, _ name: String, _ plugin: String, _ generation: Int, _ runtime: HostRuntime,
+    _ predecessors: [PluginMetric]
+  ) {
+    metrics = MetricDraft(continuing: predecessors)
+    values = runtime.values(of: name)
     self.index = index
     self.name = name
     self.plugin = plugin

@@ -7,7 +7,12 @@ extension HostTable {
   static func resume(
     _ host: UnsafePointer<sluice_host>?, _ token: sluice_token, _ verdict: sluice_verdict
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), let instance = seat.instance else { return Status.stale }
+    guard let seat = HostSeat.of(host) else { return Status.stale }
+    guard let instance = seat.instance else {
+      // Of a generation that has ended, and every token of it with it.
+      seat.report(.staleToken)
+      return Status.stale
+    }
     guard VerdictNumber.isDecision(verdict) else {
       seat.report(.invalidArgument, "resume with the verdict \(verdict)")
       return Status.invalid

@@ -51,13 +51,14 @@ enum ValueFunctions {
   }
 
   private static func with(
-    _ host: UnsafePointer<sluice_host>?, _ key: sluice_text, _ body: (ValueTable, [UInt8]) -> sluice_status
+    _ host: UnsafePointer<sluice_host>?, _ key: sluice_text,
+    _ body: (ValueTable, UnsafeBufferPointer<UInt8>) -> sluice_status
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), let runtime = seat.runtime else { return Status.closing }
+    guard let seat = HostSeat.of(host), seat.runtime != nil else { return Status.closing }
     guard let bytes = key.bytes, !bytes.isEmpty, bytes.count <= maximumKeyBytes else {
       seat.report(.invalidArgument, "the key of a value has 1 to \(maximumKeyBytes) bytes")
       return Status.invalid
     }
-    return body(runtime.values(of: seat.name), Array(bytes))
+    return body(seat.values, bytes)
   }
 }

@@ -1,4 +1,5 @@
 import CSluice
+import SluiceLocks
 package import SluiceJSON
 package import SluicePipeline
 
@@ -10,6 +11,8 @@ package enum NotificationOffer: Sendable, Hashable {
   case passed
   /// The instance ended before there was an outcome.
   case cutOff
+  /// The instance ended before it was called.
+  case gone
 }
 
 extension PluginInstance {
@@ -31,10 +34,14 @@ extension PluginInstance {
     _ topic: String, _ payload: JSONValue, until deadline: Instant,
     completion: @escaping @Sendable (NotificationOffer) -> Void
   ) {
-    guard let loop = runtime.timerLoop else { return completion(.cutOff) }
-    let work = OpenWork(on: loop, until: deadline, in: completions) { completion(NotificationOffer($0)) }
-    guard let token = work.open() else { return completion(.cutOff) }
+    guard let loop = runtime.timerLoop else { return completion(.gone) }
+    let wasCalled = Locked(false)
+    let work = OpenWork(on: loop, until: deadline, in: completions) { end in
+      completion(end == .cutOff && !wasCalled.withLock { $0 } ? .gone : NotificationOffer(end))
+    }
+    guard let token = work.open() else { return completion(.gone) }
     let isSubmitted = control.submit { [self] in
+      wasCalled.withLock { $0 = true }
       if completions.isOpen(token) { callNotification(topic, payload, token) }
     }
     if !isSubmitted { completions.close(token, .cutOff) }

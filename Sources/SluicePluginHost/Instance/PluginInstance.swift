@@ -3,6 +3,7 @@ import Glibc
 package import SluiceJSON
 import SluiceLocks
 package import SluicePipeline
+import Synchronization
 
 /// A plugin with a configuration: made, activated, called by the pipeline, deactivated, destroyed once.
 ///
@@ -24,6 +25,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let bodyCalls: sluice_body
   let tracerCalls: sluice_tracer
   let notificationCalls: sluice_notifications
+  let stateCalls: sluice_state
   /// Calls one at a time; nil where they may come at once.
   let turns: TurnQueue?
   let isBlocking: Bool
@@ -41,6 +43,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// Posted functions, call-outs and blocking calls that have not returned.
   let openWork = Monitor(0)
   private let state = Locked(State.created)
+  /// Whether scheduled work is done: not before the instance is published, nor while another serves in its place.
+  private let serves = Atomic<Bool>(true)
 
   enum State: Sendable {
     case created, active, inactive, destroyed
@@ -55,12 +59,17 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   package var metricSnapshots: [PluginMetricSnapshot] { metrics.map { $0.snapshot(stage: name) } }
 
   /// Checks the configuration against the plugin's schema and calls `create`.
+  ///
+  /// - Parameter predecessor: the instance that this one is to follow: metrics that both define go on.
   package init(
-    _ generation: PluginGeneration, name: String, configuration: JSONValue, runtime: HostRuntime
+    _ generation: PluginGeneration, name: String, configuration: JSONValue, runtime: HostRuntime,
+    following predecessor: PluginInstance? = nil
   ) throws(PluginError) {
     try ConfigurationCheck.check(configuration, for: generation, name: name)
     let tables = try PluginTables(generation, name: name)
-    let seat = HostSeat.make(name: name, plugin: generation.id, generation: generation.number, runtime: runtime)
+    let seat = HostSeat.make(
+      name: name, plugin: generation.id, generation: generation.number, runtime: runtime,
+      continuing: predecessor?.metrics ?? [])
     handle = try Self.create(generation, name: name, configuration, seat)
     metrics = seat.metrics.freeze()
     self.name = name
@@ -71,6 +80,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     bodyCalls = tables.body
     tracerCalls = tables.tracer
     notificationCalls = tables.notifications
+    stateCalls = tables.state
     control = ControlQueue(pool: runtime.control)
     capabilities = tables.capabilities
     turns = tables.interceptor.flags & UInt32(SLUICE_SERIAL) != 0 ? TurnQueue() : nil
@@ -162,4 +172,15 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   }
 
   var isDestroyed: Bool { state.withLock { $0 == .destroyed } }
+
+  /// Whether its scheduled work is done. New instances serve; one that is to be published first does from then on.
+  package var isServing: Bool {
+    get { serves.load(ordering: .relaxed) }
+    set { serves.store(newValue, ordering: .relaxed) }
+  }
+
+  /// What it has under way beside transactions: timers, outcomes that are due, call-outs, posted functions. [any]
+  package var openWorkCounts: (timers: Int, completions: Int, calls: Int) {
+    (timers.count, completions.openCount, openWork.withLock { $0 })
+  }
 }

@@ -7,6 +7,7 @@ struct PluginTables {
   var body = sluice_body()
   var tracer = sluice_tracer()
   var notifications = sluice_notifications()
+  var state = sluice_state()
   var capabilities: StageCapabilities = []
 
   init(_ generation: PluginGeneration, name: String) throws(PluginError) {
@@ -15,6 +16,7 @@ struct PluginTables {
       body = try generation.body() ?? body
       tracer = try generation.tracer() ?? tracer
       notifications = try generation.notifications() ?? notifications
+      state = try generation.state() ?? state
     } catch { throw error.named(name) }
     capabilities = offered()
   }

@@ -33,6 +33,8 @@ final class TimerSet: Sendable {
     }
   }
 
+  var count: Int { state.withLock { $0.timers.count } }
+
   func remove(_ id: UInt64) -> (any InstanceTimer)? { state.withLock { $0.timers.removeValue(forKey: id) } }
 
   /// Takes out a timer that fires; false where it was cancelled. Ends with ``end()``.

@@ -13,8 +13,12 @@ package struct LibraryImage: Sendable {
 
   /// Reads a regular file that only its owner may write. Never blocks on a FIFO. A file that changes meanwhile gives
   /// an error that is transient.
-  package init(reading path: String, sizeLimitBytes: Int = Self.sizeLimitBytes) throws(PluginError) {
-    let subject = PluginError.Subject.plugin(name: nil, path: path)
+  ///
+  /// - Parameter name: what messages call it; the path unless said.
+  package init(
+    reading path: String, as name: String? = nil, sizeLimitBytes: Int = Self.sizeLimitBytes
+  ) throws(PluginError) {
+    let subject = PluginError.Subject.plugin(name: nil, path: name ?? path)
     realPath = try Self.resolve(path)
     // O_NONBLOCK: opening a FIFO would wait for a writer.
     guard let file = FileDescriptor(opening: realPath, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) else {
@@ -32,7 +36,7 @@ package struct LibraryImage: Sendable {
     guard let hash = ContentHash(of: bytes) else {
       throw PluginError(.unreadable, subject, "libcrypto offers no SHA-256", advice: "check the policy of OpenSSL")
     }
-    self.path = path
+    self.path = name ?? path
     self.bytes = bytes
     self.hash = hash
   }

@@ -81,7 +81,7 @@ package final class LoadedLibrary: Sendable {
   private static func requireStaged(
     _ address: UnsafeMutableRawPointer, _ stored: StoredPlugin, _ facts: LibraryFacts, _ subject: PluginError.Subject
   ) throws(PluginError) {
-    let isSameFile = stored.withDescriptor { MappedFile.isMapped($0, at: address) } ?? true
+    let isSameFile = stored.withDescriptor { MappedFile.isMapped($0, at: address) ?? true } ?? false
     let buildID = MappedObject.containing(address)?.buildID
     guard isSameFile, facts.buildID == nil || facts.buildID == buildID else {
       throw PluginError(

@@ -3,8 +3,10 @@ package import CSluice
 /// Calls the one exported function of a library, and believes nothing that it answers.
 package enum PluginEntry {
   /// Gives the generation that the library holds. `host` is borrowed for the call. [control]
+  /// - Parameter number: which generation of the engine it is.
   package static func call(
-    _ library: LoadedLibrary, host: UnsafePointer<sluice_host>, abi: UInt32 = HostOffer.abi.upperBound
+    _ library: LoadedLibrary, host: UnsafePointer<sluice_host>, abi: UInt32 = HostOffer.abi.upperBound,
+    number: Int? = nil
   ) throws(PluginError) -> PluginGeneration {
     let subject = PluginError.Subject.plugin(name: nil, path: library.path)
     let (table, message) = PluginErrorBuffer.collect { library.entry(host, abi, $0) }
@@ -18,6 +20,6 @@ package enum PluginEntry {
     guard known.abi >= 1, known.abi <= abi else {
       throw checked.error("is for ABI \(known.abi), at most \(abi) was asked for")
     }
-    return try PluginGeneration(library, known, checked)
+    return try PluginGeneration(library, known, checked, number: number)
   }
 }

@@ -40,6 +40,11 @@ public struct PluginError: Error, Sendable, Hashable {
   /// Whether the same call may succeed a moment later, because the file was being written.
   public var isTransient: Bool { code == .changedWhileRead }
 
+  /// Whether it may be there, and whole, in a moment: what a build looks like while it is under way.
+  package var mayBeBeingWritten: Bool {
+    [.changedWhileRead, .notFound, .truncated].contains(code)
+  }
+
   /// The same error with the name that the configuration gives the plugin.
   public func named(_ name: String) -> PluginError {
     guard case .plugin(_, let path) = subject else { return self }
@@ -77,6 +82,12 @@ extension PluginError.Code {
   public static let configuration = Self(rawValue: "configuration")
   public static let createFailed = Self(rawValue: "create_failed")
   public static let activateFailed = Self(rawValue: "activate_failed")
+  /// `save` gave none, or `load` did not take it.
+  public static let stateRefused = Self(rawValue: "state_refused")
+  /// A state is larger than what is handed over.
+  public static let stateTooLarge = Self(rawValue: "state_too_large")
+  /// It was refused before, for what it did while it served.
+  public static let knownBad = Self(rawValue: "known_bad")
 }
 
 extension PluginError: CustomStringConvertible {

@@ -17,11 +17,14 @@ package final class PluginGeneration: @unchecked Sendable {
 
   package var facts: LibraryFacts { library.facts }
   package var hash: ContentHash { library.stored.hash }
-  /// Counted per content, see StoredPlugin.
-  package var number: Int { library.stored.generation }
+  /// Of this build in its engine; counted per content, see StoredPlugin, where nobody counts.
+  package let number: Int
   package var path: String { library.path }
 
-  init(_ library: LoadedLibrary, _ table: sluice_plugin, _ reader: TableReader) throws(PluginError) {
+  init(
+    _ library: LoadedLibrary, _ table: sluice_plugin, _ reader: TableReader, number: Int?
+  ) throws(PluginError) {
+    self.number = number ?? library.stored.generation
     id = try reader.line(table.id, "id", limitBytes: 255)
     version = try reader.line(table.version, "version", limitBytes: 255)
     summary = try reader.line(table.summary, "summary", limitBytes: 1024)

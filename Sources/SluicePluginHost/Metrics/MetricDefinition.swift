@@ -16,6 +16,14 @@ package struct MetricDefinition: Sendable, Hashable {
   package let bounds: [Double]
 }
 
+extension MetricDefinition {
+  /// Whether the same numbers go on: all is alike but the words.
+  func isContinued(by other: MetricDefinition) -> Bool {
+    name == other.name && kind == other.kind && unit == other.unit && labels == other.labels && bounds == other.bounds
+      && seriesLimit == other.seriesLimit
+  }
+}
+
 /// Why a definition is not taken.
 struct MetricMistake: Error {
   let text: String

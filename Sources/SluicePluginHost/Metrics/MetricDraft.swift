@@ -13,6 +13,12 @@ final class MetricDraft: Sendable {
   static let maximumMetrics = 1000
 
   private let state = Locked(State())
+  /// Those of the instance before, by name.
+  private let predecessors: [String: PluginMetric]
+
+  init(continuing predecessors: [PluginMetric] = []) {
+    self.predecessors = Dictionary(predecessors.map { ($0.definition.name, $0) }) { first, _ in first }
+  }
 
   enum Refusal: Error { case frozen, tooMany, twice }
 
@@ -22,9 +28,15 @@ final class MetricDraft: Sendable {
       if state.isFrozen { return .failure(.frozen) }
       guard state.metrics.count < Self.maximumMetrics else { return .failure(.tooMany) }
       guard state.names.insert(PrometheusName.metric(instance, definition)).inserted else { return .failure(.twice) }
-      state.metrics.append(PluginMetric(definition))
+      state.metrics.append(continued(definition) ?? PluginMetric(definition))
       return .success(sluice_metric(state.metrics.count))
     }
+  }
+
+  /// The metric of the instance before, which counts on: what both record while one follows the other is in it.
+  private func continued(_ definition: MetricDefinition) -> PluginMetric? {
+    guard let metric = predecessors[definition.name], metric.definition.isContinued(by: definition) else { return nil }
+    return metric
   }
 
   var isFrozen: Bool { state.withLock { $0.isFrozen } }

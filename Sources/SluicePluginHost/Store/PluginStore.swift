@@ -5,8 +5,9 @@ import Glibc
 /// A build's output is never mapped itself: overwriting it would change running code. Each generation has a path and an
 /// inode of its own, because the dynamic loader gives the old code for either that it knows already.
 ///
-/// A copy is locked (`flock`) by the process that made it, from before it gets its name until that process ends. What
-/// nobody holds is left over from a process that is gone, and is removed when a store is opened.
+/// A copy is locked (`flock`) by the process that made it, from before it gets its name until that process ends; one file
+/// holds the locks of all, see `StoreOwner`. What nobody holds is left over from a process that is gone, and is removed
+/// when a store is opened.
 package struct PluginStore: Sendable {
   package let path: String
 
@@ -27,12 +28,13 @@ package struct PluginStore: Sendable {
 
   /// Makes the next generation of a library: a new file, complete and synced before it has its name.
   package func stage(_ image: LibraryImage) throws(PluginError) -> StoredPlugin {
+    let owner = try StoreOwner.current(in: path)
     let staging = try StagingFolder(in: path)
-    let file = try staging.write(image.bytes)
-    guard let status = file.status() else { throw StoreFolder.error(path, "cannot examine a copy") }
+    let status = try staging.write(image.bytes, for: owner)
     let entry = "\(path)/\(image.hash.hex)"
     let generation = try publish(staging.path, in: entry)
-    return StoredPlugin(file, status, folder: "\(entry)/\(generation)", hash: image.hash, generation: generation)
+    return StoredPlugin(
+      status, folder: "\(entry)/\(generation)", hash: image.hash, generation: generation, owner: owner)
   }
 
   /// Gives a staged folder the first free number of its entry.

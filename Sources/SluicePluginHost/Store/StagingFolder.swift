@@ -19,18 +19,18 @@ struct StagingFolder: ~Copyable {
   deinit {
     // After the rename there is nothing left under this name, and both calls fail.
     unlink("\(path)/\(Self.fileName)")
+    unlink("\(path)/\(StoreOwner.linkName)")
     rmdir(path)
   }
 
-  /// Writes the copy; gives it opened for reading and locked.
-  func write(_ bytes: [UInt8]) throws(PluginError) -> FileDescriptor {
+  /// Writes the copy as one of that owner's; gives its device and inode.
+  func write(_ bytes: [UInt8], for owner: StoreOwner) throws(PluginError) -> stat {
+    guard owner.own(path) else { throw StoreFolder.error(store, "a copy cannot be locked") }
     let name = "\(path)/\(Self.fileName)"
     try fill(name, bytes)
-    guard let file = FileDescriptor(opening: name, O_RDONLY | O_NOFOLLOW) else {
-      throw StoreFolder.error(store, "a copy cannot be opened")
-    }
-    guard flock(file.raw, LOCK_SH | LOCK_NB) == 0 else { throw StoreFolder.error(store, "a copy cannot be locked") }
-    return file
+    var status = stat()
+    guard lstat(name, &status) == 0 else { throw StoreFolder.error(store, "cannot examine a copy") }
+    return status
   }
 
   /// The writing descriptor is closed at the end: nobody shall be able to write to what is mapped.

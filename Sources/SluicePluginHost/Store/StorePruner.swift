@@ -5,7 +5,7 @@ struct StorePruner {
   let store: String
   /// How many copies at most are removed in one run, so that opening a store never takes long.
   let limit: Int
-  /// A staging folder has no lock for a moment after its making, so a young one is left alone.
+  /// A staging folder has no lock for a moment after its making, so a young one is left alone; an owner's file too.
   private static let stagingAgeSeconds = 600
 
   func run() {
@@ -14,6 +14,8 @@ struct StorePruner {
       let entry = "\(store)/\(name)"
       if name.hasPrefix(StagingFolder.prefix) {
         if isOld(entry), removeUnused(entry) { left -= 1 }
+      } else if name.hasPrefix(StoreOwner.prefix) {
+        if isOld(entry), isUnused(entry) { unlink(entry) }
       } else if name.utf8.count == 64 {
         prune(entry, &left)
       }
@@ -28,13 +30,17 @@ struct StorePruner {
   }
 
   private func removeUnused(_ folder: String) -> Bool {
-    let path = "\(folder)/\(StagingFolder.fileName)"
-    guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
-      return errno == ENOENT && rmdir(folder) == 0
-    }
-    guard flock(file.raw, LOCK_EX | LOCK_NB) == 0 else { return false }
-    unlink(path)
+    let link = "\(folder)/\(StoreOwner.linkName)"
+    guard isUnused(link) else { return false }
+    unlink("\(folder)/\(StagingFolder.fileName)")
+    unlink(link)
     return rmdir(folder) == 0
+  }
+
+  /// Whether the process that holds this file is gone, or there is none.
+  private func isUnused(_ path: String) -> Bool {
+    guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return errno == ENOENT }
+    return flock(file.raw, LOCK_EX | LOCK_NB) == 0
   }
 
   private func isOld(_ folder: String) -> Bool {

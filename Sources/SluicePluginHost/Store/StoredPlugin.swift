@@ -9,11 +9,12 @@ package final class StoredPlugin: Sendable {
   /// Device and inode of the copy, as its file system tells them.
   let device: dev_t
   let inode: ino_t
-  private let file: FileDescriptor
   private let folder: String
+  /// Kept for its lock; nil in tests.
+  private let owner: StoreOwner?
 
-  init(_ file: consuming FileDescriptor, _ status: stat, folder: String, hash: ContentHash, generation: Int) {
-    self.file = file
+  init(_ status: stat, folder: String, hash: ContentHash, generation: Int, owner: StoreOwner? = nil) {
+    self.owner = owner
     self.folder = folder
     self.hash = hash
     self.generation = generation
@@ -24,10 +25,16 @@ package final class StoredPlugin: Sendable {
 
   deinit {
     unlink(path)
+    unlink("\(folder)/\(StoreOwner.linkName)")
     rmdir(folder)
     rmdir(LibraryPermissions.folder(of: folder))
   }
 
-  /// The descriptor that holds the lock, for the length of a call.
-  func withDescriptor<Result>(_ body: (CInt) -> Result) -> Result { body(file.raw) }
+  /// A descriptor of the copy, for the length of a call; nil where what lies there now is another file.
+  func withDescriptor<Result>(_ body: (CInt) -> Result) -> Result? {
+    guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW), let status = file.status(),
+      status.st_dev == device, status.st_ino == inode
+    else { return nil }
+    return body(file.raw)
+  }
 }

@@ -50,6 +50,13 @@ final class CompletionTable: Sendable {
     }
   }
 
+  /// Those that are due now. [any]
+  var openCount: Int {
+    free.withLock { free in
+      Self.firstChunkCount * ((1 << free.chunkCount) - 1) - free.ready.count - free.returned.count
+    }
+  }
+
   func isOpen(_ token: CompletionToken) -> Bool { slot(of: token)?.isIn(.open, token.generation) ?? false }
 
   /// Whether it was completed, as far as is still known.

@@ -63,7 +63,8 @@ final class PluginSchedule: LoopTimerTarget, InstanceTimer, @unchecked Sendable 
     let due = next
     let skipped = skip()
     arm()
-    guard let instance else { return }
+    // One that does not serve is not late: another does the work.
+    guard let instance, instance.isServing else { return }
     if skipped > 0 { instance.leftOut(skipped, of: name) }
     begin(on: instance, due)
   }

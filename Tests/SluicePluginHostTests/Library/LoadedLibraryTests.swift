@@ -97,7 +97,7 @@ struct LoadedLibraryTests {
     guard let file = SluicePluginHost.FileDescriptor(opening: original.path, O_RDONLY), let status = file.status()
     else { throw TestKitError("cannot open \(original.path)") }
     let folder = LibraryPermissions.folder(of: original.path)
-    return StoredPlugin(file, status, folder: folder, hash: original.hash, generation: original.generation)
+    return StoredPlugin(status, folder: folder, hash: original.hash, generation: original.generation)
   }
 
   @Test func `constructors run on a thread of their own (L7)`() async throws {

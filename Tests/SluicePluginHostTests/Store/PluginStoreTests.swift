@@ -29,6 +29,7 @@ struct PluginStoreTests {
     let name = "store/\(image.hash.hex)"
     if !FileTree.exists(folder.path(name)) { try folder.makeFolder(name) }
     try folder.makeFolder("\(name)/\(generation)")
+    try folder.write("", to: "\(name)/\(generation)/owner")
     return try folder.write("old", to: "\(name)/\(generation)/plugin.so")
   }
 
@@ -86,6 +87,22 @@ struct PluginStoreTests {
     #expect(FileTree.names(in: store.path) == [])
   }
 
+  @Test func `copies take one descriptor together, and all are locked`() throws {
+    let store = try PluginStore(at: folder.path("store"))
+    let first = try store.stage(image)
+    func openInStore() -> Int {
+      FileTree.names(in: "/proc/self/fd").count { number in
+        guard let target = realpath("/proc/self/fd/\(number)", nil) else { return false }
+        defer { free(target) }
+        return String(cString: target).hasPrefix(store.path)
+      }
+    }
+    let copies = [first] + (try (0..<20).map { _ in try store.stage(image) })
+    #expect(openInStore() == 1)
+    _ = try PluginStore(at: store.path)
+    #expect(copies.allSatisfy { FileTree.exists($0.path) })
+  }
+
   @Test func `what a dead process left behind is removed at the next opening`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let held = try store.stage(image)
@@ -107,7 +124,8 @@ struct PluginStoreTests {
   @Test func `a copy that another process holds is not removed`() async throws {
     let store = try PluginStore(at: folder.path("store"))
     let left = try leaveBehind(store, generation: 1)
-    let other = try Command("flock", ["--shared", left, "sh", "-c", "echo held; cat"]).start()
+    let owner = folder.path("store/\(image.hash.hex)/1/owner")
+    let other = try Command("flock", ["--shared", owner, "sh", "-c", "echo held; cat"]).start()
     try await other.waitForOutput(containing: "held")
     _ = try PluginStore(at: store.path)
     #expect(FileTree.exists(left))

@@ -75,7 +75,7 @@ struct NotificationOfferTests {
     #expect(instance.destroy(within: .seconds(30)))
     #expect(await kept == .cutOff)
     #expect(stage.told("deactivated") == ["3"])
-    #expect(await offer(stage, "take") == .cutOff)
+    #expect(await offer(stage, "take") == .gone)
     #expect(stage.told("calls") == ["1"])
   }
 

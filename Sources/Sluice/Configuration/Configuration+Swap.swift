@@ -1,0 +1,15 @@
+import SluiceJSON
+
+extension Configuration {
+  mutating func readSwap(_ node: ConfigurationNode) throws(ConfigurationError) {
+    try node.checkObject(["generations", "probation", "drain"])
+    if let generations = node["generations"] { swap.generations = try generations.integer(1...1_000_000) }
+    if let drain = node["drain"] { swap.drain = try drain.duration() }
+    guard let node = node["probation"] else { return }
+    try node.checkObject(["duration", "transactions"])
+    var probation = SwapSettings.Probation()
+    if let duration = node["duration"] { probation.duration = try duration.duration() }
+    if let transactions = node["transactions"] { probation.transactions = try transactions.integer(1...1_000_000) }
+    swap.probation = probation
+  }
+}

@@ -1,0 +1,112 @@
+public import SluicePipeline
+
+/// What serves, what did, and what keeps it, at one moment.
+public struct EngineStatus: Sendable, Hashable {
+  /// The snapshot that stands in front of new transactions; counted from 1.
+  public var snapshot: Int
+  /// Every build that the engine has mapped, the oldest first.
+  public var generations: [Generation]
+  /// Builds that the engine has mapped, and may.
+  public var budget: Budget
+  /// Nil where no snapshot is on probation.
+  public var probation: Probation?
+  /// Swaps that wait for others.
+  public var queued: Int
+  /// The last swaps, the oldest first.
+  public var history: [SwapReport]
+  /// Builds that are refused whatever they are asked for by: SHA-256 in hex, and why.
+  public var refused: [String: String]
+  /// Loops that did not say in time what runs on them; their transactions are missing here.
+  public var silentLoops: [Int]
+
+  public struct Budget: Sendable, Hashable {
+    public var used: Int
+    public var limit: Int
+  }
+
+  public struct Probation: Sendable, Hashable {
+    /// The snapshot that is gone back to.
+    public var standby: Int
+    public var remaining: Duration
+    /// Transactions of the new snapshot that have ended.
+    public var transactions: Int
+  }
+
+  /// One build of one plugin.
+  public struct Generation: Sendable, Hashable, Identifiable {
+    public enum State: Sendable, Hashable {
+      /// Serves new transactions.
+      case active
+      /// Serves new transactions, and is watched.
+      case probation
+      /// Served before, and can be returned to.
+      case standby
+      /// Finishes what it has begun.
+      case draining
+      /// Is over, and stays mapped. Says how it came to that.
+      case parked(String)
+      /// Was mapped and never served. Says why.
+      case refused(String)
+    }
+
+    /// A transaction that keeps the build from ending.
+    public typealias Holder = RunningTransaction
+
+    /// Counts the builds of an engine from 1; log lines name it.
+    public var id: Int
+    public var state: State
+    /// As the configuration names it.
+    public var library: String
+    /// The instances, by their names in the configuration.
+    public var plugins: [String]
+    /// The plugin's own id and version; empty where it was refused before it could say.
+    public var pluginID: String
+    public var version: String
+    /// SHA-256 of the library, in hex.
+    public var hash: String
+    public var buildID: String?
+    /// Transactions that run on a snapshot with this build.
+    public var leases = 0
+    /// Calls of its stages that are suspended.
+    public var suspended = 0
+    /// Notifications and scheduled work whose outcome is due.
+    public var completions = 0
+    /// Timers and schedules that are set.
+    public var timers = 0
+    /// Call-outs, posted functions and blocking calls that have not returned.
+    public var openCalls = 0
+    /// Rules of the ABI that it broke.
+    public var violations = 0
+    /// The oldest of the transactions, up to ``holderLimit``.
+    public var holders: [Holder] = []
+
+    public static let holderLimit = 16
+  }
+
+  /// The build that serves a plugin; nil for a name that none does.
+  public func serving(_ plugin: String) -> Generation? {
+    generations.last { $0.plugins.contains(plugin) && ($0.state == .active || $0.state == .probation) }
+  }
+}
+
+extension EngineStatus.Generation.State: CustomStringConvertible {
+  /// A word for programs: `active`, `probation`, `standby`, `draining`, `parked`, `refused`.
+  public var description: String {
+    switch self {
+    case .active: "active"
+    case .probation: "probation"
+    case .standby: "standby"
+    case .draining: "draining"
+    case .parked: "parked"
+    case .refused: "refused"
+    }
+  }
+
+  /// Of a build that is over: how it came to that.
+  public var reason: String? {
+    switch self {
+    case .parked(let reason), .refused(let reason): reason
+    case .active, .probation, .standby, .draining: nil
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import SluiceLocks
+import SluicePluginHost
+
+/// Every build that an engine has mapped, and the way to map another.
+final class GenerationRegistry: Sendable {
+  /// A private copy that has passed the preflight.
+  struct Candidate: Sendable {
+    let library: String
+    /// The instances that it is for.
+    let plugins: [String]
+    let copy: StoredPlugin
+    let facts: LibraryFacts
+  }
+
+  /// The loader, and what is refused by its store.
+  private struct Way: Sendable {
+    let loader: PluginLoader
+    let refusals: RefusalList
+  }
+
+  private struct State: Sendable {
+    var records: [GenerationRecord] = []
+    /// Made when it is first needed: an engine without libraries leaves the store alone.
+    var way: Way?
+  }
+
+  private let runtime: HostRuntime
+  private let store: String?
+  private let state = Locked(State())
+
+  /// - Parameter store: the folder of private copies; nil for the user's cache.
+  init(store: String?, runtime: HostRuntime) {
+    self.store = store
+    self.runtime = runtime
+  }
+
+  var records: [GenerationRecord] { state.withLock { $0.records } }
+
+  /// Builds that were mapped, whatever became of them.
+  var count: Int { state.withLock { $0.records.count } }
+
+  /// Nil where no library was asked for yet.
+  var refusals: RefusalList? { state.withLock { $0.way?.refusals } }
+
+  func refusalList() throws(PluginError) -> RefusalList { try way().refusals }
+
+  /// What can be known of a library before any of its code runs; throws where this host cannot use it.
+  func facts(of image: LibraryImage) throws(PluginError) -> LibraryFacts {
+    try Preflight.facts(of: image, for: try way().loader.offer)
+  }
+
+  /// Makes the private copy. Blocks.
+  func stage(_ image: LibraryImage, _ facts: LibraryFacts, for plugins: [String]) throws(PluginError) -> Candidate {
+    Candidate(library: image.path, plugins: plugins, copy: try way().loader.store.stage(image), facts: facts)
+  }
+
+  /// Maps a candidate and has it enter. Blocks; constructors of the library run on a thread of their own.
+  func load(_ candidate: Candidate) throws(PluginError) -> LoadedGeneration {
+    let loaded = try LoadedLibrary.load(candidate.copy, facts: candidate.facts, path: candidate.library)
+    let record = state.withLock { state in
+      let record = GenerationRecord(
+        id: state.records.count + 1, library: candidate.library, plugins: candidate.plugins, loaded)
+      state.records.append(record)
+      return record
+    }
+    let entered = HostTable.withEntryTable(for: runtime) { table in
+      Result { () throws(PluginError) in try PluginEntry.call(loaded, host: table, number: record.id) }
+    }
+    do {
+      let plugin = try entered.get()
+      record.adopt(plugin)
+      return LoadedGeneration(record: record, plugin: plugin)
+    } catch {
+      record.end(.refused("\(error)"))
+      throw error
+    }
+  }
+
+  private func way() throws(PluginError) -> Way {
+    if let way = state.withLock({ $0.way }) { return way }
+    guard let path = store ?? PluginStore.defaultPath() else {
+      throw PluginError(
+        .store, .store(path: "(none)"), "there is no home folder to keep the private copies of plugins in",
+        advice: "set \"store\" to a folder of yours")
+    }
+    let store = try PluginStore(at: path)
+    let way = Way(loader: PluginLoader(store: store, offer: HostOffer()), refusals: RefusalList(store: store))
+    state.withLock { $0.way = way }
+    return way
+  }
+}

@@ -1,0 +1,59 @@
+import SluiceMetrics
+
+/// When a new snapshot is worse than the one before it.
+///
+/// Looked at are the shares of failed transactions, of calls that missed their deadline, and of broken rules, each against
+/// the same share of the snapshot before. A share may be twice as large and five in a hundred more; beyond that it is a
+/// breach, once enough transactions have ended.
+struct ProbationRule: Sendable {
+  /// What one snapshot did.
+  struct Sample: Sendable, Hashable {
+    /// Transactions that ended, those that the caller cancelled not counted.
+    var ended: UInt64 = 0
+    var failed: UInt64 = 0
+    /// Calls of stages that were not resumed in time.
+    var timeouts: UInt64 = 0
+    /// Faults of stages, and rules of the ABI that were broken.
+    var violations: UInt64 = 0
+  }
+
+  /// The fewest transactions that say anything.
+  let floor: Int
+
+  private static let factor = 2.0
+  private static let allowance = 0.05
+
+  /// Why the new snapshot is worse; nil where it is not, or nothing can be said yet.
+  func breach(_ new: Sample, against old: Sample) -> String? {
+    guard new.ended >= UInt64(floor) else { return nil }
+    return Self.breach("of its transactions failed", new.failed, new, old.failed, old)
+      ?? Self.breach("calls for a transaction missed their deadline", new.timeouts, new, old.timeouts, old)
+      ?? Self.breach("rules for a transaction were broken", new.violations, new, old.violations, old)
+  }
+
+  private static func breach(
+    _ what: String, _ newCount: UInt64, _ new: Sample, _ oldCount: UInt64, _ old: Sample
+  ) -> String? {
+    let share = Double(newCount) / Double(max(new.ended, 1))
+    let before = Double(oldCount) / Double(max(old.ended, 1))
+    guard share > before * factor + allowance else { return nil }
+    return "\(percent(share)) \(what), \(percent(before)) on the snapshot before, after \(new.ended) transactions"
+  }
+
+  private static func percent(_ share: Double) -> String {
+    let tenths = Int((share * 1000).rounded())
+    return "\(tenths / 10).\(tenths % 10) %"
+  }
+}
+
+extension ProbationRule.Sample {
+  init(_ metrics: MetricsSnapshot, violations: Int) {
+    failed = metrics[.failed]
+    ended = metrics[.succeeded] &+ failed
+    for stage in metrics.stages {
+      timeouts &+= stage.timeouts
+      self.violations &+= stage.faults
+    }
+    self.violations &+= UInt64(clamping: violations)
+  }
+}

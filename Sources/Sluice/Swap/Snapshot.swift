@@ -1,0 +1,54 @@
+import SluicePipeline
+import SluicePluginHost
+
+/// The whole pipeline as it serves: what it was made from, and the one object that transactions pin.
+final class Snapshot: Sendable {
+  /// Counts the snapshots of an engine from 1.
+  let number: Int
+  let configuration: Configuration
+  /// In the order of the configuration.
+  let parts: [SnapshotPart]
+  let pipeline: Pipeline
+
+  init(number: Int, configuration: Configuration, parts: [SnapshotPart], pipeline: Pipeline) {
+    self.number = number
+    self.configuration = configuration
+    self.parts = parts
+    self.pipeline = pipeline
+  }
+
+  var instances: [PluginInstance] { parts.compactMap(\.instance) }
+
+  var generations: [GenerationRecord] {
+    var records: [GenerationRecord] = []
+    for record in parts.compactMap(\.generation) where !records.contains(where: { $0 === record }) {
+      records.append(record)
+    }
+    return records
+  }
+
+  func part(_ name: String) -> SnapshotPart? { parts.first { $0.plugin.name == name } }
+
+  func holds(_ instance: PluginInstance) -> Bool { parts.contains { $0.instance === instance } }
+
+  func holds(_ generation: GenerationRecord) -> Bool { parts.contains { $0.generation === generation } }
+}
+
+/// One plugin of a snapshot. Snapshots share the parts in which they do not differ.
+struct SnapshotPart: Sendable {
+  let plugin: PluginConfiguration
+  let stage: BuiltIns.Stage
+  /// Of a library.
+  var instance: PluginInstance?
+  var generation: GenerationRecord?
+  /// Where the delivery to its tracer is queued.
+  var queuedTracer: QueuedTracer?
+}
+
+extension PluginConfiguration {
+  /// The path of the library; nil for a built-in, and for code of the program.
+  var library: String? {
+    if case .library(let path) = source { return path }
+    return nil
+  }
+}

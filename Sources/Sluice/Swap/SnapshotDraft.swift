@@ -1,0 +1,181 @@
+import SluiceJSON
+import SluicePipeline
+import SluicePluginHost
+
+/// A snapshot in the making: creates what the one before does not have already, and can undo it.
+///
+/// `create`, `load`, `activate` and `undo` are `[control]` work: one thread at a time, which the caller upholds; unchecked
+/// for that reason.
+final class SnapshotDraft: @unchecked Sendable {
+  /// How long a new instance may take to end when the draft comes to nothing.
+  static let undoLimit = Duration.seconds(5)
+
+  private let configuration: Configuration
+  private let runtime: HostRuntime
+  /// By the library's path.
+  private let generations: [String: LoadedGeneration]
+  private let predecessor: Snapshot?
+  /// Whether the configuration is the predecessor's, so that only libraries differ.
+  private let isSwap: Bool
+  private let log: @Sendable (LogLine) -> Void
+  private(set) var parts: [SnapshotPart] = []
+  /// Those that the predecessor does not have, in the order in which they were made.
+  private(set) var fresh: [SnapshotPart] = []
+
+  init(
+    _ configuration: Configuration, _ generations: [String: LoadedGeneration], runtime: HostRuntime,
+    following predecessor: Snapshot? = nil, isSwap: Bool = false, log: @escaping @Sendable (LogLine) -> Void
+  ) {
+    self.log = log
+    self.configuration = configuration
+    self.generations = generations
+    self.runtime = runtime
+    self.predecessor = predecessor
+    self.isSwap = isSwap
+  }
+
+  /// Makes the parts in the order of the configuration.
+  func create() throws(EngineError) {
+    for plugin in configuration.plugins {
+      guard !parts.contains(where: { $0.plugin.name == plugin.name }) else {
+        throw .configuration(ConfigurationError(plugin.location, "the name \"\(plugin.name)\" stands twice"))
+      }
+      if let part = reusable(plugin) {
+        parts.append(part)
+      } else {
+        try append(plugin)
+      }
+    }
+  }
+
+  /// The same stages with new ones in between, in front of new transactions.
+  func snapshot(
+    _ number: Int, loops: Int, delegate: StageBinding?
+  ) throws(EngineError) -> Snapshot {
+    let stages = Dictionary(parts.map { ($0.plugin.name, $0.stage) }) { first, _ in first }
+    let builder = PipelineBuilder(
+      configuration: configuration, stages: stages, delegate: delegate, log: log, predecessor: predecessor?.pipeline)
+    do {
+      let pipeline = try builder.build(generation: number, loops: loops, resources: parts.compactMap(\.instance))
+      return Snapshot(number: number, configuration: configuration, parts: parts, pipeline: pipeline)
+    } catch { throw .configuration(error) }
+  }
+
+  /// Hands over what the instances before saved, by the name of the instance.
+  func load(_ states: [String: SavedState]) throws(EngineError) {
+    for part in fresh {
+      guard let instance = part.instance, let state = states[part.plugin.name] else { continue }
+      do { try instance.loadState(state) } catch {
+        guard instance.isStateOptional else { throw .plugin(error.named(part.plugin.name), part.plugin.location) }
+        log(
+          LogLine(
+            level: .warning, plugin: instance.generation.id, generation: instance.generation.number,
+            stage: part.plugin.name, message: "\(error); the plugin begins without it, since its state is optional"))
+      }
+    }
+  }
+
+  /// Starts what is new, in order.
+  /// - Parameter serving: whether scheduled work begins at once.
+  func activate(serving: Bool) throws(EngineError) {
+    for part in fresh {
+      guard let instance = part.instance else { continue }
+      instance.isServing = serving
+      do { try instance.activate() } catch { throw .plugin(error, part.plugin.location) }
+    }
+    for part in fresh {
+      do { try part.queuedTracer?.start() } catch { throw .plugin(error, part.plugin.location) }
+    }
+  }
+
+  /// Ends what is new, in reverse.
+  func undo() {
+    for part in fresh.reversed() { part.end(within: Self.undoLimit) }
+  }
+
+  /// What the predecessor has and this one takes over.
+  private func reusable(_ plugin: PluginConfiguration) -> SnapshotPart? {
+    guard let part = predecessor?.part(plugin.name) else { return nil }
+    switch (plugin.source, part.plugin.source) {
+    case (.library(let path), .library(let before)):
+      guard path == before, generations[path]?.record === part.generation,
+        plugin.config == part.plugin.config, plugin.delivery == part.plugin.delivery,
+        plugin.delivery == .inline || plugin.deadline == part.plugin.deadline
+      else { return nil }
+    case (.builtin(let name), .builtin(let before)):
+      guard isSwap || (name == before && BuiltIns.counts(name) && plugin.config == part.plugin.config) else {
+        return nil
+      }
+    case (.code, .code): guard isSwap else { return nil }
+    default: return nil
+    }
+    return SnapshotPart(
+      plugin: plugin, stage: part.stage, instance: part.instance, generation: part.generation,
+      queuedTracer: part.queuedTracer)
+  }
+
+  private func append(_ plugin: PluginConfiguration) throws(EngineError) {
+    switch plugin.source {
+    case .code(let code):
+      let stage = CodeStage(code)
+      parts.append(
+        SnapshotPart(
+          plugin: plugin, stage: BuiltIns.Stage(interceptor: stage, tracer: code.trace == nil ? nil : stage)))
+    case .builtin(let name):
+      do {
+        let setting = BuiltIns.Setting(configuration: configuration, plugin: plugin, log: log)
+        parts.append(SnapshotPart(plugin: plugin, stage: try BuiltIns.make(name, setting)))
+      } catch { throw .configuration(error) }
+    case .library(let path):
+      guard let generation = generations[path] else {
+        throw .plugin(
+          PluginError(.loadFailed, .plugin(name: plugin.name, path: path), "was not loaded"), plugin.location)
+      }
+      try append(plugin, generation)
+    }
+  }
+
+  private func append(_ plugin: PluginConfiguration, _ generation: LoadedGeneration) throws(EngineError) {
+    let before = predecessor?.part(plugin.name)?.instance
+    let instance: PluginInstance
+    do {
+      instance = try PluginInstance(
+        generation.plugin, name: plugin.name, configuration: plugin.config, runtime: runtime, following: before)
+    } catch { throw .plugin(error.named(plugin.name), plugin.location) }
+    generation.record.adopt(instance.violations)
+    // Known before anything else can fail, so that it is undone then.
+    fresh.append(
+      SnapshotPart(plugin: plugin, stage: BuiltIns.Stage(), instance: instance, generation: generation.record))
+    let queued = try queuedTracer(plugin, instance)
+    let isTracer = instance.capabilities.contains(.trace)
+    let part = SnapshotPart(
+      plugin: plugin, stage: BuiltIns.Stage(interceptor: instance, tracer: queued ?? (isTracer ? instance : nil)),
+      instance: instance, generation: generation.record, queuedTracer: queued)
+    fresh[fresh.count - 1] = part
+    parts.append(part)
+  }
+
+  private func queuedTracer(
+    _ plugin: PluginConfiguration, _ instance: PluginInstance
+  ) throws(EngineError) -> QueuedTracer? {
+    guard plugin.delivery == .queued else { return nil }
+    guard instance.capabilities.contains(.trace) else {
+      throw .configuration(
+        ConfigurationError(
+          plugin.location, "the delivery of \"\(plugin.name)\" is queued, and the plugin traces nothing",
+          advice: "leave \"delivery\" out"))
+    }
+    return QueuedTracer(
+      instance, loops: runtime.loops.count, patience: plugin.deadline ?? QueuedTracer.defaultPatience)
+  }
+}
+
+extension SnapshotPart {
+  /// Delivers what is queued, deactivates and destroys; the transactions must be over. False where that took longer, and the
+  /// instance is given up. [control]
+  @discardableResult
+  func end(within limit: Duration) -> Bool {
+    queuedTracer?.stop(within: limit)
+    return instance?.destroy(within: limit) ?? true
+  }
+}

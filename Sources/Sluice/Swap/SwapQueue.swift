@@ -1,0 +1,64 @@
+/// The swaps that wait for the one under way: returns first, then in the order in which they came; one that a newer one
+/// does too is dropped.
+struct SwapQueue: Sendable {
+  enum Kind: Sendable, Hashable {
+    /// The libraries of these plugins; nil for all.
+    case swap(Set<String>?)
+    case reload
+    case rollback
+    /// A snapshot that did not stand its probation.
+    case breach(snapshot: Int)
+  }
+
+  struct Entry: Sendable, Hashable {
+    let id: Int
+    let kind: Kind
+  }
+
+  private(set) var entries: [Entry] = []
+
+  /// Gives the entries that this one makes superfluous.
+  mutating func add(_ entry: Entry) -> [Entry] {
+    let superseded = entries.filter { entry.kind.supersedes($0.kind) }
+    entries.removeAll { entry.kind.supersedes($0.kind) }
+    if entry.kind.isReturn {
+      let place = entries.firstIndex { !$0.kind.isReturn } ?? entries.endIndex
+      entries.insert(entry, at: place)
+    } else {
+      entries.append(entry)
+    }
+    return superseded
+  }
+
+  mutating func next() -> Entry? { entries.isEmpty ? nil : entries.removeFirst() }
+
+  /// False where it is not waiting any more.
+  mutating func remove(_ id: Int) -> Bool {
+    guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
+    entries.remove(at: index)
+    return true
+  }
+
+  mutating func removeAll() -> [Entry] {
+    defer { entries = [] }
+    return entries
+  }
+}
+
+extension SwapQueue.Kind {
+  /// Whether it goes back to what served before.
+  var isReturn: Bool {
+    switch self {
+    case .rollback, .breach: true
+    case .swap, .reload: false
+    }
+  }
+
+  func supersedes(_ older: Self) -> Bool {
+    switch (self, older) {
+    case (.swap(nil), .swap), (.reload, .swap), (.reload, .reload), (.rollback, .rollback): true
+    case (.swap(let new?), .swap(let old?)): old.isSubset(of: new)
+    default: false
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/// What became of one attempt to change what serves.
+public struct SwapReport: Sendable, Hashable, Identifiable {
+  /// What asked for it.
+  public enum Trigger: String, Sendable, Hashable {
+    case swap, reload, rollback
+    /// The engine itself, because a new snapshot did not stand its probation.
+    case probation
+  }
+
+  public enum Outcome: String, Sendable, Hashable {
+    /// New transactions run on a new snapshot.
+    case published
+    /// The libraries have the content that serves already.
+    case unchanged
+    /// What serves goes on; ``SwapReport/reason`` says why.
+    case refused
+    /// New transactions run on the snapshot before again.
+    case rolledBack = "rolled-back"
+    /// A newer one that was asked for meanwhile does what this one was to do.
+    case superseded
+    /// The task that asked for it was cancelled.
+    case cancelled
+    /// The engine was shut down.
+    case shutdown
+  }
+
+  /// A build that served or was to serve.
+  public struct Build: Sendable, Hashable {
+    /// Counts the builds that the engine has mapped from 1; nil where it did not come to that.
+    public var generation: Int?
+    /// As the plugin says; nil where it did not come to that.
+    public var version: String?
+    /// SHA-256 of the library, in hex.
+    public var hash: String
+    public var buildID: String?
+  }
+
+  /// One library, with all its instances.
+  public struct Change: Sendable, Hashable {
+    /// As the configuration names it.
+    public var library: String
+    /// The instances, by their names in the configuration.
+    public var plugins: [String]
+    public var old: Build?
+    public var new: Build?
+  }
+
+  /// Counts the swaps of an engine from 1.
+  public var id: Int
+  public var trigger: Trigger
+  /// Since 1970-01-01T00:00:00Z.
+  public var began: Duration
+  /// From the call to the end, waiting for other swaps included.
+  public var duration = Duration.zero
+  public var outcome: Outcome
+  /// The snapshot that stands in front of new transactions afterwards.
+  public var snapshot: Int
+  public var changes: [Change] = []
+  /// Why nothing was published, or why the engine went back: what failed, on what, why, and what to do.
+  public var reason: String?
+}
+
+extension SwapReport: CustomStringConvertible {
+  /// One line for people.
+  public var description: String {
+    let what = changes.map(\.description).joined(separator: ", ")
+    let words =
+      switch outcome {
+      case .published: "published as snapshot \(snapshot)"
+      case .unchanged: "unchanged"
+      case .refused: "refused"
+      case .rolledBack: "went back to snapshot \(snapshot)"
+      case .superseded: "superseded by a newer one"
+      case .cancelled: "cancelled"
+      case .shutdown: "given up, since the engine is shut down"
+      }
+    return "\(trigger.rawValue) \(id): \(words)" + (what.isEmpty ? "" : " (\(what))") + (reason.map { ": \($0)" } ?? "")
+  }
+}
+
+extension SwapReport.Change: CustomStringConvertible {
+  public var description: String {
+    let builds = [old, new].compactMap(\.self).map(\.description).joined(separator: " → ")
+    return plugins.map { "\"\($0)\"" }.joined(separator: ", ") + (builds.isEmpty ? "" : " \(builds)")
+  }
+}
+
+extension SwapReport.Build: CustomStringConvertible {
+  public var description: String {
+    let parts = [version, generation.map { "generation \($0)" }, String(hash.prefix(12))].compactMap(\.self)
+    return parts.joined(separator: " ")
+  }
+}

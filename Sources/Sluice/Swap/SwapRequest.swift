@@ -1,0 +1,54 @@
+import SluiceLocks
+import SluiceTransport
+
+/// A swap that was asked for, until it is answered.
+struct SwapRequest: Sendable {
+  typealias Answer = @Sendable (SwapReport, EngineError?) -> Void
+
+  let id: Int
+  let kind: SwapQueue.Kind
+  /// Of a reload.
+  var configuration: Configuration?
+  /// Of a return that the engine asks for itself.
+  var reason: String?
+  let began: Duration
+  let start = ContinuousClock.now
+  let answer: Answer
+
+  /// A report with nothing done yet.
+  func report(_ outcome: SwapReport.Outcome, snapshot: Int) -> SwapReport {
+    SwapReport(
+      id: id, trigger: kind.trigger, began: began, duration: ContinuousClock.now - start, outcome: outcome,
+      snapshot: snapshot)
+  }
+}
+
+extension SwapQueue.Kind {
+  fileprivate var trigger: SwapReport.Trigger {
+    switch self {
+    case .swap: .swap
+    case .reload: .reload
+    case .rollback: .rollback
+    case .breach: .probation
+    }
+  }
+}
+
+/// Why a swap goes no further.
+enum SwapStop: Error {
+  case unchanged
+  /// The task was cancelled: by its caller, or by the end of the engine.
+  case stopped
+  case superseded
+  case refused(EngineError)
+  /// Where no plugin and no configuration is wrong: in words.
+  case impossible(String)
+
+  var words: String? {
+    switch self {
+    case .unchanged, .stopped, .superseded: nil
+    case .refused(let error): error.description
+    case .impossible(let reason): reason
+    }
+  }
+}

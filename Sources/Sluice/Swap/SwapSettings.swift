@@ -1,0 +1,24 @@
+/// How plugins are exchanged while requests flow; the `swap` object of a configuration.
+public struct SwapSettings: Sendable, Hashable {
+  /// When a new snapshot has proven itself.
+  public struct Probation: Sendable, Hashable {
+    /// How long the snapshot before stands by, to be returned to.
+    public var duration: Duration
+    /// The new snapshot is judged when so many of its transactions have ended.
+    public var transactions: Int
+
+    public init(duration: Duration = .seconds(30), transactions: Int = 100) {
+      self.duration = duration
+      self.transactions = transactions
+    }
+  }
+
+  /// The builds that an engine maps at most, from its start to its end: a library is never unloaded.
+  public var generations = 4096
+  /// Nil, or a duration of zero, goes without: the snapshot before ends at once.
+  public var probation: Probation? = Probation()
+  /// How long what runs on an old snapshot may take to end.
+  public var drain = Duration.seconds(30)
+
+  public init() {}
+}

@@ -1,0 +1,24 @@
+struct ArrayWriter: UnkeyedEncodingContainer {
+  let array: JSONValue
+  let codingPath: [any CodingKey]
+  var count: Int { array.count }
+
+  func encodeNil() { array.append(.null) }
+
+  func encode(_ value: some Encodable) throws {
+    // A place holds its element from the start, so that the order is that of the calls.
+    try EncodedPlace { [array] in array.append($0) }.encode(value, codingPath: codingPath)
+  }
+
+  func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+    encoder().container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder().unkeyedContainer() }
+
+  func superEncoder() -> any Encoder { encoder() }
+
+  private func encoder() -> ValueEncoder {
+    ValueEncoder(place: EncodedPlace { [array] in array.append($0) }, codingPath: codingPath)
+  }
+}

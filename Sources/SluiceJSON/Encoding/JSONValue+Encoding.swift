@@ -1,0 +1,66 @@
+extension JSONValue {
+  /// Writes a Swift value as JSON through `Encodable`: what ``decode(_:unknownKeys:)`` reads again.
+  ///
+  /// A property that is nil is left out. Throws `EncodingError` for an integer beyond 64 bits with a sign and for a number
+  /// that is not finite, and what the value's own `encode(to:)` throws.
+  public convenience init(encoding value: some Encodable) throws {
+    let place = EncodedPlace()
+    try place.encode(value, codingPath: [])
+    self.init(adopting: (place.value ?? .object()).retainedUnsafeJSON())
+  }
+}
+
+extension JSONValue: Encodable {
+  /// Puts the value itself there, not a copy; only within ``init(encoding:)``.
+  public func encode(to encoder: any Encoder) throws {
+    guard let encoder = encoder as? ValueEncoder else {
+      throw EncodingError.invalidValue(
+        self,
+        EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "a JSON value is written as JSON only"))
+    }
+    encoder.place.put(self)
+  }
+}
+
+/// Where a value goes when it is known: a member, an element, or the top.
+final class EncodedPlace {
+  private(set) var value: JSONValue?
+  private let attach: (JSONValue) -> Void
+
+  init(_ attach: @escaping (JSONValue) -> Void = { _ in }) { self.attach = attach }
+
+  func put(_ value: JSONValue) {
+    self.value = value
+    attach(value)
+  }
+
+  /// The object or array that is there, or a new one.
+  func container(_ kind: JSONValue.Kind, _ make: () -> JSONValue) -> JSONValue {
+    if let value, value.kind == kind { return value }
+    let made = make()
+    put(made)
+    return made
+  }
+
+  func encode(_ value: some Encodable, codingPath: [any CodingKey]) throws {
+    try value.encode(to: ValueEncoder(place: self, codingPath: codingPath))
+    if self.value == nil { put(.object()) }
+  }
+}
+
+struct ValueEncoder: Encoder {
+  let place: EncodedPlace
+  let codingPath: [any CodingKey]
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(
+      ObjectWriter(object: place.container(.object, JSONValue.object), codingPath: codingPath))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    ArrayWriter(array: place.container(.array, JSONValue.array), codingPath: codingPath)
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { ScalarWriter(place: place, codingPath: codingPath) }
+}

@@ -1,0 +1,28 @@
+public import SluiceMessages
+
+/// A transaction that has begun and not completed, for people who wonder what keeps a pipeline.
+public struct RunningTransaction: Sendable, Hashable {
+  public let id: TransactionID
+  /// Since it began.
+  public let age: Duration
+  /// The stage that has it suspended; nil where none has.
+  public let suspendedIn: String?
+}
+
+extension LoopEnvironment {
+  /// What runs on a pipeline here, the oldest first. [loop]
+  public func transactions(on pipeline: Pipeline) -> [RunningTransaction] {
+    let now = loop.now
+    return running(on: pipeline).map { transaction in
+      RunningTransaction(
+        id: transaction.exchange.id, age: now.duration(since: transaction.exchange.started),
+        suspendedIn: transaction.token == nil ? nil : transaction.currentStageName)
+    }.sorted { $0.age > $1.age }
+  }
+
+  /// Ends the suspensions of a pipeline's transactions as if their deadline had passed. [loop]
+  /// - Parameter reason: in place of the words about the stage's own deadline.
+  public func expireSuspensions(on pipeline: Pipeline, reason: String) {
+    for transaction in running(on: pipeline) { transaction.stageTimedOut(reason) }
+  }
+}

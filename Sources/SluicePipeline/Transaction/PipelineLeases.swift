@@ -1,0 +1,21 @@
+/// The transactions of one loop that run on one pipeline.
+///
+/// Confined to that loop, and unchecked for that reason: counting costs no atomic operation.
+public final class PipelineLeases: @unchecked Sendable {
+  /// Those that have begun and whose completion has not returned.
+  public private(set) var count = 0
+  private var whenNone: (() -> Void)?
+
+  func take() { count += 1 }
+
+  func giveBack() {
+    count -= 1
+    if count == 0, let body = whenNone.take() { body() }
+  }
+
+  /// Runs the body once, when none is left, possibly at once. To be called when no new one begins on that pipeline. [loop]
+  public func notifyWhenNone(_ body: @escaping () -> Void) {
+    if count == 0 { return body() }
+    whenNone = body
+  }
+}

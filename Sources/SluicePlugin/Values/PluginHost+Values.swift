@@ -1,0 +1,59 @@
+import CSluice
+
+/// Integers that the host keeps for the name of an instance: exact over hot swaps, where old and new build count side by side.
+///
+/// From any thread, and without a lock but for the first value of a key. Keys have 1 to 256 bytes; a name has up to 4096. They
+/// last as long as the engine.
+public struct HostValues: Sendable {
+  let link: HostLink
+
+  /// Adds to a value, which is 0 until it is set; gives what it is then. Nil where the host does not take it: it keeps no
+  /// values, has too many, or the instance has ended.
+  @discardableResult
+  public func add(_ amount: Int64 = 1, to key: String) -> Int64? {
+    var result: Int64 = 0
+    let status = call(key) { $1.pointee.add($0, $2, amount, &result) }
+    return status == sluice_status(SLUICE_OK) ? result : nil
+  }
+
+  /// Nil where it was never set.
+  public subscript(key: String) -> Int64? {
+    var value: Int64 = 0
+    let status = call(key) { $1.pointee.get($0, $2, &value) }
+    return status == sluice_status(SLUICE_OK) ? value : nil
+  }
+
+  /// Sets a value where it is what is expected; one that was never set counts as 0.
+  /// - Returns: whether it was set, and what it was before. Nil as with ``add(_:to:)``.
+  public func compareExchange(
+    _ key: String, expected: Int64, desired: Int64
+  ) -> (exchanged: Bool, original: Int64)? {
+    var original = expected
+    let status = call(key) { $1.pointee.compare_exchange($0, $2, &original, desired) }
+    switch status.map(Int.init) {
+    case Int(SLUICE_OK): return (true, expected)
+    case Int(SLUICE_ABSENT): return (false, original)
+    default: return nil
+    }
+  }
+
+  private func call(
+    _ key: String, _ body: (UnsafePointer<sluice_host>, UnsafePointer<sluice_values>, sluice_text) -> sluice_status
+  ) -> sluice_status? {
+    let status: sluice_status?? = link.withHost { host in
+      host.values.map { values in withText(key) { body(host, values, $0) } }
+    }
+    return status ?? nil
+  }
+}
+
+extension PluginHost {
+  /// What outlives the builds of the plugin.
+  public var values: HostValues { HostValues(link: link) }
+}
+
+extension UnsafePointer<sluice_host> {
+  fileprivate var values: UnsafePointer<sluice_values>? {
+    pointee.extension(self, SLUICE_VALUES_ID)?.assumingMemoryBound(to: sluice_values.self)
+  }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import SluiceTestKit
+
+/// A library that stamps a number into the traffic, in any number of builds that differ in that number and so in their
+/// content: `Tests/Plugins/stamps-generation` in C, `swift-stamps` in Swift.
+struct StampedLibrary: Sendable {
+  /// What `MISBEHAVIOUR` of the fixture in C can be.
+  enum Misbehaviour: String, Sendable {
+    case nothing = "NOTHING"
+    case failsCreate = "FAILS_CREATE"
+    case givesNull = "GIVES_NULL"
+    case failsActivate = "FAILS_ACTIVATE"
+    case refusesState = "REFUSES_STATE"
+    case savesNone = "SAVES_NONE"
+    case savesTooMuch = "SAVES_TOO_MUCH"
+    case failsRequests = "FAILS_REQUESTS"
+    case suspends = "SUSPENDS"
+    case breaksRules = "BREAKS_RULES"
+  }
+
+  private static let marker = Array("swap-generation:".utf8)
+
+  private let bytes: [UInt8]
+  private let place: Int
+
+  static func inC(_ misbehaviour: Misbehaviour = .nothing, isStateOptional: Bool = false) async throws -> StampedLibrary
+  {
+    let product = try await PluginCompiler.compile(
+      "stamps-generation",
+      defines: [
+        "MISBEHAVIOUR=\(misbehaviour.rawValue)", "STATE_FLAGS=\(isStateOptional ? "SLUICE_STATE_OPTIONAL" : "0")",
+      ])
+    return try withExtendedLifetime(product) { try StampedLibrary(FileTree.read(product.path)) }
+  }
+
+  init(_ bytes: [UInt8]) throws {
+    let first = bytes.indices.first { index in bytes[index...].starts(with: Self.marker) }
+    guard let first else { throw TestKitError("the library has no marker") }
+    self.bytes = bytes
+    place = first + Self.marker.count
+  }
+
+  func build(_ number: Int) -> [UInt8] {
+    let digits = String(number)
+    let text = Array((String(repeating: "0", count: 8 - digits.utf8.count) + digits).utf8)
+    var build = bytes
+    build.replaceSubrange(place..<place + 8, with: text)
+    return build
+  }
+
+  /// Puts a build in place as a linker of good manners does: whole, by renaming it.
+  func install(_ number: Int, at path: String) throws { try Self.install(build(number), at: path) }
+
+  static func install(_ bytes: [UInt8], at path: String) throws {
+    try write(bytes, to: path + ".new")
+    guard rename(path + ".new", path) == 0 else { throw TestKitError("rename to \(path): \(errno)") }
+  }
+
+  /// Writes into the file that is there, or a new one, which only its owner may write.
+  static func write(_ bytes: [UInt8], to path: String, truncating: Bool = true) throws {
+    let number = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (truncating ? O_TRUNC : 0), 0o755)
+    guard number >= 0 else { throw TestKitError("open \(path): \(errno)") }
+    let file = FileDescriptor(adopting: number)
+    fchmod(number, 0o755)
+    try file.write(bytes)
+  }
+}

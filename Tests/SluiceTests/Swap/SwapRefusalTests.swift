@@ -1,0 +1,222 @@
+import Glibc
+import Sluice
+import SluicePluginHost
+import SluiceTestKit
+import Testing
+
+/// The failure table: what fails before publication leaves what serves alone, and says why.
+@Suite struct SwapRefusalTests {
+  private let library: StampedLibrary
+
+  init() async throws { library = try await StampedLibrary.inC() }
+
+  /// Installs a build where build 1 serves under load, and gives the refusal; build 1 has to serve on, and a good one to
+  /// be taken after it.
+  private func refusal(
+    of bytes: [UInt8]?, swap: String = #"{"probation": {"duration": "0s"}}"#,
+    during: (SwapFixture) async throws -> Void = { _ in }
+  ) async throws -> SwapError? {
+    let fixture = try SwapFixture(swap: swap) { try library.install(1, at: $0.path("a.so")) }
+    let load = try SwapLoad(fixture)
+    try await load.run()
+    if let bytes { try StampedLibrary.install(bytes, at: fixture.path()) } else { unlink(fixture.path()) }
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.report.outcome == .refused && error?.report.snapshot == 1)
+    #expect(try await fixture.stamp() == 1)
+    try await during(fixture)
+    let status = await fixture.engine.status
+    #expect(status.snapshot == 1 && status.serving("a")?.id == 1)
+    #expect(status.history.last?.reason == error?.report.reason)
+    #expect(fixture.lines("deactivated=1").isEmpty)
+    try await load.run()
+    let counts = await load.stop()
+    #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
+    await fixture.shutdown()
+    return error
+  }
+
+  private func build(_ misbehaviour: StampedLibrary.Misbehaviour, optional: Bool = false) async throws -> [UInt8] {
+    try await StampedLibrary.inC(misbehaviour, isStateOptional: optional).build(2)
+  }
+
+  private func compiled(_ behaviour: String, defines: [String] = []) async throws -> [UInt8] {
+    let product = try await PluginCompiler.compile(behaviour, defines: defines)
+    return try withExtendedLifetime(product) { try FileTree.read(product.path) }
+  }
+
+  @Test func `F5: a file that has vanished is refused after a moment, in one line`() async throws {
+    let error = try await refusal(of: nil) { fixture in
+      #expect(fixture.lines("it is tried again for a moment").count == 1)
+    }
+    #expect(error?.description.contains("a.so: there is no such file") == true)
+  }
+
+  @Test func `F5: a file that is still being written is waited for`() async throws {
+    let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
+    let load = try SwapLoad(fixture)
+    let build = library.build(2)
+    try StampedLibrary.write(Array(build.prefix(1000)), to: fixture.path())
+    async let report = fixture.engine.swap()
+    try await fixture.waitForLine("it is tried again for a moment")
+    try library.install(2, at: fixture.path())
+    #expect(try await report.outcome == .published)
+    #expect(try await fixture.stamp() == 2)
+    #expect(await load.stop().failures.isEmpty)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: a library without an entry point is refused before any of its code runs`() async throws {
+    let error = try await refusal(of: try await compiled("no-entry"))
+    #expect(error?.description.contains("does not define sluice_plugin_entry") == true)
+  }
+
+  @Test func `F5: disjoint ranges of the ABI are refused with both`() async throws {
+    let error = try await refusal(of: try await compiled("own-note", defines: ["ABI_MIN=7", "ABI_MAX=9"]))
+    #expect(error?.description.contains("built for ABI 7 to 9, this host speaks ABI 1") == true)
+  }
+
+  @Test func `F5: an undefined symbol is refused by its name, and the build stays mapped`() async throws {
+    let error = try await refusal(of: try await compiled("undefined-symbol"))
+    #expect(error?.description.contains("undefined symbol") == true)
+  }
+
+  @Test func `F5: a library for another machine is refused`() async throws {
+    var bytes = library.build(2)
+    bytes[18] = 183
+    let error = try await refusal(of: bytes)
+    #expect(error?.description.contains("built for") == true)
+  }
+
+  @Test func `F5: an entry point that gives nothing is refused in its words`() async throws {
+    let error = try await refusal(of: try await compiled("entry-returns-null")) { fixture in
+      let status = await fixture.engine.status
+      #expect(status.generations.map(\.state.description) == ["active", "refused"])
+      #expect(status.budget.used == 2)
+    }
+    #expect(error?.underlying != nil)
+  }
+
+  @Test func `F5: a create that fails is refused in its words`() async throws {
+    let error = try await refusal(of: try await build(.failsCreate))
+    #expect(error?.description.contains("the moon is missing") == true)
+  }
+
+  @Test func `F5: a create that gives no instance is refused`() async throws {
+    let error = try await refusal(of: try await build(.givesNull))
+    #expect(error?.description.contains("gave no instance") == true)
+  }
+
+  @Test func `F5: a state that is not taken is refused, and the new instance destroyed`() async throws {
+    let error = try await refusal(of: try await build(.refusesState)) { fixture in
+      #expect(fixture.lines("activated=2").isEmpty && fixture.lines("destroyed=2").count == 1)
+    }
+    #expect(error?.description.contains("an old moon, of version 7") == true)
+  }
+
+  @Test func `F5: an activate that fails is refused, and the new instance destroyed`() async throws {
+    let error = try await refusal(of: try await build(.failsActivate)) { fixture in
+      #expect(fixture.lines("deactivated=2").isEmpty && fixture.lines("destroyed=2").count == 1)
+    }
+    #expect(error?.description.contains("the moon is down") == true)
+  }
+
+  @Test(arguments: [StampedLibrary.Misbehaviour.savesNone, .savesTooMuch])
+  func `F5: a state that cannot be had, or is too large, keeps the old build`(
+    _ misbehaviour: StampedLibrary.Misbehaviour
+  ) async throws {
+    let old = try await StampedLibrary.inC(misbehaviour)
+    let fixture = try SwapFixture { try old.install(1, at: $0.path("a.so")) }
+    try library.install(2, at: fixture.path())
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    let words = misbehaviour == .savesNone ? "the moon cannot be saved" : "16777216 are handed over"
+    #expect(error?.report.reason?.contains(words) == true, "\(String(describing: error))")
+    #expect(try await fixture.stamp() == 1)
+    // A build that can begin without is taken.
+    try await StampedLibrary.inC(isStateOptional: true).install(3, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    #expect(try await fixture.stamp() == 3)
+    #expect(fixture.lines("since its state is optional").count == 1)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: an optional state that is not taken is left out`() async throws {
+    let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
+    try StampedLibrary.install(try await build(.refusesState, optional: true), at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    #expect(try await fixture.stamp() == 2)
+    #expect(fixture.lines("since its state is optional").count == 1)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: of two plugins swapped together one fails: neither changes, in reverse`() async throws {
+    let plugins = [("a", "a.so"), ("b", "b.so"), ("c", "c.so")]
+    let fixture = try SwapFixture(plugins) { folder in
+      for (_, file) in plugins { try library.install(1, at: folder.path(file)) }
+    }
+    let load = try SwapLoad(fixture, plugins: plugins.map(\.0))
+    for file in ["a.so", "b.so"] { try library.install(2, at: fixture.path(file)) }
+    try StampedLibrary.install(try await StampedLibrary.inC(.failsActivate).build(3), at: fixture.path("c.so"))
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.report.changes.count == 3)
+    for (plugin, _) in plugins { #expect(try await fixture.stamp(of: plugin) == 1) }
+    let log = fixture.log.value.filter { $0.message.hasPrefix("activated=2") || $0.message.hasPrefix("destroyed=") }
+    #expect(
+      log.map { "\($0.stage ?? "") \($0.message)" } == [
+        "a activated=2", "b activated=2", "c destroyed=3", "b destroyed=2", "a destroyed=2",
+      ])
+    let status = await fixture.engine.status
+    #expect(
+      status.generations.map(\.state.description) == ["active", "active", "active", "refused", "refused", "refused"])
+    #expect(await load.stop().failures.isEmpty)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: when the budget is used up, swaps are refused with the advice to restart`() async throws {
+    let fixture = try SwapFixture(swap: #"{"generations": 2, "probation": {"duration": "0s"}}"#) { folder in
+      try library.install(1, at: folder.path("a.so"))
+    }
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    try library.install(3, at: fixture.path())
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.report.reason?.contains("swap.generations") == true)
+    #expect(error?.report.reason?.contains("restart the program") == true)
+    #expect(try await fixture.stamp() == 2)
+    let status = await fixture.engine.status
+    #expect(status.budget.used == 2 && status.budget.limit == 2)
+    await fixture.shutdown()
+  }
+
+  @Test func `a plugin that does not exist, or has no library, is refused by name`() async throws {
+    let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap(plugins: ["b"]) }
+    #expect(error?.report.reason == "no plugin is named \"b\"; there are \"a\"")
+    await fixture.shutdown()
+  }
+
+  @Test func `a probe that refuses keeps the build out of the process, and sees state and configuration`() async throws
+  {
+    struct Refusing: SwapProbe {
+      let seen: Watched<[ProbeCandidate]>
+      func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
+        seen.update { $0.append(candidate) }
+        throw PluginError(.loadFailed, .plugin(name: nil, path: candidate.path), "killed by the probe")
+      }
+    }
+    let seen = Watched<[ProbeCandidate]>([])
+    let fixture = try SwapFixture(probe: Refusing(seen: seen)) { try library.install(1, at: $0.path("a.so")) }
+    try library.install(2, at: fixture.path())
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.report.reason?.contains("killed by the probe") == true)
+    let candidate = try #require(seen.value.first)
+    #expect(candidate.path == fixture.path() && candidate.copy.hasPrefix(fixture.path("store")))
+    let instance = try #require(candidate.instances.first)
+    #expect(instance.name == "a" && instance.configuration == #"{"header":"x-stamp-a"}"#)
+    #expect(instance.state == SavedState(text: #"{"generations":1}"#, version: 7))
+    let status = await fixture.engine.status
+    #expect(status.budget.used == 1)
+    // The copy is gone too.
+    #expect(!FileTree.exists(candidate.copy))
+    await fixture.shutdown()
+  }
+}
