@@ -18,10 +18,10 @@ datadir = $(PREFIX)/share
 BUILT = .build/$(CONFIGURATION)
 PLUGINS = bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache
 SDK_MODULES = CJansson CSluice SluiceLocks SluiceMessages SluiceJSON SluicePlugin
-SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks share/sluice/sdk/Package.swift)
+SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 
-.PHONY: help build deps demo test check examples soak lint format check-asan check-tsan check-install install uninstall clean
+.PHONY: help build deps demo test check examples soak fuzz lint format check-asan check-tsan check-install install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ examples: ## build the packages in Examples, and run the client
 soak: deps ## the tests at full size: long, and hungry for memory
 	SLUICE_SOAK=1 $(SWIFT) test --no-parallel $(SWIFTFLAGS)
 	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter exactly.one.wins'
+
+fuzz: ## look for input that breaks a parser of trace headers; SECONDS=60 each
+	SWIFT='$(SWIFT)' SWIFTFLAGS='$(SWIFTFLAGS)' scripts/fuzz.sh $(or $(SECONDS),60)
 
 lint: ## style, and who imports whom
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_FILES)

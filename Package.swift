@@ -43,6 +43,7 @@ let package = Package(
   products: [
     .library(name: "Sluice", targets: ["Sluice"]),
     .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
+    .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
     .library(name: "CSluice", targets: ["CSluice"]),
     .executable(name: "sluice", targets: ["SluiceCommand"]),
     .library(name: "bearer-auth", type: .dynamic, targets: ["bearer-auth"]),

@@ -9,7 +9,7 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 : "${CC:=cc}"
 passed=0 failed=0
 
-[ $# -gt 0 ] || set -- ./*.md docs/*.md docs/*/*.md plugins/*/README.md Examples/README.md Examples/*/README.md Benchmarks/README.md
+[ $# -gt 0 ] || set -- ./*.md docs/*.md docs/*/*.md plugins/*/README.md Examples/README.md Examples/*/README.md Benchmarks/README.md Fuzzers/README.md
 flags="-std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -Wno-unused-function -fsyntax-only -Iinclude $(pkg-config --cflags jansson)"
 
 fail() {

@@ -1,0 +1,25 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"), .treatAllWarnings(as: .error),
+]
+
+/// One program for each parser. libFuzzer brings `main`, so that the one file of it must not be taken for a script.
+func fuzzer(_ name: String) -> Target {
+  .executableTarget(
+    name: "fuzz-\(name)",
+    dependencies: ["FuzzInput", .product(name: "SluiceTraceContext", package: "sluice")], path: "Sources/\(name)",
+    swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
+}
+
+let package = Package(
+  name: "sluice-fuzzers",
+  dependencies: [.package(name: "sluice", path: "..")],
+  targets: [
+    .target(name: "FuzzInput", swiftSettings: strict),
+    fuzzer("traceparent"), fuzzer("tracestate"), fuzzer("baggage"), fuzzer("b3"), fuzzer("carrier"),
+  ],
+  swiftLanguageModes: [.v6]
+)

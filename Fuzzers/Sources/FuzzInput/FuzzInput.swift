@@ -1,0 +1,11 @@
+/// What libFuzzer hands over, copied, so that every access to it is checked.
+public enum FuzzInput {
+  public static func bytes(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
+    Array(UnsafeBufferPointer(start: start, count: count))
+  }
+
+  /// Ends the process where a property does not hold, which libFuzzer takes for a finding.
+  public static func demand(_ holds: Bool, _ property: String) {
+    if !holds { fatalError(property) }
+  }
+}

@@ -1,0 +1,34 @@
+import FuzzInput
+import SluiceTraceContext
+
+@c(LLVMFuzzerTestOneInput)
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let bytes = FuzzInput.bytes(start, count)
+  check(content: bytes)
+  check(membersOf: bytes)
+  return 0
+}
+
+private func check(content bytes: [UInt8]) {
+  guard let passed = passed(bytes) else { return }
+  FuzzInput.demand((1...Baggage.maximumBytes).contains(passed.count), "too many bytes, or none")
+  FuzzInput.demand(passed.allSatisfy { $0 == 0x09 || 0x20...0x7E ~= $0 }, "a character that is not printable was taken")
+  let members = passed.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+  FuzzInput.demand(members.count <= Baggage.maximumMembers, "too many members")
+  let again = Baggage.content(passed.span)
+  FuzzInput.demand(again == .part(0..<passed.count), "what is passed on is not passed on again")
+}
+
+private func check(membersOf bytes: [UInt8]) {
+  let members = Baggage.members(of: String(decoding: bytes, as: UTF8.self))
+  let text = Baggage.text(of: members)
+  FuzzInput.demand(Baggage.members(of: text) == members, "what is written is read back as another")
+}
+
+private func passed(_ bytes: [UInt8]) -> [UInt8]? {
+  switch Baggage.content(bytes.span) {
+  case .nothing: nil
+  case .part(let range): Array(bytes[range])
+  case .members(let members): members
+  }
+}

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Runs every fuzzer, or those that are named, for so many seconds each; what one finds stands in Fuzzers/.build/findings.
+# usage: scripts/fuzz.sh SECONDS [FUZZER…]
+set -eu
+cd "$(dirname "$0")/../Fuzzers"
+seconds=${1:?usage: scripts/fuzz.sh SECONDS [FUZZER…]}
+shift
+[ $# -gt 0 ] || set -- traceparent tracestate baggage b3 carrier
+: "${SWIFT:=swift}"
+# Swift's own backtraces would end the process before libFuzzer has written the input down.
+export SWIFT_BACKTRACE=enable=no
+# shellcheck disable=SC2086 # the options are words
+$SWIFT build -c release --sanitize=fuzzer ${SWIFTFLAGS:-}
+failed=
+for name; do
+  echo "fuzz: $name, $seconds s"
+  mkdir -p ".build/corpus/$name" ".build/findings/$name"
+  # Beyond 8192 bytes baggage is cut.
+  ".build/release/fuzz-$name" -max_total_time="$seconds" -max_len=9000 -len_control=20 -timeout=5 -print_final_stats=1 \
+    -artifact_prefix=".build/findings/$name/" ".build/corpus/$name" "Seeds/$name" 2>".build/$name.log" || failed="$failed $name"
+  grep -E 'stat::number_of_executed_units|ERROR|Fatal error|DONE' ".build/$name.log" || true
+done
+[ -z "$failed" ] || { echo "fuzz: found something:$failed; see Fuzzers/.build/findings and Fuzzers/.build/NAME.log" >&2; exit 1; }
+echo "fuzz: nothing found"
