@@ -19,7 +19,8 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   private let resolver: NameResolver
 
   @exclusivity(unchecked) private var pool: [CurlHandle] = []
-  @exclusivity(unchecked) private var transfers: [CurlTransfer] = []
+  /// Retained while they are in the list, and not again for each place that they take.
+  @exclusivity(unchecked) private var transfers: [Unmanaged<CurlTransfer>] = []
   private var routes: [Route.Key: Route] = [:]
   /// Those with something to do outside libcurl, and those that could not be added while it was on the stack.
   @exclusivity(unchecked) private var postponed: [CurlTransfer] = []
@@ -54,20 +55,22 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   /// Transfers that have not ended.
   public var transferCount: Int { transfers.count }
 
-  public func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
-    let transfer = CurlTransfer(self, request, options, observer)
+  public func start(
+    _ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver
+  ) -> any Transfer {
+    let transfer = CurlTransfer(self, consume request, options, observer)
     transfer.position = transfers.count
-    transfers.append(transfer)
+    transfers.append(.passRetained(transfer))
     if isClosed {
       transfer.cancel()
       return transfer
     }
-    if let count = request.body.byteCount, count > settings.maxRequestBytes {
-      transfer.failure = tooLarge(request, count)
+    if let count = transfer.request.body.byteCount, count > settings.maxRequestBytes {
+      transfer.failure = tooLarge(transfer.request, count)
       postpone(transfer)
       return transfer
     }
-    let route = route(to: request.url)
+    let route = route(to: transfer.request.url)
     let now = loop.turnBegan
     if route.isUsable(at: now) {
       proceed(transfer, route)
@@ -88,9 +91,9 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   }
 
   /// Takes a handle back from libcurl, for the next request.
-  func release(_ handle: CurlHandle, _ port: Int32?) {
+  func release(_ handle: consuming CurlHandle, _ port: Int32?) {
     multi.remove(handle.easy)
-    if let route = handle.route, route.gate != nil {
+    if handle.route?.gate != nil, let route = handle.route {
       route.gate?.didEnd(onPort: port)
       changed.append(route)
     }
@@ -108,9 +111,14 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   }
 
   func forget(_ transfer: CurlTransfer) {
-    guard let last = transfers.popLast(), last !== transfer else { return }
-    transfers[transfer.position] = last
-    last.position = transfer.position
+    guard transfers.indices.contains(transfer.position) else { return }
+    let forgotten = transfers[transfer.position]
+    let last = transfers.removeLast()
+    if transfer.position < transfers.count {
+      transfers[transfer.position] = last
+      last._withUnsafeGuaranteedRef { $0.position = transfer.position }
+    }
+    forgotten.release()
   }
 
   /// Goes on as soon as the address is known: to libcurl, or into the line for a connection.
@@ -130,7 +138,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     do throws(TransportError) {
       if transfer.request.hasUpload { transfer.upload = try Upload(transfer.request.body) }
       let handle = try takeHandle()
-      handle.aim(at: transfer.request, upload: transfer.upload)
+      handle.aim(at: &transfer.request, upload: transfer.upload)
       handle.route = route
       if let instruction = route.instruction(at: loop.turnBegan) { handle.tell(instruction) }
       handle.borrowedTransfer = .passUnretained(transfer)
@@ -160,7 +168,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   }
 
   private func route(to url: HTTPURL) -> Route {
-    if let handle = pool.last, handle.url == url.string, let route = handle.route { return route }
+    if let handle = pool.last, handle.url == url, let route = handle.route { return route }
     let target = proxy.target(of: url.origin)
     if let route = routes[target.key] { return route }
     if routes.count >= Self.rememberedRoutes {
@@ -234,7 +242,7 @@ extension CurlTransport: LoopSource {
 
   func loopWillEnd() {
     isClosed = true
-    while let transfer = transfers.last {
+    while let transfer = transfers.last?.takeUnretainedValue() {
       transfer.isCancelled = true
       transfer.handle == nil ? transfer.end(.cancelled(transfer.request), TransferTimings()) : transfer.finish(CURLE_OK)
     }
@@ -249,7 +257,7 @@ extension CurlTransport: LoopSource {
   private func takeFinished() {
     while let (easy, code) = multi.nextFinished() {
       guard let context = sluice_easy_get_private(easy) else { continue }
-      Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue().transfer?.finish(code)
+      Unmanaged<CurlHandle>.fromOpaque(context)._withUnsafeGuaranteedRef(\.transfer)?.finish(code)
     }
   }
 

@@ -43,7 +43,8 @@ final class EngineSubject: BenchmarkSubject, @unchecked Sendable {
     engine.submit(request, completion: completion)
   }
 
-  private lazy var completion: @Sendable (TransactionResult) -> Void = { [unowned self] result in
+  // Keeps its own subject, which lives as long as the program: a weaker reference would be counted at each use.
+  private lazy var completion: @Sendable (TransactionResult) -> Void = { [self] result in
     running -= 1
     if result.error != nil { failed += 1 }
     if toStart > 0 { startNext() } else if running == 0 { done.signal() }

@@ -129,8 +129,9 @@ public final class Engine: Sendable {
   }
 
   private var currentWorker: Worker? {
-    guard let loop = Loop.current, loop.index < workers.count, workers[loop.index].loop === loop else { return nil }
-    return workers[loop.index]
+    guard let index = Loop.currentIndex, index < workers.count else { return nil }
+    let worker = workers[index]
+    return worker.loop.isCurrent ? worker : nil
   }
 
   private var nextWorker: Worker {

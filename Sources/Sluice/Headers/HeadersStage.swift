@@ -30,9 +30,9 @@ final class HeadersStage: Interceptor {
     guard settings.hosts.contains(exchange.nativeRequest.url.origin), let fields = exchange.issueHeaders.take() else {
       return .proceed
     }
-    var headers = HopHeaders(fields, existing: settings.existing)
+    var headers = HopHeaders(consume fields, existing: settings.existing)
     write(exchange, &headers)
-    exchange.issueHeaders = headers.fields
+    exchange.issueHeaders = headers.takeFields()
     return headers.conflict.map { .fail(Self.refusal($0)) } ?? .proceed
   }
 

@@ -19,12 +19,19 @@ struct HopHeaders: HeaderSink {
   private(set) var conflict: String?
 
   init(_ fields: consuming HeaderFields, existing: ExistingHeaders) {
-    self.fields = fields
+    self.fields = consume fields
     self.existing = existing
   }
 
   @discardableResult
   mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool { place(name, value, marks: .addedByStage) }
+
+  /// Gives the headers back; none are left here.
+  mutating func takeFields() -> HeaderFields {
+    var taken = HeaderFields()
+    swap(&taken, &fields)
+    return taken
+  }
 
   /// Sets a header, if the rule allows it.
   /// - Returns: whether the header says what was given.

@@ -61,8 +61,9 @@ final class LoopMetrics: @unchecked Sendable {
     series[Self.place(method, StatusClass(status: event.status))].record(nanoseconds: nanoseconds)
     duration.record(nanoseconds: nanoseconds)
     outcomes[Self.outcomeClass(event.outcome).rawValue].add()
-    bytesSent.add(UInt64(clamping: event.finalTimings?.bytesSent ?? 0))
-    bytesReceived.add(UInt64(clamping: event.finalTimings?.bytesReceived ?? 0))
+    guard let timings = event.finalTimings else { return }
+    bytesSent.add(UInt64(clamping: timings.bytesSent))
+    bytesReceived.add(UInt64(clamping: timings.bytesReceived))
   }
 
   private static func outcomeClass(_ outcome: TransactionOutcome?) -> OutcomeClass {

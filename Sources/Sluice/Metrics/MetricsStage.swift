@@ -18,7 +18,10 @@ final class MetricsStage: Tracer {
 
   let interests = TraceInterests(.willExecute, .didIssue, .didReceive, .willRetry, .willRedirect, .didComplete)
 
-  func record(_ event: TraceEvent) { loops[event.exchange.loop.index].record(event) }
+  func record(_ event: TraceEvent) {
+    // Kept by the array, and not retained for each event.
+    Unmanaged.passUnretained(loops[event.exchange.loop.index])._withUnsafeGuaranteedRef { $0.record(event) }
+  }
 
   /// What was counted so far. From any thread.
   func report() -> MetricsReport {

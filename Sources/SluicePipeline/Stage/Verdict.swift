@@ -16,13 +16,39 @@ public enum Verdict: Sendable, Hashable {
 
 /// The error that a stage ends a transaction with.
 public struct StageFailure: Error, Sendable, Hashable {
-  /// A short word for programs, `[a-z0-9_]`.
-  public var code: String
-  /// What failed, why, and what to do.
-  public var message: String
+  /// Behind one reference, so that a verdict, which seldom is a failure, takes two words.
+  private var parts: Parts
 
-  public init(code: String, message: String) {
-    self.code = code
-    self.message = message
+  private final class Parts: Sendable {
+    let code: String
+    let message: String
+
+    init(_ code: String, _ message: String) {
+      self.code = code
+      self.message = message
+    }
+  }
+
+  public init(code: String, message: String) { parts = Parts(code, message) }
+
+  /// A short word for programs, `[a-z0-9_]`.
+  public var code: String {
+    get { parts.code }
+    set { parts = Parts(newValue, message) }
+  }
+
+  /// What failed, why, and what to do.
+  public var message: String {
+    get { parts.message }
+    set { parts = Parts(code, newValue) }
+  }
+
+  public static func == (left: StageFailure, right: StageFailure) -> Bool {
+    left.parts === right.parts || left.code == right.code && left.message == right.message
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(code)
+    hasher.combine(message)
   }
 }

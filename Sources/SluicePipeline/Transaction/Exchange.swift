@@ -70,6 +70,8 @@ public final class Exchange: @unchecked Sendable {
 
   var isResponseBodyEmpty: Bool { Self.isBodyEmpty(&nativeResponse) }
 
+  func setResponseBody(_ body: consuming Body) { nativeResponse?.body = consume body }
+
   private static func status(_ response: inout Response?) -> Int { response?.status ?? 0 }
   private static func isThere(_ response: inout Response?) -> Bool { response != nil }
   private static func isBodyEmpty(_ response: inout Response?) -> Bool { response?.body.isEmpty ?? true }

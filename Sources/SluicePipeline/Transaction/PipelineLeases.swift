@@ -19,3 +19,14 @@ public final class PipelineLeases: @unchecked Sendable {
     whenNone = body
   }
 }
+
+// Safe because the pipeline keeps its leases; else counting, which is no atomic operation, would come with six of them.
+extension Pipeline {
+  func takeLease(on loop: Int) {
+    unsafe Unmanaged.passUnretained(leases[loop])._withUnsafeGuaranteedRef { $0.take() }
+  }
+
+  func giveBackLease(on loop: Int) {
+    unsafe Unmanaged.passUnretained(leases[loop])._withUnsafeGuaranteedRef { $0.giveBack() }
+  }
+}

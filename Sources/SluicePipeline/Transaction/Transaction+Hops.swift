@@ -47,7 +47,7 @@ extension Transaction {
   }
 
   private func call(_ binding: StageBinding, _ hops: HopState, _ number: Int, at place: StagePlace) -> Verdict {
-    let started = environment.loop.now
+    let started = loop.now
     let verdict: Verdict
     if let redirect = hops.redirect {
       verdict = binding.interceptor.interceptRedirect(exchange, redirect)
@@ -55,7 +55,7 @@ extension Transaction {
       let offer = ChallengeOffer(status: hops.status, challenge: hops.challenges[number], answered: hops.answered)
       verdict = binding.interceptor.interceptChallenge(exchange, offer)
     }
-    clock = environment.loop.now
+    clock = loop.now
     if place.index < pipeline.hopStages.count {
       metrics.recordStage(.hop, place.index, nanoseconds: now().nanoseconds &- started.nanoseconds)
     }
@@ -73,6 +73,6 @@ extension Transaction {
     exchange.requestDocument = nil
     exchange.responseDocument = nil
     gatherer = nil
-    timings = nil
+    result.timings = nil
   }
 }

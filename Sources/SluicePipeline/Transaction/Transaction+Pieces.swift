@@ -29,7 +29,7 @@ extension Transaction {
     guard let suspended, progress != .stop else { return progress }
     isPieceSuspended = true
     if let limit = pipeline.stage(at: suspended).deadline {
-      stageDeadline = environment.loop.now + limit
+      stageDeadline = loop.now + limit
       armTimer()
     }
     return .pause

@@ -9,7 +9,7 @@ extension Transaction {
     let policy = pipeline.settings.retry
     let isWanted = failure.map(policy.wants) ?? policy.statuses.contains(exchange.responseStatus)
     guard isWanted, !hasSentUnrepeatable else { return .retryDenied(failure) }
-    let now = environment.loop.now
+    let now = loop.now
     let delay = retryDelay(policy, failure)
     guard now + delay < exchange.deadline else {
       let rest = exchange.deadline.duration(since: now)
@@ -28,7 +28,7 @@ extension Transaction {
     if failure?.code == TransportError.Code.resent.text, exchange.attempt == 0 { return .zero }
     let delay = policy.backoff.delay(after: exchange.attempt, using: &environment.loop.random)
     guard failure == nil, let headers = exchange.nativeResponse?.headers else { return delay }
-    return max(delay, RetryAfter.delay(headers, wallClock: environment.loop.wallClock) ?? .zero)
+    return max(delay, RetryAfter.delay(headers, wallClock: loop.wallClock) ?? .zero)
   }
 
   private func deny(_ failure: TransactionError?, _ note: String) -> TransactionMachine.Event {
@@ -62,7 +62,7 @@ extension Transaction {
   /// What a stage's verdict comes to whose wait would outlast the transaction; nil where there is time.
   func failureOfWait(_ delay: Duration) -> StageFailure? {
     guard delay > .zero else { return nil }
-    let now = environment.loop.now
+    let now = loop.now
     guard now + delay >= exchange.deadline else { return nil }
     return StageFailure(
       code: TransactionError.Code.deadline,

@@ -35,7 +35,7 @@ extension Transaction {
       transfer?.cancel()
       return nil
     case .waitToRetry(let delay):
-      retryAt = environment.loop.now + delay
+      retryAt = loop.now + delay
       armTimer()
       return nil
     case .beginAttempt(let attempt):
@@ -57,7 +57,7 @@ extension Transaction {
     emit(kind)
     guard kind == .willExecute else { return .done }
     do {
-      try original.validate()
+      try result.originalRequest.validate()
       return .done
     } catch { return .abort(TransactionError(error)) }
   }
@@ -67,7 +67,7 @@ extension Transaction {
     metrics.countAttempt()
     exchange.attempt = attempt
     exchange.hop = 0
-    exchange.nativeRequest = original
+    exchange.nativeRequest = result.originalRequest
     exchange.nativeResponse = nil
     exchange.requestDocument = nil
     exchange.responseDocument = nil
@@ -78,7 +78,7 @@ extension Transaction {
     hops = nil
     unroutedBody = nil
     retryAt = .distantFuture
-    attemptDeadline = environment.loop.now.advanced(byNanoseconds: pipeline.attemptTimeoutNanoseconds)
+    attemptDeadline = loop.now.advanced(byNanoseconds: pipeline.attemptTimeoutNanoseconds)
     armTimer()
   }
 
@@ -87,7 +87,7 @@ extension Transaction {
       try exchange.settleRequest()
       try routeRequestBody()
     } catch { return .abort(error) }
-    timings = nil
+    result.timings = nil
     transfer = environment.transport.start(exchange.nativeRequest, pipeline.settings.transfer, observer: self)
     return nil
   }

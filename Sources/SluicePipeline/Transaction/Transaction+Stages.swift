@@ -22,9 +22,6 @@ extension Transaction {
     _ bindings: [StageBinding], from first: Int, needs capability: StageCapabilities, as phase: Exchange.Phase,
     _ kind: StagePhase, _ function: (any Interceptor, Exchange) -> Verdict
   ) -> TransactionMachine.Event? {
-    let exchange = self.exchange
-    let loop = environment.loop
-    let metrics = self.metrics
     var started = clock ?? loop.now
     exchange.phase = phase
     for index in first..<bindings.count {
@@ -64,7 +61,7 @@ extension Transaction {
         return answer(.fault(Self.suspendedWithoutToken), binding)
       }
       if let limit = binding.deadline {
-        stageDeadline = environment.loop.now + limit
+        stageDeadline = loop.now + limit
         armTimer()
       }
       return nil

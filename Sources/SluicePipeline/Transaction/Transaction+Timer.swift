@@ -5,15 +5,15 @@ extension Transaction: LoopTimerTarget {
   /// cheaper than moving it with each phase.
   func armTimer() {
     // The timer is another transaction's by then.
-    if case .done = machine.phase { return }
+    if machine.isDone { return }
     let nearest = min(exchange.deadline, attemptDeadline, min(stageDeadline, retryAt))
     guard nearest != .distantFuture else { return }
     if timer.isArmed, timer.deadline <= nearest { return }
-    environment.loop.arm(timer, at: nearest, for: self)
+    loop.arm(timer, at: nearest, for: self)
   }
 
   public func timerDidFire(_ timer: LoopTimer) {
-    let now = environment.loop.now
+    let now = loop.now
     if exchange.deadline <= now {
       run(.abort(deadlineError))
     } else if stageDeadline <= now {
@@ -25,7 +25,7 @@ extension Transaction: LoopTimerTarget {
       attemptDeadline = .distantFuture
       run(.attemptTimedOut(attemptError))
     }
-    if machine.phase != .done { armTimer() }
+    if !machine.isDone { armTimer() }
   }
 
   private var deadlineError: TransactionError {

@@ -3,12 +3,10 @@ import SluiceMetrics
 
 // The ledger: what the tracers are told.
 extension Transaction {
-  var metrics: PipelineMetrics { pipeline.metrics[environment.loop.index] }
-
   /// The time of what happens in this run of the machine.
   func now() -> Instant {
     if let clock { return clock }
-    let time = environment.loop.now
+    let time = loop.now
     clock = time
     return time
   }
@@ -19,7 +17,7 @@ extension Transaction {
       TraceEvent(
         kind: kind, time: now(), exchange: exchange,
         status: status ?? exchange.responseStatus,
-        outcome: nil, error: nil, duration: .zero, finalTimings: kind == .didReceive ? timings : nil))
+        outcome: nil, error: nil, duration: .zero, finalTimings: kind == .didReceive ? result.timings : nil))
   }
 
   func emitRetry(after delay: Duration) {
@@ -37,7 +35,7 @@ extension Transaction {
     record(
       TraceEvent(
         kind: .didComplete, time: now, exchange: exchange, status: exchange.responseStatus, outcome: outcome,
-        error: error, duration: duration, finalTimings: timings))
+        error: error, duration: duration, finalTimings: result.timings))
   }
 
   private func record(_ event: TraceEvent) {
@@ -46,10 +44,9 @@ extension Transaction {
     if pipeline.measuresTracers {
       recordMeasured(event)
     } else {
-      let tracers = pipeline.tracers
-      for index in tracers.indices {
+      for index in pipeline.tracers.indices {
         // Safe because the pipeline, which the transaction keeps, keeps its tracers; else each event would retain them.
-        unsafe Unmanaged.passUnretained(tracers[index])._withUnsafeGuaranteedRef {
+        unsafe Unmanaged.passUnretained(pipeline.tracers[index])._withUnsafeGuaranteedRef {
           if $0.interests.contains(event.kind) { $0.tracer.record(event) }
         }
       }
@@ -60,8 +57,6 @@ extension Transaction {
   /// Reads the clock once before the tracers and once after each; what comes next goes on from the last reading, so that
   /// the time of a tracer is not taken for that of a stage.
   private func recordMeasured(_ event: TraceEvent) {
-    let loop = environment.loop
-    let metrics = self.metrics
     var before = loop.now
     for (index, binding) in pipeline.tracers.enumerated() where binding.wants(event.kind) {
       let isTaken = binding.tracer.offer(event)

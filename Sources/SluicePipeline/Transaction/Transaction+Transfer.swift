@@ -3,7 +3,7 @@ import SluiceMetrics
 
 extension Transaction: TransferObserver {
   public func transferWillIssue(_ headers: inout HeaderFields) -> Bool {
-    guard machine.phase != .done else { return false }
+    guard !machine.isDone else { return false }
     exchange.phase = .issue
     // Moved, not copied: stages change the list in place.
     exchange.issueHeaders = headers
@@ -15,9 +15,9 @@ extension Transaction: TransferObserver {
       return false
     }
     metrics.countHop()
-    issued = Request(
+    result.issuedRequest = Request(
       method: exchange.nativeRequest.method, url: exchange.nativeRequest.url, headers: headers,
-      body: exchange.nativeRequest.body, timeout: original.timeout)
+      body: exchange.nativeRequest.body, timeout: result.originalRequest.timeout)
     noteIssue()
     emit(.didIssue)
     return true
@@ -25,15 +25,22 @@ extension Transaction: TransferObserver {
 
   /// Leaves in ``clock`` when the last of them ended.
   private func callIssueStages() -> TransactionError? {
-    var started = environment.loop.now
+    var started = loop.now
     clock = started
-    for (index, binding) in pipeline.issueStages.enumerated() where binding.capabilities.contains(.issue) {
-      if let match = binding.match, !match.matches(exchange.nativeRequest) { continue }
-      let verdict = binding.interceptor.interceptIssue(exchange)
-      let now = environment.loop.now
+    for index in pipeline.issueStages.indices {
+      // As for the other stages: the pipeline keeps them.
+      let stage = unsafe Unmanaged.passUnretained(pipeline.issueStages[index])
+      let answer = unsafe stage._withUnsafeGuaranteedRef { binding -> Verdict? in
+        guard binding.capabilities.contains(.issue), matches(binding) else { return nil }
+        return binding.interceptor.interceptIssue(exchange)
+      }
+      guard let verdict = answer else { continue }
+      let now = loop.now
       metrics.recordStage(.issue, index, nanoseconds: now.nanoseconds &- started.nanoseconds)
       started = now
       clock = now
+      if case .proceed = verdict { continue }
+      let binding = pipeline.issueStages[index]
       switch verdict {
       case .proceed: continue
       case .fail(let failure): return TransactionError(failure, stage: binding.name)
@@ -49,38 +56,39 @@ extension Transaction: TransferObserver {
   }
 
   public func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {
-    guard machine.phase != .done else { return }
+    guard !machine.isDone else { return }
     clock = nil
     emit(.didReceiveInformational, status: status)
   }
 
-  public func transferDidReceiveHead(_ head: Response) -> BodyDisposition {
-    guard machine.phase != .done else { return .discard }
-    exchange.nativeResponse = head
+  public func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {
+    guard !machine.isDone else { return .discard }
+    exchange.nativeResponse = consume head
     exchange.responseDocument = nil
     isAnsweringHead = true
     disposition = .hold
     run(eventOfHead())
     isAnsweringHead = false
-    return machine.phase == .done ? .discard : disposition
+    return machine.isDone ? .discard : disposition
   }
 
   public func transferDidReceive(_ piece: [UInt8]) -> BodyProgress {
-    guard machine.phase != .done else { return .stop }
+    guard !machine.isDone else { return .stop }
     return pass(piece, from: 0)
   }
 
-  public func transferDidEnd(_ end: TransferEnd) {
-    guard machine.phase != .done else { return }
+  public func transferDidEnd(_ end: consuming TransferEnd) {
+    guard !machine.isDone else { return }
     transfer = nil
-    timings = end.timings
-    metrics.addBytes(sent: end.timings.bytesSent, received: end.timings.bytesReceived)
+    let timings = end.timings
+    metrics.addBytes(sent: timings.bytesSent, received: timings.bytesReceived)
+    result.timings = timings
     if let error = end.error { noteEnd(error) }
     if let hopFailure { return run(.abort(hopFailure)) }
     guard end.error == nil else { return run(.ended(end.error.map { TransactionError($0) })) }
     if !end.trailers.isEmpty { exchange.nativeResponse?.trailers = end.trailers }
     if let failure = passEnd() { return run(.abort(failure)) }
-    if case .empty = end.body {} else { exchange.nativeResponse?.body = end.body }
+    if case .empty = end.body {} else { exchange.setResponseBody(end.takeBody()) }
     if let gatherer {
       exchange.nativeResponse?.body = gatherer.finish()
       self.gatherer = nil

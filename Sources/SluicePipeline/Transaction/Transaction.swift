@@ -11,8 +11,12 @@ public final class Transaction: @unchecked Sendable {
 
   let pipeline: Pipeline
   let environment: LoopEnvironment
+  // Out of the pipeline and the environment: reaching through these retains and releases what lies between.
+  let loop: any EventLoop
+  let metrics: PipelineMetrics
   let exchange: Exchange
-  let original: Request
+  /// What the completion will be given; holds the original request.
+  let result: ResultRecord
   var machine: TransactionMachine
   let sink: (any BodySink)?
   let checks: ResponseChecks?
@@ -27,10 +31,6 @@ public final class Transaction: @unchecked Sendable {
   var disposition = BodyDisposition.hold
   /// Why a stage or a sink ended the hop.
   var hopFailure: TransactionError?
-  /// Of the last hop, once it has ended.
-  var timings: TransferTimings?
-  /// The last hop's request as it went out.
-  var issued: Request?
   var gatherer: (any BodyGatherer)?
   /// Whether a request of this attempt may have reached a server that must not get it twice.
   var hasSentUnrepeatable = false
@@ -81,14 +81,18 @@ public final class Transaction: @unchecked Sendable {
     return transaction
   }
 
+  @inline(__always)
   private init(
     _ request: consuming Request, _ environment: LoopEnvironment, _ pipeline: Pipeline, _ parent: ParentContext,
     _ sink: (any BodySink)?, _ checks: ResponseChecks?, _ completion: @escaping Completion
   ) {
-    let now = environment.loop.now
+    let loop = environment.loop
+    let now = loop.now
     let limit = request.timeout?.nanoseconds ?? pipeline.deadlineNanoseconds
     self.pipeline = pipeline
     self.environment = environment
+    self.loop = loop
+    metrics = pipeline.metrics[loop.index]
     timer = environment.takeTimer()
     self.checks = checks ?? pipeline.settings.checks
     self.sink = self.checks?.extract == nil ? sink : nil
@@ -99,16 +103,17 @@ public final class Transaction: @unchecked Sendable {
         maximumAttempts: pipeline.settings.maximumAttempts, responseStagesWantBody: pipeline.responseStagesWantBody,
         streamsBody: self.sink != nil || pipeline.changesResponsePieces, isReplayable: request.body.isReplayable,
         retriesStatuses: pipeline.retriesStatuses, retriesFailures: pipeline.retriesFailures))
-    original = request
+    let id = TransactionID(using: &environment.loop.random)
+    result = ResultRecord(id: id, copy request)
     exchange = Exchange(
-      loop: environment.loop, id: TransactionID(using: &environment.loop.random), request: request, started: now,
+      loop: loop, id: id, request: request, started: now,
       deadline: now.advanced(byNanoseconds: limit), parent: parent,
       requestIDHeader: pipeline.settings.requestIDHeader)
   }
 
   private func start() {
     place = environment.enter(self)
-    pipeline.leases[environment.loop.index].take()
+    pipeline.takeLease(on: loop.index)
     metrics.transactionDidBegin()
     metrics.countAttempt()
     exchange.transaction = self
@@ -120,12 +125,12 @@ public final class Transaction: @unchecked Sendable {
   /// Ends the transaction as cancelled, unless it has ended. From any thread.
   public func cancel() {
     let error = TransactionError(code: TransactionError.Code.cancelled, message: "the caller cancelled the transaction")
-    environment.loop.post { self.run(.abort(error)) }
+    loop.post { self.run(.abort(error)) }
   }
 
   /// Goes on after the sink paused. From any thread.
   public func resumeReceiving() {
-    environment.loop.post { self.transfer?.resumeReceiving() }
+    loop.post { self.transfer?.resumeReceiving() }
   }
 
   var current: StageBinding? { currentPlace.map { $0.phase == .hop ? hopStage($0.index) : pipeline.stage(at: $0) } }
@@ -135,12 +140,12 @@ public final class Transaction: @unchecked Sendable {
   /// The end: lets go of everything, then tells.
   func finish(_ failure: TransactionError?) {
     // When all is told: what serves this pipeline may end then.
-    defer { pipeline.leases[environment.loop.index].giveBack() }
-    environment.loop.disarm(timer)
+    defer { pipeline.giveBackLease(on: loop.index) }
+    loop.disarm(timer)
     environment.giveBack(timer)
     withdrawToken()
     if machine.isOnWire {
-      timings = transfer?.timings
+      result.timings = transfer?.timings
       transfer?.cancel()
     }
     transfer = nil
@@ -157,12 +162,13 @@ public final class Transaction: @unchecked Sendable {
     delegate = nil
     environment.leave(place)
     guard let completion = completion.take() else { return }
+    result.requestID = exchange.requestID
     // Moved out of what ends here, not copied.
-    completion.call(
-      TransactionResult(
-        id: exchange.id, requestID: exchange.requestID, response: exchange.nativeResponse.take(), error: error,
-        attempts: exchange.attempt + 1, duration: duration, timings: timings, originalRequest: original,
-        issuedRequest: issued.take()))
+    result.response = exchange.nativeResponse.take()
+    result.error = error
+    result.attempts = exchange.attempt + 1
+    result.duration = duration
+    completion.call(TransactionResult(result))
   }
 
   private func settleLastForms() -> TransactionError? {

@@ -2,20 +2,62 @@ public import SluiceMessages
 
 /// Why a transaction failed.
 public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A short word for programs: those of ``TransportError/Code``, those of ``Code``, or what a stage gave.
-  public var code: String
-  /// What failed, why, and what to do.
-  public var message: String
-  /// The stage at fault; nil where it was the transport, the request or the caller.
-  public var stage: String?
-  /// Whether no byte of the request can have reached the server.
-  public var isBeforeSending: Bool
+  /// Behind one reference: every event, action and result has room for an error, and few have one.
+  private var parts: Parts
+
+  private final class Parts: Sendable {
+    let code: String
+    let message: String
+    let stage: String?
+    let isBeforeSending: Bool
+
+    init(_ code: String, _ message: String, _ stage: String?, _ isBeforeSending: Bool) {
+      self.code = code
+      self.message = message
+      self.stage = stage
+      self.isBeforeSending = isBeforeSending
+    }
+  }
 
   public init(code: String, message: String, stage: String? = nil, isBeforeSending: Bool = false) {
-    self.code = code
-    self.message = message
-    self.stage = stage
-    self.isBeforeSending = isBeforeSending
+    parts = Parts(code, message, stage, isBeforeSending)
+  }
+
+  /// A short word for programs: those of ``TransportError/Code``, those of ``Code``, or what a stage gave.
+  public var code: String {
+    get { parts.code }
+    set { parts = Parts(newValue, message, stage, isBeforeSending) }
+  }
+
+  /// What failed, why, and what to do.
+  public var message: String {
+    get { parts.message }
+    set { parts = Parts(code, newValue, stage, isBeforeSending) }
+  }
+
+  /// The stage at fault; nil where it was the transport, the request or the caller.
+  public var stage: String? {
+    get { parts.stage }
+    set { parts = Parts(code, message, newValue, isBeforeSending) }
+  }
+
+  /// Whether no byte of the request can have reached the server.
+  public var isBeforeSending: Bool {
+    get { parts.isBeforeSending }
+    set { parts = Parts(code, message, stage, newValue) }
+  }
+
+  public static func == (left: TransactionError, right: TransactionError) -> Bool {
+    left.parts === right.parts
+      || left.code == right.code && left.message == right.message && left.stage == right.stage
+        && left.isBeforeSending == right.isBeforeSending
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(code)
+    hasher.combine(message)
+    hasher.combine(stage)
+    hasher.combine(isBeforeSending)
   }
 
   public init(_ error: TransportError) {

@@ -16,7 +16,7 @@ extension TransactionMachine {
   }
 
   mutating func crossed(_ crossing: Crossing) -> Action {
-    guard phase == .connecting else { return .wait }
+    guard case .connecting = phase else { return .wait }
     self.crossing = crossing
     phase = .crossingNotice
     return .emit(.didReceive)

@@ -127,7 +127,7 @@ struct TransactionMachine: Sendable {
   }
 
   mutating func handle(_ event: Event) -> Action {
-    if phase == .done { return .wait }
+    if isDone { return .wait }
     switch event {
     case .begin:
       phase = .starting
@@ -154,6 +154,11 @@ struct TransactionMachine: Sendable {
     case .crossingStage: phase = .crossingStage(index)
     default: break
     }
+  }
+
+  /// Whether the transaction has come to its end.
+  var isDone: Bool {
+    if case .done = phase { true } else { false }
   }
 
   mutating func complete(_ error: TransactionError?) -> Action {
@@ -215,7 +220,7 @@ extension TransactionMachine {
   }
 
   private mutating func head() -> Action {
-    guard phase == .connecting else { return .wait }
+    guard case .connecting = phase else { return .wait }
     guard plan.responseStagesWantBody else {
       phase = .receiveNotice
       return .emit(.didReceive)

@@ -2,47 +2,91 @@ public import SluiceMessages
 import SluiceMetrics
 
 /// What a transaction came to; given exactly once.
+///
+/// One reference wide: the record behind it is the transaction's own, which fills it in while it runs and lets go of it with
+/// the completion.
 public struct TransactionResult: Sendable {
-  public let id: TransactionID
-  public let requestID: String
-  /// Whatever response there is, also beside an error.
-  public var response: Response?
-  /// Nil where the transaction succeeded.
-  public var error: TransactionError?
-  /// How many attempts were made; 0 where the transaction was turned away before it began.
-  public let attempts: Int
-  /// From submission to the end.
-  public let duration: Duration
-  /// Of the last hop, as far as it got; nil where none was made.
-  public let timings: TransferTimings?
-  /// The request as the caller gave it.
-  public let originalRequest: Request
-  /// The request as the last hop sent it, with what stages and redirects made of it; nil where nothing was sent.
-  public let issuedRequest: Request?
+  private var record: ResultRecord
 
-  init(
-    id: TransactionID, requestID: String, response: Response?, error: TransactionError?, attempts: Int,
-    duration: Duration, timings: TransferTimings?, originalRequest: Request, issuedRequest: Request?
-  ) {
-    self.id = id
-    self.requestID = requestID
-    self.response = response
-    self.error = error
-    self.attempts = attempts
-    self.duration = duration
-    self.timings = timings
-    self.originalRequest = originalRequest
-    self.issuedRequest = issuedRequest
-  }
+  init(_ record: ResultRecord) { self.record = record }
 
   /// The result of a transaction that was turned away before it began.
   public init(refused id: TransactionID, _ request: Request, _ error: TransactionError) {
-    self.init(
-      id: id, requestID: id.description, response: nil, error: error, attempts: 0, duration: .zero, timings: nil,
-      originalRequest: request, issuedRequest: nil)
+    record = ResultRecord(id: id, request)
+    record.requestID = id.description
+    record.error = error
   }
 
+  public var id: TransactionID { record.id }
+  public var requestID: String { record.requestID }
+
+  /// Whatever response there is, also beside an error.
+  public var response: Response? {
+    get { record.response }
+    set {
+      record = ResultRecord(copying: record)
+      record.response = newValue
+    }
+  }
+
+  /// Nil where the transaction succeeded.
+  public var error: TransactionError? {
+    get { record.error }
+    set {
+      record = ResultRecord(copying: record)
+      record.error = newValue
+    }
+  }
+
+  /// How many attempts were made; 0 where the transaction was turned away before it began.
+  public var attempts: Int { record.attempts }
+
+  /// From submission to the end.
+  public var duration: Duration { record.duration }
+
+  /// Of the last hop, as far as it got; nil where none was made.
+  public var timings: TransferTimings? { record.timings }
+
+  /// The request as the caller gave it.
+  public var originalRequest: Request { record.originalRequest }
+
+  /// The request as the last hop sent it, with what stages and redirects made of it; nil where nothing was sent.
+  public var issuedRequest: Request? { record.issuedRequest }
+
   public var outcome: TransactionOutcome { TransactionOutcome(error) }
+}
+
+/// What a result says, in one place from the beginning of the transaction on, so that nothing has to be copied at its end.
+///
+/// Unchecked, since it is written by one party alone: by the loop until the completion is called, and by nobody after it; a
+/// result that is changed gets a record of its own.
+final class ResultRecord: @unchecked Sendable {
+  let id: TransactionID
+  let originalRequest: Request
+  var requestID = ""
+  var response: Response?
+  var error: TransactionError?
+  var attempts = 0
+  var duration = Duration.zero
+  var timings: TransferTimings?
+  var issuedRequest: Request?
+
+  init(id: TransactionID, _ request: consuming Request) {
+    self.id = id
+    originalRequest = consume request
+  }
+
+  init(copying other: ResultRecord) {
+    id = other.id
+    originalRequest = other.originalRequest
+    requestID = other.requestID
+    response = other.response
+    error = other.error
+    attempts = other.attempts
+    duration = other.duration
+    timings = other.timings
+    issuedRequest = other.issuedRequest
+  }
 }
 
 extension TransactionOutcome {

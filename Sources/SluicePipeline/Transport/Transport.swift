@@ -11,7 +11,7 @@ public protocol Transport: AnyObject {
   ///
   /// The transport keeps the observer until `didEnd`. `request` is the complete request; redirects, challenges and
   /// retries are not the transport's to handle, and a second sending that the wire library starts by itself is aborted.
-  func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer
+  func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer
 
   /// Whether a request to the origin is handed to an HTTP proxy, who may demand credentials of its own; false where it is
   /// not known.
@@ -87,13 +87,13 @@ public protocol TransferObserver: AnyObject {
   func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields)
 
   /// The head of the final response is there; its body is still empty.
-  func transferDidReceiveHead(_ head: Response) -> BodyDisposition
+  func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition
 
   /// A piece of a body that is streamed; the content decoded.
   func transferDidReceive(_ piece: [UInt8]) -> BodyProgress
 
   /// The end, exactly once.
-  func transferDidEnd(_ end: TransferEnd)
+  func transferDidEnd(_ end: consuming TransferEnd)
 }
 
 /// What becomes of a response body.

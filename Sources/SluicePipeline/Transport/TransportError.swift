@@ -29,16 +29,51 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public static let transport = Code("transport")
   }
 
-  public var code: Code
-  /// What failed, why and, where there is something, what to do.
-  public var message: String
-  /// Whether no byte of the request can have reached the server, so that sending it again repeats nothing.
-  public var isBeforeSending: Bool
+  /// Behind one reference: every transfer has room for an error, and few have one.
+  private var parts: Parts
+
+  private final class Parts: Sendable {
+    let code: Code
+    let message: String
+    let isBeforeSending: Bool
+
+    init(_ code: Code, _ message: String, _ isBeforeSending: Bool) {
+      self.code = code
+      self.message = message
+      self.isBeforeSending = isBeforeSending
+    }
+  }
 
   public init(_ code: Code, _ message: String, isBeforeSending: Bool = false) {
-    self.code = code
-    self.message = message
-    self.isBeforeSending = isBeforeSending
+    parts = Parts(code, message, isBeforeSending)
+  }
+
+  public var code: Code {
+    get { parts.code }
+    set { parts = Parts(newValue, message, isBeforeSending) }
+  }
+
+  /// What failed, why and, where there is something, what to do.
+  public var message: String {
+    get { parts.message }
+    set { parts = Parts(code, newValue, isBeforeSending) }
+  }
+
+  /// Whether no byte of the request can have reached the server, so that sending it again repeats nothing.
+  public var isBeforeSending: Bool {
+    get { parts.isBeforeSending }
+    set { parts = Parts(code, message, newValue) }
+  }
+
+  public static func == (left: TransportError, right: TransportError) -> Bool {
+    left.parts === right.parts
+      || left.code == right.code && left.message == right.message && left.isBeforeSending == right.isBeforeSending
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(code)
+    hasher.combine(message)
+    hasher.combine(isBeforeSending)
   }
 
   public var description: String { "\(code.text): \(message)" }

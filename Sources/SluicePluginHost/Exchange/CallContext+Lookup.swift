@@ -65,7 +65,10 @@ extension CalledExchange {
   }
 
   /// Keeps an object alive until the call returns.
-  func keep(_ object: AnyObject) { call.pointee.kept.append(object) }
+  func keep(_ object: AnyObject) {
+    if call.pointee.kept == nil { call.pointee.kept = [] }
+    call.pointee.kept?.append(object)
+  }
 
   /// Lends bytes until the call returns.
   func lend(_ bytes: consuming [UInt8]) -> UnsafeBufferPointer<UInt8> {

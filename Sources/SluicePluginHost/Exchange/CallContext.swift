@@ -39,8 +39,8 @@ struct CallContext {
   var offeredToken: SuspensionToken?
   /// Where `body_write` puts what it is given.
   var output: UnsafeMutablePointer<[UInt8]>?
-  /// What was lent to the plugin until the call returns.
-  var kept: [AnyObject] = []
+  /// What was lent to the plugin until the call returns; nil before anything was.
+  var kept: [AnyObject]?
 
   init(_ instance: PluginInstance, _ exchange: Exchange?, _ phase: CallPhase, scope: Scope = .call) {
     name = Self.makeName(of: instance.seat.index)

@@ -22,7 +22,7 @@ struct BodyCollector {
     try spill?.write(piece)
   }
 
-  func finish() -> Body {
+  consuming func finish() -> Body {
     if let spill { return .file(spill.finish()) }
     return bytes.isEmpty ? .empty : .bytes(bytes)
   }

@@ -10,7 +10,11 @@ extension CurlHandle {
     setSocketCallbacks(context)
     sluice_easy_set_pointer(easy, CURLOPT_PREREQDATA, context)
     sluice_easy_set_prereq_function(easy) { context, _, _, _, localPort in
-      CurlHandle.with(context) { $0.willIssue(from: localPort) } == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+      guard let context else { return CURL_PREREQFUNC_ABORT }
+      let isIssued = Unmanaged<CurlHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
+        handle.borrowedTransfer.map { $0._withUnsafeGuaranteedRef { $0.willIssue(through: handle, from: localPort) } }
+      }
+      return isIssued == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
     }
   }
 

@@ -21,7 +21,8 @@ final class CurlHandle {
   var expectedFields = 8
   var expectedBytes = 256
 
-  private(set) var url = ""
+  /// What the last request was for; compared by identity first, which is all that a request repeated costs.
+  private(set) var url: HTTPURL?
   /// The whole time of the last request, in microseconds: libcurl tells the times of that one until it begins the next.
   private(set) var previousTotal = 0
   /// The URL in parts, so that libcurl does not parse and spell it anew for each request.
@@ -68,11 +69,13 @@ final class CurlHandle {
   var errorMessage: String { String(cString: errorText) }
 
   /// Sets what this request needs beyond what the handle has from the last one.
-  func aim(at request: Request, upload: Upload?) {
+  ///
+  /// - Parameter request: is not changed; borrowed where it lies, since a copy would cost more than this function mostly does.
+  func aim(at request: inout Request, upload: Upload?) {
     errorText[0] = 0
     socketError = 0
-    if url != request.url.string { setURL(request.url) }
-    let shape = Self.shape(of: request)
+    if url != request.url { setURL(request.url) }
+    let shape = Self.shape(of: &request)
     if shape != self.shape || method != request.method { setShape(shape, request.method) }
     suppressed = []
     switch shape {
@@ -93,7 +96,7 @@ final class CurlHandle {
 
   /// Gives libcurl the header lines; allowed until the request is built, and so inside the pre-request callback too.
   func setHeaders(_ headers: consuming HeaderFields) {
-    sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, list.fill(headers, suppressing: suppressed))
+    sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, list.fill(consume headers, suppressing: suppressed))
   }
 
   /// Lets go of everything that belonged to the last request.
@@ -109,7 +112,7 @@ final class CurlHandle {
     }
   }
 
-  private static func shape(of request: Request) -> Shape {
+  private static func shape(of request: inout Request) -> Shape {
     // A response to HEAD has no body, and libcurl sends none with it either.
     if request.method == "HEAD" { return .bodyless }
     switch request.body {
@@ -160,7 +163,7 @@ final class CurlHandle {
   }
 
   private func setURL(_ url: HTTPURL) {
-    self.url = url.string
+    self.url = url
     route = nil
     // User and password go as a header that stages see, not by libcurl's own ways.
     let text = url.userInfo.map { Self.remove($0, from: url.string) } ?? url.string

@@ -34,26 +34,24 @@ struct HeaderList: ~Copyable {
   mutating func fill(
     _ headers: consuming HeaderFields, suppressing: Suppressed
   ) -> UnsafeMutablePointer<curl_slist>? {
-    fields = headers
     count = 0
-    reserve(fields.count + 2)
+    reserve(headers.count + 2)
     if !emptyValues.isEmpty { emptyValues.removeAll(keepingCapacity: true) }
     var suppressing = suppressing
-    let hasEmptyValues = reserveEmptyValues()
+    let hasEmptyValues = reserveEmptyValues(for: headers)
     // The storage stays where it is: it is not changed while `fields` keeps it.
-    let base = UnsafeMutableRawPointer(mutating: fields.buffer.withUnsafeBytes { $0.baseAddress })
-    for index in fields.indices {
-      let name = fields.nameRange(at: index)
-      if Self.isLeftOut(fields.buffer.span.extracting(name), &suppressing), !fields.marks(at: index).contains(.forProxy)
-      {
-        continue
-      }
-      if hasEmptyValues, fields.valueRange(at: index).isEmpty {
-        appendEmptyValue(name)
+    let base = UnsafeMutableRawPointer(mutating: headers.buffer.withUnsafeBytes { $0.baseAddress })
+    for index in headers.indices {
+      let name = headers.nameRange(at: index)
+      let isLeftOut = Self.isLeftOut(headers.buffer.span.extracting(name), &suppressing)
+      if isLeftOut, !headers.marks(at: index).contains(.forProxy) { continue }
+      if hasEmptyValues, headers.valueRange(at: index).isEmpty {
+        appendEmptyValue(headers, name)
       } else {
         append(base?.advanced(by: name.lowerBound))
       }
     }
+    swap(&fields, &headers)
     if suppressing.contains(.expect) { append(Self.literal("Expect:")) }
     if suppressing.contains(.contentType) { append(Self.literal("Content-Type:")) }
     return count > 0 ? nodes : nil
@@ -85,18 +83,18 @@ struct HeaderList: ~Copyable {
   }
 
   /// All at once: the nodes point into the array, which must not move.
-  private mutating func reserveEmptyValues() -> Bool {
+  private mutating func reserveEmptyValues(for headers: borrowing HeaderFields) -> Bool {
     var needed = 0
-    for index in fields.indices where fields.valueRange(at: index).isEmpty {
-      needed += fields.nameRange(at: index).count + 2
+    for index in headers.indices where headers.valueRange(at: index).isEmpty {
+      needed += headers.nameRange(at: index).count + 2
     }
     if needed > 0 { emptyValues.reserveCapacity(needed) }
     return needed > 0
   }
 
-  private mutating func appendEmptyValue(_ name: Range<Int>) {
+  private mutating func appendEmptyValue(_ headers: borrowing HeaderFields, _ name: Range<Int>) {
     let start = emptyValues.count
-    emptyValues.append(contentsOf: fields.buffer[name])
+    emptyValues.append(contentsOf: headers.buffer[name])
     emptyValues.append(UInt8(ascii: ";"))
     emptyValues.append(0)
     append(emptyValues.withUnsafeMutableBytes { $0.baseAddress }?.advanced(by: start))

@@ -44,6 +44,11 @@ public final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     sluice_current_loop().map { Unmanaged<Loop>.fromOpaque($0).takeUnretainedValue() }
   }
 
+  /// The index of the loop whose thread calls; nil on another thread.
+  public static var currentIndex: Int? {
+    sluice_current_loop().map { Unmanaged<Loop>.fromOpaque($0)._withUnsafeGuaranteedRef(\.index) }
+  }
+
   public var isCurrent: Bool { sluice_current_loop() == UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
 
   public var now: Instant { Self.clock() }

@@ -54,7 +54,7 @@ extension CurlTransfer {
   private func didReceiveHead() {
     guard let observer else { return }
     let head = Response(status: reader.status, headers: reader.takeHeaders(), version: reader.version)
-    if let failure = receive(observer.transferDidReceiveHead(head)) { self.failure = failure }
+    if let failure = receive(observer.transferDidReceiveHead(consume head)) { self.failure = failure }
     noteEarlyEnd()
   }
 

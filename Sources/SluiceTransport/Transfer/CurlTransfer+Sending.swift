@@ -5,8 +5,8 @@ import SluicePipeline
 // Called by libcurl.
 extension CurlTransfer {
   /// The connection stands. False stops libcurl before it writes a byte.
-  func willIssue(from port: Int32) -> Bool {
-    guard failure == nil, !isCancelled, let handle, let observer else { return false }
+  func willIssue(through handle: CurlHandle, from port: Int32) -> Bool {
+    guard failure == nil, !isCancelled, let observer else { return false }
     guard !hasIssued else {
       failure = TransportError(
         .resent,
@@ -18,14 +18,16 @@ extension CurlTransfer {
     if upload != nil { issuedAt = transport.loop.now }
     localPort = port
     if let route = handle.route { transport.didConnect(route, port) }
-    var headers = request.headers
+    // Moved: they are issued once, and here they would count as shared when stages change them.
+    var headers = HeaderFields()
+    swap(&headers, &request.headers)
     addCredentials(to: &headers)
     guard observer.transferWillIssue(&headers), !isCancelled else {
       failure = .cancelled(request)
       return false
     }
-    handle.setHeaders(headers)
-    reader = ResponseReader(expectedFields: handle.expectedFields, expectedBytes: handle.expectedBytes)
+    handle.setHeaders(consume headers)
+    reader.begin(expectedFields: handle.expectedFields, expectedBytes: handle.expectedBytes)
     return true
   }
 

@@ -17,7 +17,8 @@ final class CurlTransfer: Transfer {
   static let discardBytes = 65_536
 
   let transport: CurlTransport
-  let request: Request
+  /// Without its headers once they are issued.
+  @exclusivity(unchecked) var request: Request
   let options: TransferOptions
 
   // Unchecked, here and in the other classes of a transfer: confined to the loop, and no access lasts while an observer
@@ -61,15 +62,17 @@ final class CurlTransfer: Transfer {
   var issuedAt: Instant?
   var sentAt: Instant?
 
+  // Inlined, where what is given is moved and not copied.
+  @inline(__always)
   init(
-    _ transport: CurlTransport, _ request: Request, _ options: TransferOptions,
+    _ transport: CurlTransport, _ request: consuming Request, _ options: TransferOptions,
     _ observer: any TransferObserver
   ) {
     self.transport = transport
-    self.request = request
+    self.request = consume request
     self.options = options
     self.observer = observer
-    reader = ResponseReader(expectedFields: 0, expectedBytes: 0)
+    reader = ResponseReader()
   }
 
   var isOver: Bool {
@@ -144,11 +147,10 @@ final class CurlTransfer: Transfer {
 
   /// Libcurl is done with the transfer, or we are. [loop, outside libcurl]
   func finish(_ code: CURLcode) {
-    guard let handle else { return }
+    guard let handle = handle.take() else { return }
     let timings = measured(handle)
     let error = error(for: code, handle)
     noteSizes(handle)
-    self.handle = nil
     transport.release(handle, localPort)
     if error == nil, disposition == .hold, reader.isHeadDone, !isCancelled {
       phase = .held(timings)
@@ -158,18 +160,17 @@ final class CurlTransfer: Transfer {
   }
 
   /// Tells the observer, once.
-  func end(_ error: TransportError?, _ timings: TransferTimings) {
+  func end(_ error: TransportError?, _ timings: consuming TransferTimings) {
     if case .ended = phase { return }
     phase = .ended
     if let timer { transport.loop.disarm(timer) }
     transport.forget(self)
+    let collector = self.collector.take()
     let body = error == nil ? collector?.finish() ?? .empty : .empty
-    collector = nil
-    let observer = self.observer
-    self.observer = nil
+    let observer = self.observer.take()
     upload = nil
     observer?.transferDidEnd(
-      TransferEnd(error: error, body: body, trailers: reader.trailers, timings: timings))
+      TransferEnd(error: error, body: consume body, trailers: reader.trailers, timings: consume timings))
   }
 
   private func unpause() {

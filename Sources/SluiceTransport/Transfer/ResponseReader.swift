@@ -20,10 +20,12 @@ struct ResponseReader {
   private(set) var contentLength: Int?
   private(set) var hasContentCoding = false
   /// What a response of this server took last time, so that the arrays are made large enough at once.
-  private let expectedFields: Int
-  private let expectedBytes: Int
+  private var expectedFields = 0
+  private var expectedBytes = 0
 
-  init(expectedFields: Int, expectedBytes: Int) {
+  /// A request goes out: from here on it is its response that comes.
+  mutating func begin(expectedFields: Int, expectedBytes: Int) {
+    if status != 0 { self = ResponseReader() }
     self.expectedFields = expectedFields
     self.expectedBytes = expectedBytes
   }
