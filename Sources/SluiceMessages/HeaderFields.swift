@@ -1,7 +1,7 @@
 /// An ordered list of HTTP fields, names compared without case (RFC 9110 §5.1).
 ///
 /// All fields share one byte buffer in which each stands as `name: value` and a final NUL, the very form that
-/// libcurl takes, so that a message goes to the wire without being spelled again. Copies are copy-on-write.
+/// libcurl takes, so that a line goes to the wire as it stands. Copies are copy-on-write.
 public struct HeaderFields: Sendable {
   /// Where one field lies in the buffer, and what is known about it.
   struct Entry: Sendable {

@@ -48,6 +48,44 @@ import Testing
     for absent in ["X-Early", "Transfer-Encoding", "Connection", "Content-Length"] { #expect(!sent.contains(absent)) }
   }
 
+  @Test func `fields go out in their order, whichever of them libcurl looks for itself`() async throws {
+    let server = try ScriptedServer([ScriptStep.respond() + ScriptStep.respond()])
+    var settings = TransportSettings.patient
+    settings.decodesContent = false
+    let wire = try Wire(settings)
+    let headers: HeaderFields = [
+      "X-A": "1", "x-b": "2", "Accept": "text/html", "X-C": "3", "traceparent": "00-a-b-01", "X-A": "4", "X-Empty": "",
+      "baggage": "k=v", "User-Agent": "test", "b3": "0", "Api-Key": "5", "X-": "6", "X-D": "7",
+    ]
+    let lines =
+      "X-A: 1\r\nx-b: 2\r\nAccept: text/html\r\nX-C: 3\r\ntraceparent: 00-a-b-01\r\nX-A: 4\r\nX-Empty:\r\nbaggage: k=v\r\n"
+      + "User-Agent: test\r\nb3: 0\r\nApi-Key: 5\r\nX-: 6\r\nX-D: 7\r\n\r\n"
+    _ = try await wire.send(Request(url: HTTPURL(server.baseURL), headers: headers))
+    // The second on a handle that has been used, and with fewer lines.
+    _ = try await wire.send(Request(url: HTTPURL(server.baseURL), headers: ["X-E": "8", "X-F": "9"]))
+    let sent = try #require(server.receivedText.first)
+    let start = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\n"
+    let wanted = start + lines + start + "Accept: */*\r\nX-E: 8\r\nX-F: 9\r\n\r\n"
+    #expect(sent == wanted)
+  }
+
+  @Test func `fields that go to libcurl in one piece are fields of their own over HTTP-2`() async throws {
+    let certificates = try await TestCertificates.shared()
+    var configuration = NginxConfiguration()
+    configuration.extraDirectives =
+      "location = /seen { return 200 '$server_protocol $http_x_a $http_x_b $http_accept $http_x_c $http_traceparent'; }"
+    let nginx = try await NginxServer.start(configuration, certificates: certificates)
+    var settings = TransportSettings.patient
+    settings.tls.ca = certificates.authority
+    let headers: HeaderFields = [
+      "X-A": "1", "X-B": "2", "Accept": "text/html", "X-C": "3", "traceparent": "00-a-b-01",
+    ]
+    let record = try await Wire(settings).send(
+      Request(url: HTTPURL(nginx.secureBaseURL + "/seen"), headers: headers))
+    #expect(record.error == nil)
+    #expect(record.bodyText == "HTTP/2.0 1 2 text/html 3 00-a-b-01")
+  }
+
   @Test func `user and password of the URL become a header unless the request has its own`() async throws {
     let server = try ScriptedServer(ScriptStep.respond())
     let wire = try Wire()

@@ -95,8 +95,8 @@ final class CurlHandle {
   }
 
   /// Gives libcurl the header lines; allowed until the request is built, and so inside the pre-request callback too.
-  func setHeaders(_ headers: consuming HeaderFields) {
-    sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, list.fill(consume headers, suppressing: suppressed))
+  func setHeaders(_ headers: borrowing HeaderFields) {
+    sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, list.fill(headers, suppressing: suppressed))
   }
 
   /// Lets go of everything that belonged to the last request.

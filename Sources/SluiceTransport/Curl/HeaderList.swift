@@ -1,22 +1,28 @@
 import CCurl
 import SluiceMessages
 
-/// The header lines of one request as libcurl's list, in nodes that are used again for the next.
+/// The header lines of one request as libcurl's list; nodes and text are used again for the next.
 ///
-/// The nodes point into the buffer of the fields, whose layout is libcurl's; only an empty value needs another
-/// spelling.
+/// Fields that libcurl has no business with and that follow one another are one node, with the line breaks between them in
+/// its text: libcurl searches its list a dozen times for fields of its own, and prints each node by itself, which takes
+/// longer for a header than everything else that happens to it. docs/decisions/header-runs.md has the numbers.
 struct HeaderList: ~Copyable {
   private var nodes: UnsafeMutablePointer<curl_slist>?
-  private var capacity = 0
+  private var nodeCapacity = 0
   private var count = 0
-  /// Keeps the bytes alive that the nodes point to; never changed while they do.
-  private var fields = HeaderFields()
-  /// `Name;`, libcurl's way to send an empty value.
-  private var emptyValues: [UInt8] = []
+  /// What the nodes point to: lines, each node's ended by a NUL.
+  private var text: UnsafeMutablePointer<UInt8>?
+  private var textCapacity = 0
+  private var textCount = 0
+  /// Whether the last node is one that a plain field may be added to.
+  private var isRunOpen = false
 
   init() {}
 
-  deinit { nodes?.deallocate() }
+  deinit {
+    nodes?.deallocate()
+    text?.deallocate()
+  }
 
   /// What libcurl would add by itself and must not.
   struct Suppressed: OptionSet {
@@ -27,42 +33,51 @@ struct HeaderList: ~Copyable {
     static let contentType = Suppressed(rawValue: 2)
   }
 
-  /// Builds the list; it is valid until the next call.
+  /// Builds the list, in the order of the fields; it is valid until the next call.
   ///
   /// Left out are the fields that frame a message or belong to one connection (RFC 9110 §7.6.1) and `Content-Length`:
   /// libcurl writes its own.
   mutating func fill(
-    _ headers: consuming HeaderFields, suppressing: Suppressed
+    _ headers: borrowing HeaderFields, suppressing: Suppressed
   ) -> UnsafeMutablePointer<curl_slist>? {
     count = 0
-    reserve(headers.count + 2)
-    if !emptyValues.isEmpty { emptyValues.removeAll(keepingCapacity: true) }
+    textCount = 0
+    isRunOpen = false
+    // A line break and a NUL for each field at most, which is one byte more than a line takes on the wire.
+    reserve(nodes: headers.count + 2, bytes: headers.wireByteCount + headers.count)
     var suppressing = suppressing
-    let hasEmptyValues = reserveEmptyValues(for: headers)
-    // The storage stays where it is: it is not changed while `fields` keeps it.
-    let base = UnsafeMutableRawPointer(mutating: headers.buffer.withUnsafeBytes { $0.baseAddress })
     for index in headers.indices {
+      let bytes = headers.buffer.span
       let name = headers.nameRange(at: index)
-      let isLeftOut = Self.isLeftOut(headers.buffer.span.extracting(name), &suppressing)
+      let value = headers.valueRange(at: index)
+      let isLeftOut = Self.isLeftOut(bytes.extracting(name), &suppressing)
       if isLeftOut, !headers.marks(at: index).contains(.forProxy) { continue }
-      if hasEmptyValues, headers.valueRange(at: index).isEmpty {
-        appendEmptyValue(headers, name)
+      if value.isEmpty {
+        appendEmptyValue(bytes.extracting(name))
       } else {
-        append(base?.advanced(by: name.lowerBound))
+        append(bytes.extracting(name.lowerBound..<value.upperBound), isPlain: Self.isPlain(bytes.extracting(name)))
       }
     }
-    swap(&fields, &headers)
-    if suppressing.contains(.expect) { append(Self.literal("Expect:")) }
-    if suppressing.contains(.contentType) { append(Self.literal("Content-Type:")) }
+    if suppressing.contains(.expect) { append("Expect:".utf8.span, isPlain: false) }
+    if suppressing.contains(.contentType) { append("Content-Type:".utf8.span, isPlain: false) }
     return count > 0 ? nodes : nil
   }
 
-  /// Lets go of the fields; secrets among them don't outlive their request.
-  mutating func clear() { fields = HeaderFields() }
-
-  private static func literal(_ text: StaticString) -> UnsafeMutableRawPointer {
-    UnsafeMutableRawPointer(mutating: text.utf8Start)
+  /// Wipes the text: secrets in it don't outlive their request.
+  mutating func clear() {
+    text?.update(repeating: 0, count: textCount)
+    textCount = 0
+    guard textCapacity > Self.keptBytes else { return }
+    text?.deallocate()
+    text = nil
+    textCapacity = 0
   }
+
+  /// Room that a handle keeps from one request to the next.
+  private static let keptBytes = 16_384
+
+  /// The lines that ``Suppressed`` stands for.
+  private static let suppressedBytes = 24
 
   /// Whether the field is left out; a default that the caller's own field replaces is not suppressed any more.
   private static func isLeftOut(_ name: Span<UInt8>, _ suppressing: inout Suppressed) -> Bool {
@@ -75,35 +90,75 @@ struct HeaderList: ~Copyable {
     return false
   }
 
-  private mutating func reserve(_ needed: Int) {
-    guard needed > capacity else { return }
-    nodes?.deallocate()
-    capacity = max(16, needed * 2)
-    nodes = .allocate(capacity: capacity)
-  }
-
-  /// All at once: the nodes point into the array, which must not move.
-  private mutating func reserveEmptyValues(for headers: borrowing HeaderFields) -> Bool {
-    var needed = 0
-    for index in headers.indices where headers.valueRange(at: index).isEmpty {
-      needed += headers.nameRange(at: index).count + 2
+  /// Whether it is one of those fields that libcurl never looks for. Of those that begin with `X-` it looks for one alone,
+  /// when it signs for AWS, which it is never asked to do here.
+  private static func isPlain(_ name: Span<UInt8>) -> Bool {
+    if name.count > 2, name[0].asciiLowercased == UInt8(ascii: "x"), name[1] == UInt8(ascii: "-") { return true }
+    return switch name.count {
+    case 2: FieldSyntax.equals(name, "b3")
+    case 7: FieldSyntax.equals(name, "baggage")
+    case 10: FieldSyntax.equals(name, "tracestate")
+    case 11: FieldSyntax.equals(name, "traceparent")
+    default: false
     }
-    if needed > 0 { emptyValues.reserveCapacity(needed) }
-    return needed > 0
   }
 
-  private mutating func appendEmptyValue(_ headers: borrowing HeaderFields, _ name: Range<Int>) {
-    let start = emptyValues.count
-    emptyValues.append(contentsOf: headers.buffer[name])
-    emptyValues.append(UInt8(ascii: ";"))
-    emptyValues.append(0)
-    append(emptyValues.withUnsafeMutableBytes { $0.baseAddress }?.advanced(by: start))
+  private mutating func reserve(nodes nodeCount: Int, bytes: Int) {
+    if nodeCount > nodeCapacity {
+      nodes?.deallocate()
+      nodeCapacity = max(16, nodeCount * 2)
+      nodes = .allocate(capacity: nodeCapacity)
+    }
+    if bytes + Self.suppressedBytes > textCapacity {
+      text?.deallocate()
+      textCapacity = max(1024, (bytes + Self.suppressedBytes) * 2)
+      text = .allocate(capacity: textCapacity)
+    }
   }
 
-  private mutating func append(_ text: UnsafeMutableRawPointer?) {
+  private mutating func append(_ line: Span<UInt8>, isPlain: Bool) {
+    if isPlain, isRunOpen {
+      // In place of the NUL.
+      textCount -= 1
+      write(UInt8(ascii: "\r"))
+      write(UInt8(ascii: "\n"))
+    } else {
+      beginNode()
+    }
+    isRunOpen = isPlain
+    write(line)
+    write(0)
+  }
+
+  /// `Name;`, libcurl's way to send an empty value.
+  private mutating func appendEmptyValue(_ name: Span<UInt8>) {
+    beginNode()
+    isRunOpen = false
+    write(name)
+    write(UInt8(ascii: ";"))
+    write(0)
+  }
+
+  /// A node for the text that comes next.
+  private mutating func beginNode() {
     guard let nodes, let text else { return }
-    nodes[count] = curl_slist(data: text.assumingMemoryBound(to: CChar.self), next: nil)
+    let line = UnsafeMutableRawPointer(text + textCount).assumingMemoryBound(to: CChar.self)
+    nodes[count] = curl_slist(data: line, next: nil)
     if count > 0 { nodes[count - 1].next = nodes + count }
     count += 1
+  }
+
+  private mutating func write(_ byte: UInt8) {
+    text?[textCount] = byte
+    textCount += 1
+  }
+
+  private mutating func write(_ bytes: Span<UInt8>) {
+    guard let text else { return }
+    bytes.withUnsafeBufferPointer { source in
+      guard let start = source.baseAddress else { return }
+      (text + textCount).update(from: start, count: source.count)
+    }
+    textCount += bytes.count
   }
 }

@@ -26,7 +26,7 @@ extension CurlTransfer {
       failure = .cancelled(request)
       return false
     }
-    handle.setHeaders(consume headers)
+    handle.setHeaders(headers)
     reader.begin(expectedFields: handle.expectedFields, expectedBytes: handle.expectedBytes)
     return true
   }
