@@ -86,6 +86,20 @@ import Testing
     #expect(record.bodyText == "HTTP/2.0 1 2 text/html 3 00-a-b-01")
   }
 
+  @Test func `a server is verified on a handle that has spoken clear text before`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let nginx = try await NginxServer.start(certificates: certificates)
+    var settings = TransportSettings.patient
+    settings.tls.ca = certificates.authority
+    let trusting = try Wire(settings)
+    let wary = try Wire()
+    for wire in [trusting, wary] { #expect(try await wire.get(nginx.baseURL + "/json").error == nil) }
+    #expect(try await trusting.get(nginx.secureBaseURL + "/json").error == nil)
+    #expect(try await wary.get(nginx.secureBaseURL + "/json").error?.code == .tls)
+    #expect(try await trusting.get(nginx.baseURL + "/json").error == nil)
+    #expect(try await trusting.get(nginx.secureBaseURL + "/json").error == nil)
+  }
+
   @Test func `user and password of the URL become a header unless the request has its own`() async throws {
     let server = try ScriptedServer(ScriptStep.respond())
     let wire = try Wire()

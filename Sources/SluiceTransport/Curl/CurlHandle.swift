@@ -181,6 +181,7 @@ final class CurlHandle {
 
   private func setVersion(_ scheme: Origin.Scheme) {
     self.scheme = scheme
+    setTrust(scheme)
     let offersHTTP2 = settings.httpVersion == .http2 && scheme == .https && CurlLibrary.speaksHTTP2
     let version = offersHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
     sluice_easy_set_long(
@@ -207,12 +208,28 @@ final class CurlHandle {
     if settings.decodesContent { sluice_easy_set_text(easy, CURLOPT_ACCEPT_ENCODING, "") }
     if let option = proxy.option { sluice_easy_set_text(easy, CURLOPT_PROXY, option) }
     // Or libcurl looks into the environment before each request, for the exceptions of a proxy that is not there.
-    if proxy.option == "" { sluice_easy_set_text(easy, CURLOPT_NOPROXY, "*") }
+    if proxy.option == "" {
+      sluice_easy_set_text(easy, CURLOPT_NOPROXY, "*")
+      // As for servers in clear text: there is no proxy to verify.
+      sluice_easy_set_text(easy, CURLOPT_PROXY_CAPATH, nil)
+      sluice_easy_set_text(easy, CURLOPT_PROXY_CAINFO, nil)
+    }
     configure(settings.tls)
   }
 
+  /// In clear text nobody is verified, and libcurl would copy the names of the trusted files for each request.
+  private func setTrust(_ scheme: Origin.Scheme) {
+    let isSecure = scheme == .https
+    let defaults = sluice_curl_version()?.pointee
+    sluice_easy_set_text(easy, CURLOPT_CAPATH, isSecure ? defaults?.capath : nil)
+    if let ca = settings.tls.ca, isSecure {
+      sluice_easy_set_text(easy, CURLOPT_CAINFO, ca)
+    } else {
+      sluice_easy_set_text(easy, CURLOPT_CAINFO, isSecure ? defaults?.cainfo : nil)
+    }
+  }
+
   private func configure(_ tls: TLSSettings) {
-    if let ca = tls.ca { sluice_easy_set_text(easy, CURLOPT_CAINFO, ca) }
     if let certificate = tls.certificate { sluice_easy_set_text(easy, CURLOPT_SSLCERT, certificate) }
     if let key = tls.key { sluice_easy_set_text(easy, CURLOPT_SSLKEY, key) }
     guard !tls.verify else { return }
