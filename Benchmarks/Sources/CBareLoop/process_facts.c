@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "bare_loop.h"
 
@@ -17,6 +18,12 @@ double bench_cpu_seconds(void) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+uint64_t bench_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 long bench_peak_megabytes(void) {

@@ -33,4 +33,10 @@ double bench_cpu_seconds(void);
 // The largest resident memory of this process so far.
 long bench_peak_megabytes(void);
 
+// How often the calling thread has allocated so far. Counted by this program's own malloc, calloc, realloc and the aligned ones.
+uint64_t bench_thread_allocations(void);
+
+// The monotonic clock.
+uint64_t bench_nanoseconds(void);
+
 #endif

@@ -1,0 +1,107 @@
+import CBareLoop
+import Dispatch
+import Sluice
+
+/// What the built-in `headers` costs a hop that gets traceparent, tracestate, baggage and a request id: the time and the allocations
+/// between two stages of this program that stand before and after it, less what the two cost by themselves.
+struct HeadersCost {
+  static let name = "headers"
+
+  private let with: StageWindow
+  private let without: StageWindow
+  private let plan: Plan
+
+  init(_ plan: Plan) throws {
+    self.plan = plan
+    with = try StageWindow(plan, hasHeaders: true)
+    without = try StageWindow(plan, hasHeaders: false)
+  }
+
+  func report() throws {
+    print("\(plan.url): \(plan.rounds) rounds of \(plan.requests) requests, \(plan.connections) at a time")
+    var costs: [Double] = []
+    var allocations: [Double] = []
+    for round in 0...plan.rounds {
+      let bare = try without.median(requests: plan.requests)
+      let full = try with.median(requests: plan.requests)
+      // The first has what is done once.
+      guard round > 0 else { continue }
+      costs.append(full.nanoseconds - bare.nanoseconds)
+      allocations.append(full.allocations - bare.allocations)
+    }
+    print(
+      "headers: \(Spread(costs).text(digits: 0)) ns per hop, \(Spread(allocations).text(digits: 2)) allocations per hop"
+    )
+  }
+}
+
+/// An engine whose hops are measured from one stage to another.
+private final class StageWindow: @unchecked Sendable {
+  // Sendable: all of it is touched on the engine's one loop alone; the semaphore hands it over.
+  private var startTime: UInt64 = 0
+  private var startAllocations: UInt64 = 0
+  private var times: [UInt64] = []
+  private var allocations: [UInt64] = []
+  private var failed = 0
+  private var toStart = 0
+  private var running = 0
+  private let connections: Int
+  private var engine: Engine?
+  private let request: Request
+  private let done = DispatchSemaphore(value: 0)
+
+  init(_ plan: Plan, hasHeaders: Bool) throws {
+    request = Request(url: try HTTPURL(plan.url))
+    connections = plan.connections
+    let text = """
+      {"plugins": {"headers": {"builtin": "headers", "config": {"hosts": ["127.0.0.1", "localhost"]}}},
+       "transport": {"loops": 1}}
+      """
+    var configuration = try Configuration(text: Array(text.utf8))
+    configuration.transport.tls.ca = plan.certificateAuthority
+    configuration.append(StageCode(issue: { [unowned self] _, _ in begin() }), named: "before")
+    if hasHeaders { configuration.issue.append(StageReference("headers")) }
+    configuration.append(StageCode(issue: { [unowned self] _, _ in end() }), named: "after")
+    engine = try Engine(configuration)
+  }
+
+  private func begin() {
+    startAllocations = bench_thread_allocations()
+    startTime = bench_nanoseconds()
+  }
+
+  private func end() {
+    times.append(bench_nanoseconds() - startTime)
+    allocations.append(bench_thread_allocations() - startAllocations)
+  }
+
+  /// The middle one of the hops: what interrupts a few of them does not count.
+  func median(requests: Int) throws -> (nanoseconds: Double, allocations: Double) {
+    times.removeAll(keepingCapacity: true)
+    allocations.removeAll(keepingCapacity: true)
+    times.reserveCapacity(requests)
+    allocations.reserveCapacity(requests)
+    toStart = requests
+    // On the loop, so that each further request is submitted where it runs.
+    engine?.submit(request) { [self] _ in
+      for _ in 0..<min(connections, requests) { startNext() }
+    }
+    done.wait()
+    guard failed == 0 else { throw BenchmarkError("headers: \(failed) of \(requests) requests failed") }
+    return (Spread(times.map { Double($0) }).median, Spread(allocations.map { Double($0) }).median)
+  }
+
+  private func startNext() {
+    toStart -= 1
+    running += 1
+    engine?.submit(request, parent: Self.parent) { [self] result in
+      running -= 1
+      if result.error != nil { failed += 1 }
+      if toStart > 0 { startNext() } else if running == 0 { done.signal() }
+    }
+  }
+
+  private static let parent = ParentContext(
+    traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", tracestate: "vendor=opaque",
+    baggage: "user=alice,tier=gold;p=1")
+}
