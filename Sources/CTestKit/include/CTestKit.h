@@ -2,6 +2,7 @@
 #ifndef SLUICE_CTESTKIT_H
 #define SLUICE_CTESTKIT_H
 #include <spawn.h>
+#include <stddef.h>
 
 /// A pipe whose ends are closed in child processes; -1 with errno on failure. [any]
 int sluice_test_pipe(int ends[2]);
@@ -11,5 +12,8 @@ int sluice_test_close_from(posix_spawn_file_actions_t *actions, int first);
 
 /// Adds "change to this folder"; the path is copied. [any]
 int sluice_test_change_folder(posix_spawn_file_actions_t *actions, const char *path);
+
+/// Bytes that were allocated and not freed, in all arenas of the process and as mappings of their own. [any]
+size_t sluice_test_allocated_bytes(void);
 
 #endif

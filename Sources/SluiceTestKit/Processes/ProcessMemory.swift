@@ -1,7 +1,13 @@
+import CTestKit
 import Glibc
 
-/// For tests that show that something allocates nothing: in a process without memory, whatever allocates dies.
+/// What tests ask of the allocator of this process.
 public enum ProcessMemory {
+  /// What was allocated and not freed: what a leak adds to. Resident memory also has what the allocator keeps for later.
+  public static var allocatedBytes: Int { Int(sluice_test_allocated_bytes()) }
+
+  /// For tests that show that something allocates nothing: in a process without memory, whatever allocates dies.
+  ///
   /// Takes the limit for new memory away, then every byte that the allocator still has. For the child of an exit test.
   public static func exhaust() {
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)

@@ -1,7 +1,7 @@
 /// A TCP server that sends exactly the bytes it is told to, for what a correct HTTP server would never do.
 ///
 /// Each connection follows the script of its number; connections beyond the last script repeat that one. After its
-/// script a connection is closed. Everything received is kept verbatim.
+/// script a connection is closed. Everything received is kept verbatim, unless told otherwise.
 public final class ScriptedServer: Sendable {
   public let port: UInt16
   public var baseURL: String { "http://127.0.0.1:\(port)" }
@@ -18,13 +18,17 @@ public final class ScriptedServer: Sendable {
   private let isStopped = Signal()
   private let limit: Duration
 
-  /// `limit` ends reads and writes on which nothing moves.
-  public init(_ scripts: [[ScriptStep]], limit: Duration = Patience.limit) throws {
+  /// - Parameters:
+  ///   - limit: ends reads and writes on which nothing moves.
+  ///   - keepsReceived: false for runs of many thousand connections; ``received`` is empty bytes then.
+  public init(_ scripts: [[ScriptStep]], limit: Duration = Patience.limit, keepsReceived: Bool = true) throws {
     listener = try ListeningSocket()
     port = listener.port
     self.scripts = scripts
     self.limit = limit
-    let runner = Runner(listener: listener, scripts: scripts, isStopped: isStopped, state: state, limit: limit)
+    let runner = Runner(
+      listener: listener, scripts: scripts, isStopped: isStopped, state: state, limit: limit,
+      keepsReceived: keepsReceived)
     Threads.start { runner.acceptAll() }
   }
 
@@ -68,6 +72,7 @@ public final class ScriptedServer: Sendable {
     let isStopped: Signal
     let state: Watched<State>
     let limit: Duration
+    let keepsReceived: Bool
 
     func acceptAll() {
       while !isStopped.isSet, let socket = listener.accept(limit: limit) {
@@ -87,7 +92,7 @@ public final class ScriptedServer: Sendable {
     private func play(_ number: Int, on socket: StreamSocket) {
       let script = scripts.isEmpty ? [] : scripts[min(number, scripts.count - 1)]
       var performance = ScriptPerformance(socket: socket, isStopped: isStopped) { bytes in
-        state.update { $0.received[number] += bytes }
+        if keepsReceived { state.update { $0.received[number] += bytes } }
       }
       performance.play(script)
       state.update { state in

@@ -2,23 +2,24 @@ import Sluice
 import SluiceServer
 import SluiceTestKit
 
-/// A server that delays, redirects, refuses and hangs up, and one that cuts what it serves in the middle.
+/// A server that delays, redirects, refuses and hangs up, and some that cut what they serve in the middle.
 final class ChaosServer: Sendable {
   private let server: EmbeddedServer
-  private let cutter: ScriptedServer
+  private let cutters: [ScriptedServer]
 
   init(seed: UInt64) throws {
     server = try EmbeddedServer { Self.answer($0, seed) }
-    cutter = try ScriptedServer([
+    let scripts: [[ScriptStep]] = [
       [.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Le"), .reset],
       [.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"), .reset],
       [.reset], [.receiveHead],
-    ])
+    ]
+    cutters = try scripts.map { try ScriptedServer([$0], keepsReceived: false) }
   }
 
   func stop() {
     server.stop()
-    cutter.stop()
+    for cutter in cutters { cutter.stop() }
   }
 
   /// The request of that number, to one of the servers or to nobody.
@@ -26,7 +27,7 @@ final class ChaosServer: Sendable {
     var dice = ChaosDice(seed, "/\(number)", "request")
     let base =
       switch dice.draw(0...19) {
-      case 0: cutter.baseURL
+      case 0: cutters[dice.draw(0...cutters.count - 1)].baseURL
       case 1: "http://127.0.0.1:1"
       default: server.baseURL
       }
