@@ -12,22 +12,21 @@ do {
   guard bench_pin_thread(Int32(client)) else { throw BenchmarkError("cannot pin to processor \(client)") }
   if plan.subjects == [HeadersCost.name] {
     try HeadersCost(plan).report()
-    withExtendedLifetime(nginx) {}
-    exit(0)
+  } else {
+    let all: [any BenchmarkSubject] = [
+      try BareSubject(plan), try TransportSubject(plan, processor: client),
+      try EngineSubject(plan, plugins: plan.plugins),
+    ]
+    let subjects = plan.subjects.isEmpty ? all : all.filter { plan.subjects.contains($0.name) }
+    guard !subjects.isEmpty else {
+      throw BenchmarkError(
+        "no such subject; there are \(all.map(\.name).joined(separator: ", ")), and \(HeadersCost.name) alone")
+    }
+    print(
+      "\(plan.url): \(plan.rounds) rounds of \(plan.requests) requests, \(plan.connections) at a time,"
+        + " \(plan.headers.count) headers")
+    try Comparison(subjects: subjects, plan: plan).run()
   }
-  let all: [any BenchmarkSubject] = [
-    try BareSubject(plan), try TransportSubject(plan, processor: client),
-    try EngineSubject(plan, plugins: plan.plugins),
-  ]
-  let subjects = plan.subjects.isEmpty ? all : all.filter { plan.subjects.contains($0.name) }
-  guard !subjects.isEmpty else {
-    throw BenchmarkError(
-      "no such subject; there are \(all.map(\.name).joined(separator: ", ")), and \(HeadersCost.name) alone")
-  }
-  print(
-    "\(plan.url): \(plan.rounds) rounds of \(plan.requests) requests, \(plan.connections) at a time,"
-      + " \(plan.headers.count) headers")
-  try Comparison(subjects: subjects, plan: plan).run()
   // Kept until here: it ends with its owner.
   withExtendedLifetime(nginx) {}
 } catch {
