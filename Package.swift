@@ -117,12 +117,21 @@ let package = Package(
       name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON", "SluiceMessages"],
       swiftSettings: strict),
 
+    // What a helper process does: trying libraries out, for a swap and for their authors.
+    .target(
+      name: "SluiceConformance",
+      dependencies: [
+        "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceLocks",
+        "CSluice",
+      ], swiftSettings: strict),
+
     // The faces.
     .executableTarget(
       name: "SluiceCommand",
       dependencies: [
         "Sluice", "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceTransport", "SluiceMessages",
-        "SluiceMetrics", "SluiceJSON", "SluicePluginHost", "SluiceLocks", "CLinux",
+        "SluiceMetrics", "SluiceJSON", "SluicePluginHost", "SluiceConformance", "SluiceLocks",
+        "CLinux",
       ],
       swiftSettings: strict),
 
@@ -165,6 +174,7 @@ let package = Package(
         "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceTransport",
         "SluiceLocks", "CSluice",
       ]),
+    tests("SluiceConformance", ["SluicePluginHost", "SluiceJSON"]),
     tests("SluicePlugin", ["SluiceMessages", "SluiceJSON", "SluiceLocks", "CSluice", "CJansson"]),
     tests(
       "Sluice",

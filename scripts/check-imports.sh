@@ -18,8 +18,9 @@ edge  SluiceTransport   SluicePipeline SluiceMessages CCurl CLinux
 edge  SluicePluginHost  SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
 edge  SluiceServer      SluiceMessages SluiceJSON CMicrohttpd CLinux
 edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CLinux CCrypto
+edge  SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceJSON CSluice
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceMessages
-edge  SluiceCommand     Sluice SluiceServer SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON CLinux
+edge  SluiceCommand     Sluice SluiceServer SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
 edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules
 '

@@ -295,7 +295,8 @@ SLUICE_OFFSET(sluice_selftest_case, request, 24);
 SLUICE_OFFSET(sluice_selftest_case, expected_request, 32);
 SLUICE_OFFSET(sluice_selftest_case, response, 40);
 SLUICE_OFFSET(sluice_selftest_case, expected_response, 48);
-SLUICE_SIZE(sluice_selftest_case, 56);
+SLUICE_OFFSET(sluice_selftest_case, config, 56);
+SLUICE_SIZE(sluice_selftest_case, 64);
 
 SLUICE_OFFSET(sluice_selftest, size, 0);
 SLUICE_OFFSET(sluice_selftest, count, 4);

@@ -20,10 +20,13 @@ static inline const void *fixture_no_extension(const char *id) {
   return NULL;
 }
 
-/// The members of a table that is in order; later designators replace them.
-#define FIXTURE_TABLE                                                                                  \
+/// Who a plugin is.
+#define FIXTURE_IDENTITY                                                                               \
   .size = sizeof(sluice_plugin), .abi = SLUICE_ABI_VERSION, .id = "fixture", .version = "1.0.0",     \
-  .summary = "A fixture.", .create = fixture_create, .destroy = fixture_destroy
+  .summary = "A fixture."
+
+/// The members of a table that is in order.
+#define FIXTURE_TABLE FIXTURE_IDENTITY, .create = fixture_create, .destroy = fixture_destroy
 
 /// The entry point that gives a table.
 #define FIXTURE_ENTRY(table)                                                                           \

@@ -22,9 +22,12 @@ _sluice() {
     "echo") options="--port --host --help" ;;
     "verify-trace") options="--json --help" ;;
     "plugin inspect") options="--json --help" ;;
+    "plugin new") options="--lang --path --help" ;;
+    "plugin build") options="--configuration --help" ;;
+    "plugin validate") options="--config --list --only --seed --deadline --json --help" ;;
     "version") options="--help" ;;
     "help") options="--help" ;;
-    "plugin "*) options="inspect" ;;
+    "plugin "*) options="inspect new build validate" ;;
     *) options="" ;;
   esac
   if [ "$command" = help ] && [ "${current#-}" = "$current" ]; then options="send run check echo verify-trace plugin version help"; fi
@@ -32,7 +35,7 @@ _sluice() {
     -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
     *)
       case $command in
-        "plugin inspect" | verify-trace) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+        "plugin inspect" | "plugin build" | "plugin validate" | verify-trace) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
         "plugin "* | help) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
       esac
       ;;

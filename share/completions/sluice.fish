@@ -7,10 +7,13 @@ complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'Say what is wrong with a configuration and its plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a echo -d 'Run a server that answers each request with the request, as a document'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check a recorded event log against the rules of the ledger'
-complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a plugin -d 'Look at plugins'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a plugin -d 'Make, build, look at and check plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a version -d 'Show the version, the plugin ABI and the libraries in use'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a help -d 'Show what there is, or what a command takes'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect" -a inspect -d 'Read the facts of plugins without running their code'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect new build validate" -a inspect -d 'Read the facts of plugins without running their code'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect new build validate" -a new -d 'Make a folder with a plugin that builds at once'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect new build validate" -a build -d 'Build a plugin and print the path of its library'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect new build validate" -a validate -d 'Check that a plugin keeps the rules, each check in a process of its own'
 
 # sluice send
 complete -c sluice -n "__fish_seen_subcommand_from send" -s X -l request -x -d 'The method'
@@ -75,6 +78,26 @@ complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -F
 complete -c sluice -n "__fish_seen_subcommand_from inspect" -l json -d 'Print a JSON document for each, one a line'
 complete -c sluice -n "__fish_seen_subcommand_from inspect" -s h -l help -d 'Show this help'
 complete -c sluice -n "__fish_seen_subcommand_from inspect" -F
+
+# sluice plugin new
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s l -l lang -x -a 'c swift' -d 'c or swift; c without it'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s p -l path -r -F -d 'Make the folder there, and not here'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s h -l help -d 'Show this help'
+
+# sluice plugin build
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s c -l configuration -x -a 'debug release' -d 'debug, which is the default, or release'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s h -l help -d 'Show this help'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -F
+
+# sluice plugin validate
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -s c -l config -r -F -d 'The configuration of the instances; many plugins want one'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -s l -l list -d 'List the checks'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l only -x -d 'Run this check alone; more than one may be given'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l seed -x -d 'Try at random what was tried with this seed'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l deadline -x -d 'The time for each check, 30s without it'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l json -d 'Print a JSON document for each check, one a line'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -s h -l help -d 'Show this help'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -F
 
 # sluice version
 complete -c sluice -n "__fish_seen_subcommand_from version" -s h -l help -d 'Show this help'

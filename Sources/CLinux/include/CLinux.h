@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include "call_context.h"
 #include "current_loop.h"
+#include "helper_process.h"
 #include "mapped_library.h"
 #include "socket_type.h"
 #include "thread_name.h"

@@ -1,9 +1,13 @@
+import SluiceConformance
+import SluicePluginHost
+
 /// Finds the command that was asked for, runs it, and says what went wrong.
 enum CommandLineTool {
   static let commands: [CommandDescription] = [
     SendCommand.description, RunCommand.description, CheckCommand.description, EchoCommand.description,
     VerifyTraceCommand.description,
-    InspectCommand.description, VersionCommand.description, HelpCommand.description,
+    InspectCommand.description, ValidateCommand.description, NewCommand.description, BuildCommand.description,
+    VersionCommand.description, HelpCommand.description,
   ]
 
   static func run(_ words: [String]) -> ExitStatus {
@@ -25,6 +29,8 @@ enum CommandLineTool {
     case "-V", "--version": return try VersionCommand.description.run(ParsedArguments())
     default: break
     }
+    // A host has started it to try a library out; people have no use for it.
+    if words.elementsEqual(TrialSupervisor.arguments) { return ExitStatus(code: TrialRun.serve()) }
     let (command, rest) = try find(words)
     let arguments = try ArgumentParser.parse(rest, for: command)
     guard !arguments.has("help") else {

@@ -13,6 +13,7 @@ struct ExportedPlugin: @unchecked Sendable {
   let tracer: UnsafePointer<sluice_tracer>?
   let notifications: UnsafePointer<sluice_notifications>?
   let state: UnsafePointer<sluice_state>?
+  let selfTests: UnsafePointer<sluice_selftest>?
 
   private static let shared = Locked<ExportedPlugin?>(nil)
 
@@ -41,6 +42,7 @@ struct ExportedPlugin: @unchecked Sendable {
     tracer = makeTracerTable(type).map(keep)
     notifications = makeNotificationTable(type).map(keep)
     state = makeStateTable(type).map(keep)
+    selfTests = makeSelfTestTable(type).map(keep)
     guard interceptor != nil || tracer != nil || notifications != nil else {
       throw PluginFailure(
         message: "\(type) is neither an interceptor nor a tracer, and handles no notifications or scheduled work; "
@@ -64,7 +66,7 @@ private func check(_ type: any Plugin.Type) throws(PluginFailure) {
 }
 
 /// Puts a table where it stays.
-private func keep<Table>(_ table: Table) -> UnsafePointer<Table> {
+func keep<Table>(_ table: Table) -> UnsafePointer<Table> {
   let place = UnsafeMutablePointer<Table>.allocate(capacity: 1)
   place.initialize(to: table)
   return UnsafePointer(place)
@@ -92,5 +94,6 @@ private func findExtension(_ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
   if strcmp(id, SLUICE_TRACER_ID) == 0 { return exported.tracer.map { UnsafeRawPointer($0) } }
   if strcmp(id, SLUICE_NOTIFICATIONS_ID) == 0 { return exported.notifications.map { UnsafeRawPointer($0) } }
   if strcmp(id, SLUICE_STATE_ID) == 0 { return exported.state.map { UnsafeRawPointer($0) } }
+  if strcmp(id, SLUICE_SELFTEST_ID) == 0 { return exported.selfTests.map { UnsafeRawPointer($0) } }
   return nil
 }

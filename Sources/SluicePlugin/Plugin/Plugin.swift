@@ -21,6 +21,8 @@ public protocol Plugin: Sendable {
   /// Members that a configuration gets where it does not have them, before it is decoded. The compiler's own decoding
   /// takes no notice of a property's initial value.
   static var configurationDefaults: JSONValue? { get }
+  /// What the plugin checks itself with before a hot swap.
+  static var selfTests: [SelfTest<Self>] { get }
 
   /// Checks the configuration and remembers it: no I/O, no threads. What it throws is shown to the user.
   init(configuration: Configuration, host: PluginHost) throws
@@ -36,6 +38,7 @@ extension Plugin {
   public static var options: PluginOptions { [] }
   public static var configurationSchema: String? { nil }
   public static var configurationDefaults: JSONValue? { nil }
+  public static var selfTests: [SelfTest<Self>] { [] }
   public func activate() throws {}
   public func deactivate(deadline: Duration) {}
 }

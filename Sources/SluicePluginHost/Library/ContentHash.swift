@@ -6,7 +6,7 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
   public let hex: String
 
   /// nil when libcrypto refuses, which it does where SHA-256 is disabled by policy.
-  init?(of bytes: [UInt8]) {
+  package init?(of bytes: [UInt8]) {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: CUnsignedInt = 0
     let status = bytes.withUnsafeBytes { EVP_Digest($0.baseAddress, $0.count, &digest, &length, EVP_sha256(), nil) }

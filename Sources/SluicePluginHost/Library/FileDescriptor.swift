@@ -12,6 +12,9 @@ struct FileDescriptor: ~Copyable {
     raw = result
   }
 
+  /// Takes over a descriptor.
+  init(owning descriptor: CInt) { raw = descriptor }
+
   deinit { close(raw) }
 
   func status() -> stat? {

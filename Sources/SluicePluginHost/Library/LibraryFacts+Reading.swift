@@ -36,6 +36,7 @@ extension LibraryFacts {
     privateLibraries = links.privateLibraries(of: folder)
     language = Self.language(survey, links.needed)
     exportedSymbolCount = survey.exportedSymbolCount
+    strayExports = survey.strayExports
     uniqueSymbols = survey.uniqueSymbols
     usesJansson = survey.usesJansson
     ownJanssonSymbol = survey.ownJanssonSymbol

@@ -34,6 +34,8 @@ public struct LibraryFacts: Sendable, Hashable {
   /// A guess.
   public var language: Language
   public var exportedSymbolCount: Int
+  /// What it exports beside its entry point, mangled Swift names and the linker's marks left out.
+  public var strayExports: [String] = []
   /// Names bound once in the whole process, over all generations (STB_GNU_UNIQUE).
   public var uniqueSymbols: [String]
   public var usesJansson: Bool

@@ -32,7 +32,7 @@ public struct PluginError: Error, Sendable, Hashable {
   /// a configuration that is wrong (exit status 2).
   public var isRefusal: Bool {
     switch code {
-    case .notFound, .configuration, .store: false
+    case .notFound, .configuration, .store, .probeUnavailable: false
     default: true
     }
   }
@@ -88,6 +88,16 @@ extension PluginError.Code {
   public static let stateTooLarge = Self(rawValue: "state_too_large")
   /// It was refused before, for what it did while it served.
   public static let knownBad = Self(rawValue: "known_bad")
+
+  /// There is no helper to try a library out in, or it does not work.
+  public static let probeUnavailable = Self(rawValue: "probe_unavailable")
+  /// Its code ended the process that it was tried out in.
+  public static let probeExited = Self(rawValue: "probe_exited")
+  public static let probeCrashed = Self(rawValue: "probe_crashed")
+  public static let probeTimedOut = Self(rawValue: "probe_timed_out")
+  /// It started a process that went on after the trial.
+  public static let probeLeftProcess = Self(rawValue: "probe_left_process")
+  public static let selfTestFailed = Self(rawValue: "self_test_failed")
 }
 
 extension PluginError: CustomStringConvertible {

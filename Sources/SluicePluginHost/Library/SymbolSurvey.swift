@@ -12,6 +12,12 @@ struct SymbolSurvey {
   var usesCPlusPlus = false
   var exportedSymbolCount = 0
   var uniqueSymbols: [String] = []
+  var strayExports: [String] = []
+
+  /// Marks of the start and end of sections, which some linkers export from every library.
+  private static let linkerMarks = [
+    "_init", "_fini", "_edata", "_end", "_etext", "__bss_start", "__data_start", LibraryFacts.entrySymbol,
+  ]
 
   /// Functions that jansson's header only declares; its inline ones appear in every library that uses them.
   private static let janssonFunctions = [
@@ -31,7 +37,7 @@ struct SymbolSurvey {
   private mutating func noteDynamic(_ name: UnsafePointer<CChar>, _ symbol: GElf_Sym) {
     let isDefined = symbol.isDefined
     let isExported = isDefined && symbol.binding != STB_LOCAL && symbol.isVisible
-    if isExported { exportedSymbolCount += 1 }
+    if isExported { noteExport(name) }
     if isDefined && symbol.binding == STB_GNU_UNIQUE { uniqueSymbols.append(String(cString: name)) }
     if strcmp(name, LibraryFacts.entrySymbol) == 0 {
       entry = isExported ? (symbol.type == STT_FUNC ? .defined : .notFunction) : isDefined ? .hidden : .undefined
@@ -40,6 +46,13 @@ struct SymbolSurvey {
     // Not among the local ones: the start-up object that SwiftPM links into C targets has some.
     if strncmp(name, "_Z", 2) == 0 { usesCPlusPlus = true }
     noteContent(name, symbol)
+  }
+
+  private mutating func noteExport(_ name: UnsafePointer<CChar>) {
+    exportedSymbolCount += 1
+    guard strncmp(name, "$s", 2) != 0 else { return }
+    let text = String(cString: name)
+    if !Self.linkerMarks.contains(text) { strayExports.append(text) }
   }
 
   private mutating func noteLocal(_ name: UnsafePointer<CChar>, _ symbol: GElf_Sym) {

@@ -12,9 +12,14 @@ package final class StoredPlugin: Sendable {
   private let folder: String
   /// Kept for its lock; nil in tests.
   private let owner: StoreOwner?
+  /// False where another process made the copy, and will remove it.
+  private let isOwn: Bool
 
-  init(_ status: stat, folder: String, hash: ContentHash, generation: Int, owner: StoreOwner? = nil) {
+  init(
+    _ status: stat, folder: String, hash: ContentHash, generation: Int, owner: StoreOwner? = nil, isOwn: Bool = true
+  ) {
     self.owner = owner
+    self.isOwn = isOwn
     self.folder = folder
     self.hash = hash
     self.generation = generation
@@ -23,7 +28,18 @@ package final class StoredPlugin: Sendable {
     path = "\(folder)/\(StagingFolder.fileName)"
   }
 
+  /// A copy that another process has made, holds, and will remove.
+  package static func borrowed(_ image: LibraryImage) throws(PluginError) -> StoredPlugin {
+    let folder = LibraryPermissions.folder(of: image.realPath)
+    guard let file = FileDescriptor(opening: image.realPath, O_RDONLY | O_NOFOLLOW), let status = file.status() else {
+      throw PluginError(.unreadable, .plugin(name: nil, path: image.path), "cannot be read: \(systemMessage())")
+    }
+    let generation = folder.split(separator: "/").last.flatMap { Int($0) } ?? 1
+    return StoredPlugin(status, folder: folder, hash: image.hash, generation: generation, isOwn: false)
+  }
+
   deinit {
+    guard isOwn else { return }
     unlink(path)
     unlink("\(folder)/\(StoreOwner.linkName)")
     rmdir(folder)

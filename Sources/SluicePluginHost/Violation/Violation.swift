@@ -34,7 +34,7 @@ package enum Violation: Int, CaseIterable, Sendable {
   case lateDefinition
 
   /// What happened, as the end of a sentence about the plugin.
-  var text: String {
+  package var text: String {
     switch self {
     case .keptExchange: "used an exchange after the call it was passed to; nothing was touched"
     case .wrongThread: "used an exchange on a thread that runs no call; post and enter instead. Nothing was touched"

@@ -1,7 +1,7 @@
 public import SluiceMessages
-public import SluicePipeline
 
-/// A transport without a wire: each hop is answered by a closure. Confined to its loop.
+/// A transport without a wire: each hop is answered by a closure. For trial runs of plugins, and for tests. Confined to its
+/// loop.
 public final class StubTransport: Transport {
   /// What becomes of a hop.
   public enum Reply: Sendable {
@@ -15,12 +15,12 @@ public final class StubTransport: Transport {
     case silence
   }
 
-  private let loop: StubLoop
+  private let loop: any EventLoop
   private let answer: (Request) -> Reply
   /// The requests as they were issued, headers of the hop included.
   public fileprivate(set) var issued: [Request] = []
 
-  public init(loop: StubLoop, answer: @escaping (Request) -> Reply = { _ in .response(Response(status: 200)) }) {
+  public init(loop: any EventLoop, answer: @escaping (Request) -> Reply = { _ in .response(Response(status: 200)) }) {
     self.loop = loop
     self.answer = answer
   }
@@ -36,7 +36,7 @@ public final class StubTransport: Transport {
   }
 
   public func stream(of file: FileBody) throws(TransportError) -> BodyStream {
-    throw TransportError(.bodyFile, "the stub transport reads no files")
+    throw TransportError(.bodyFile, "there is no wire here, and no file is read")
   }
 }
 
@@ -57,7 +57,7 @@ private final class StubGatherer: BodyGatherer {
 /// One hop. Unchecked: confined to the loop, to which it posts only itself.
 private final class StubTransfer: Transfer, @unchecked Sendable {
   private let transport: StubTransport
-  private let loop: StubLoop
+  private let loop: any EventLoop
   private var request: Request
   private let reply: StubTransport.Reply
   private var observer: (any TransferObserver)?
@@ -67,7 +67,7 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
   private var isPaused = false
 
   init(
-    _ transport: StubTransport, _ loop: StubLoop, _ request: Request, _ reply: StubTransport.Reply,
+    _ transport: StubTransport, _ loop: any EventLoop, _ request: Request, _ reply: StubTransport.Reply,
     _ observer: any TransferObserver
   ) {
     self.transport = transport

@@ -1,0 +1,109 @@
+#define _GNU_SOURCE
+#include "helper_process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+
+int sluice_spawn_helper(
+    pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  sigset_t all, none;
+  int status = posix_spawn_file_actions_init(&actions);
+  if (status != 0) return status;
+  status = posix_spawnattr_init(&attributes);
+  if (status != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return status;
+  }
+  sigfillset(&all);
+  sigemptyset(&none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+  status = posix_spawn_file_actions_adddup2(&actions, channel, STDIN_FILENO);
+  if (status == 0) status = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  if (status == 0) status = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  if (status == 0) status = posix_spawn(process, path, &actions, &attributes, arguments, environment);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return status;
+}
+
+pid_t sluice_fork(void) { return fork(); }
+
+int sluice_open_process(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int sluice_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+int sluice_die_with_parent(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  return getppid() == parent;
+}
+
+/// `grace` is how much further the hard limit lies.
+static int limit(__rlimit_resource_t resource, uint64_t value, uint64_t grace) {
+  struct rlimit before;
+  if (getrlimit(resource, &before) != 0) return -1;
+  struct rlimit after = {
+      .rlim_cur = value < before.rlim_max ? (rlim_t)value : before.rlim_max,
+      .rlim_max = value + grace < before.rlim_max ? (rlim_t)(value + grace) : before.rlim_max};
+  return setrlimit(resource, &after);
+}
+
+int sluice_limit_process(const sluice_process_limits *limits) {
+  // At the soft limit of processor time comes SIGXCPU, which says what happened; at the hard one SIGKILL, which does not.
+  int failed = limit(RLIMIT_CORE, 0, 0) | limit(RLIMIT_CPU, limits->processor_seconds, 1) |
+               limit(RLIMIT_NOFILE, limits->descriptors, 0) | limit(RLIMIT_FSIZE, limits->file_bytes, 0);
+#ifndef IS_SANITIZED
+  failed |= limit(RLIMIT_AS, limits->memory_bytes, 0);
+#endif
+  return failed ? -1 : 0;
+}
+
+/// The parent in /proc/PID/stat: the second field behind the name, which may hold anything, brackets too.
+static pid_t parent_of(const char *process) {
+  char path[64], line[1024];
+  snprintf(path, sizeof path, "/proc/%.20s/stat", process);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  ssize_t size = read(file, line, sizeof line - 1);
+  close(file);
+  if (size <= 0) return -1;
+  line[size] = 0;
+  const char *name_end = strrchr(line, ')');
+  int parent = -1;
+  if (!name_end || sscanf(name_end + 1, " %*c %d", &parent) != 1) return -1;
+  return parent;
+}
+
+int sluice_list_children(pid_t *children, int capacity) {
+  DIR *processes = opendir("/proc");
+  if (!processes) return 0;
+  int count = 0;
+  for (struct dirent *entry; count < capacity && (entry = readdir(processes));) {
+    if (entry->d_name[0] < '1' || entry->d_name[0] > '9') continue;
+    if (parent_of(entry->d_name) == getpid()) children[count++] = (pid_t)atoi(entry->d_name);
+  }
+  closedir(processes);
+  return count;
+}

@@ -1,0 +1,87 @@
+import Glibc
+
+/// Where the headers and the Swift module for plugins are.
+struct PluginSDK {
+  /// The folder that holds `sluice/sluice.h`.
+  let headers: String
+  /// The Swift package with the product SluicePlugin.
+  let package: String
+
+  /// Beside this command, where it was installed or built; else what pkg-config knows.
+  static func find() throws(CommandError) -> PluginSDK {
+    if let program = programPath() {
+      var folder = Paths.folder(of: program)
+      while folder != "/" {
+        folder = Paths.folder(of: folder)
+        if let found = PluginSDK(installedAt: folder) ?? PluginSDK(sourceTree: folder) { return found }
+      }
+    }
+    if let prefix = variable("prefix"), let found = PluginSDK(installedAt: prefix) { return found }
+    throw CommandError(
+      .failed,
+      "the headers for plugins are neither beside this command nor known to pkg-config as \"sluice\"; "
+        + "run \"make install\", or set PKG_CONFIG_PATH")
+  }
+
+  private init?(installedAt prefix: String) {
+    headers = "\(prefix)/include"
+    package = "\(prefix)/share/sluice/sdk"
+    guard Self.isThere("\(headers)/sluice/sluice.h"), Self.isThere("\(package)/include/sluice/sluice.h") else {
+      return nil
+    }
+  }
+
+  private init?(sourceTree folder: String) {
+    headers = "\(folder)/include"
+    package = folder
+    guard Self.isThere("\(headers)/sluice/sluice.h"), Self.isThere("\(folder)/Sources/SluicePlugin") else { return nil }
+  }
+
+  private static func variable(_ name: String) -> String? {
+    ToolProcess(["pkg-config", "--variable=\(name)", "sluice"]).output().map { $0.filter { !$0.isNewline } }
+  }
+
+  private static func programPath() -> String? {
+    guard let path = realpath("/proc/self/exe", nil) else { return nil }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
+  private static func isThere(_ path: String) -> Bool { access(path, R_OK) == 0 }
+}
+
+/// Names of files, taken apart.
+enum Paths {
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+    return String(path[..<slash])
+  }
+
+  static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+  /// The names in a folder, sorted; empty for what is no folder.
+  static func names(in folder: String) -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// The absolute path without symbolic links; nil where there is nothing.
+  static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+}

@@ -1,0 +1,78 @@
+extension PluginTemplate {
+  /// - Parameter sdk: where the SDK was when the plugin was made; "sluice plugin build" says anew.
+  static func swift(_ name: String, sdk: String) -> [File] {
+    let type = typeName(name)
+    return [
+      File(path: "Sources/\(type)/\(type).swift", text: swiftSource(name, type)),
+      File(path: "Package.swift", text: manifest(name, type, sdk)),
+    ] + common(name, built: ".build/debug/lib\(name).so", ignored: "/.build/")
+  }
+
+  private static func manifest(_ name: String, _ type: String, _ sdk: String) -> String {
+    #"""
+    // swift-tools-version: 6.2
+    import PackageDescription
+
+    /// Both are set by "sluice plugin build": where the SDK is, and a name for this build. The module has it in its name, so that
+    /// nothing in a program that holds several builds finds a type of another by its name.
+    let sdk = Context.environment["SLUICE_SDK"] ?? "\#(sdk)"
+    let build = Context.environment["SLUICE_BUILD"] ?? "0"
+    let module = "\#(type)_\(build)"
+
+    let package = Package(
+      name: "\#(name)",
+      products: [.library(name: "\#(name)", type: .dynamic, targets: [module])],
+      dependencies: [.package(name: "sluice-sdk", path: sdk)],
+      targets: [
+        .target(
+          name: module, dependencies: [.product(name: "SluicePlugin", package: "sluice-sdk")], path: "Sources/\#(type)")
+      ],
+      swiftLanguageModes: [.v6]
+    )
+
+    """#
+  }
+
+  private static func swiftSource(_ name: String, _ type: String) -> String {
+    #"""
+    import SluicePlugin
+
+    /// Sets a header of each request.
+    struct \#(type): Plugin, RequestInterceptor {
+      struct Configuration: Decodable, Sendable {
+        var value: String
+      }
+
+      static let information = PluginInformation(
+        id: "\#(name)", version: "0.1.0", summary: "Sets a header of each request.")
+
+      /// Run before each hot swap, and by "sluice plugin validate".
+      static let selfTests = [
+        SelfTest<\#(type)>(
+          "sets-header", "The header is on the wire.", configuration: ["value": "red"],
+          expectedRequest: ["headers": ["x-\#(name)": "red"]])
+      ]
+
+      let configuration: Configuration
+
+      /// Checks and remembers; what opens or starts something belongs into `activate`.
+      init(configuration: Configuration, host: PluginHost) throws { self.configuration = configuration }
+
+      func intercept(_ request: Request, context: RequestContext) async throws {
+        request.headers["x-\#(name)"] = configuration.value
+      }
+    }
+
+    /// What the host reads before it runs anything: owner and sizes, ABI 1 to 1, flags, host features, version 0.1.0.
+    @section(".note.sluice") @used
+    public let note: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 0, 0, 1, 0)
+
+    /// What the host calls.
+    @c(sluice_plugin_entry)
+    public func entry(_ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError) -> PluginEntryTable {
+      export(\#(type).self, host, abi, error)
+    }
+
+    """#
+  }
+}

@@ -1,0 +1,59 @@
+/// The files of a new plugin.
+enum PluginTemplate {
+  struct File {
+    let path: String
+    let text: String
+  }
+
+  /// What both languages have beside their code.
+  static func common(_ name: String, built: String, ignored: String) -> [File] {
+    [
+      File(
+        path: "pipeline.json",
+        text: """
+          {
+            "plugins": {"\(name)": {"library": "\(built)", "config": {"value": "hello"}}},
+            "request": ["\(name)"]
+          }
+
+          """),
+      File(
+        path: "Makefile",
+        text: """
+          SLUICE ?= sluice
+
+          build:
+          \t$(SLUICE) plugin build .
+
+          # The cases of the plugin itself, and whether it keeps the rules of the ABI.
+          test: build
+          \t$(SLUICE) plugin validate --config '{"value": "hello"}' "$$($(SLUICE) plugin build .)"
+
+          .PHONY: build test
+
+          """),
+      File(path: ".gitignore", text: "\(ignored)\n"),
+      File(
+        path: "README.md",
+        text: """
+          # \(name)
+
+          A plugin for Sluice. It sets the header `x-\(name)` of each request.
+
+              sluice plugin build                      # prints the path of the library
+              make test                                # its own cases, and the rules of the ABI
+              sluice send -c pipeline.json https://example.com/ -v
+
+          | key | |
+          |---|---|
+          | `value` | what the header says |
+
+          """),
+    ]
+  }
+
+  /// `my-plugin` is `MyPlugin`.
+  static func typeName(_ name: String) -> String {
+    name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+  }
+}

@@ -1,0 +1,27 @@
+/// `sluice plugin build`.
+enum BuildCommand {
+  static let description = CommandDescription(
+    "plugin build", summary: "Build a plugin and print the path of its library", operands: "[DIR]",
+    operandCount: 0...1,
+    details: """
+      A folder with a Package.swift is built with "swift build", one with C files with the compiler, CC and CFLAGS respected.
+      Headers and SDK are those that belong to this command.
+      """,
+    options: [Option("configuration", "c", "NAME", "debug, which is the default, or release")],
+    run: { arguments throws(CommandError) in try build(arguments) })
+
+  private static func build(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
+    let configuration = arguments["configuration"] ?? "debug"
+    guard ["debug", "release"].contains(configuration) else {
+      throw CommandError(.usage, "--configuration: expected debug or release, found \"\(configuration)\"")
+    }
+    let given = arguments.operands.first ?? "."
+    guard let folder = Paths.resolved(given), Paths.isFolder(folder) else {
+      throw CommandError(.usage, "plugin build: there is no folder \(given)")
+    }
+    for library in try PluginBuild(folder: folder, isRelease: configuration == "release").run() {
+      try StandardOutput.write("\(library)\n")
+    }
+    return .succeeded
+  }
+}

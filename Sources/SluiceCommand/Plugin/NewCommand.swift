@@ -1,0 +1,76 @@
+import Glibc
+
+/// `sluice plugin new`.
+enum NewCommand {
+  static let description = CommandDescription(
+    "plugin new", summary: "Make a folder with a plugin that builds at once", operands: "NAME", operandCount: 1...1,
+    details: "NAME is made of lower-case letters, digits and dashes. Nothing that is there is overwritten.",
+    options: [
+      Option("lang", "l", "LANGUAGE", "c or swift; c without it"),
+      Option("path", "p", "DIR", "Make the folder there, and not here"),
+    ], run: { arguments throws(CommandError) in try make(arguments) })
+
+  private static func make(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
+    let name = try validated(arguments.operands[0])
+    let language = arguments["lang"] ?? "c"
+    let files: [PluginTemplate.File]
+    switch language {
+    case "c": files = PluginTemplate.c(name)
+    case "swift": files = PluginTemplate.swift(name, sdk: try PluginSDK.find().package)
+    default: throw CommandError(.usage, "--lang: expected c or swift, found \"\(language)\"")
+    }
+    let parent = arguments["path"] ?? "."
+    guard Paths.isFolder(parent) else { throw CommandError(.usage, "--path: there is no folder \(parent)") }
+    let folder = parent == "." ? name : "\(parent)/\(name)"
+    try makeFolder(folder)
+    for file in files { try write(file, in: folder) }
+    try StandardOutput.write(
+      """
+      \(folder)
+        build it:   sluice plugin build \(folder)
+        test it:    make -C \(folder) test
+        the code:   \(folder)/\(files[0].path)
+
+      """)
+    return .succeeded
+  }
+
+  private static func validated(_ name: String) throws(CommandError) -> String {
+    let isLetter = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
+    let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+    let bytes = Array(name.utf8)
+    guard bytes.count <= 64, let first = bytes.first, isLetter(first), bytes.last != UInt8(ascii: "-"),
+      bytes.allSatisfy({ isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "-") }), !name.contains("--")
+    else {
+      throw CommandError(
+        .usage,
+        "plugin new: \"\(name)\" is no name for a plugin: lower-case letters, digits and single dashes, "
+          + "a letter first, up to 64")
+    }
+    return name
+  }
+
+  private static func makeFolder(_ path: String) throws(CommandError) {
+    guard mkdir(path, 0o755) == 0 else {
+      let reason = errno == EEXIST ? "it is there already" : String(cString: strerror(errno))
+      throw CommandError(.failed, "plugin new: cannot make the folder \(path): \(reason)")
+    }
+  }
+
+  private static func write(_ file: PluginTemplate.File, in folder: String) throws(CommandError) {
+    let path = "\(folder)/\(file.path)"
+    var parent = folder
+    for part in file.path.split(separator: "/").dropLast() {
+      parent += "/\(part)"
+      mkdir(parent, 0o755)
+    }
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw CommandError(.failed, "cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+    defer { close(descriptor) }
+    if let number = Descriptors.write(file.text, to: descriptor) {
+      throw CommandError(.failed, "cannot write \(path): \(String(cString: strerror(number)))")
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import SluiceJSON
+
+/// One question that a conformance run asks of a library. Each is answered in a child process of its own.
+package struct ConformanceCheck: Sendable {
+  /// Stable, `[a-z0-9-]`.
+  package let name: String
+  /// What holds where it passes: a sentence without a full stop.
+  package let description: String
+  let answer: @Sendable (CheckRun) throws -> Void
+
+  init(_ name: String, _ description: String, _ answer: @escaping @Sendable (CheckRun) throws -> Void) {
+    self.name = name
+    self.description = description
+    self.answer = answer
+  }
+
+  package static let all: [ConformanceCheck] = librarySide + lifecycle + traffic + extensions
+
+  package static func named(_ name: String) -> ConformanceCheck? { all.first { $0.name == name } }
+}
+
+/// What came out of a check.
+package enum CheckVerdict: Sendable, Hashable {
+  case passed
+  case failed(String)
+  /// There was nothing to check, for that reason.
+  case skipped(String)
+
+  var document: JSONValue {
+    switch self {
+    case .passed: ["outcome": "passed"]
+    case .failed(let reason): ["outcome": "failed", "reason": JSONValue(reason)]
+    case .skipped(let reason): ["outcome": "skipped", "reason": JSONValue(reason)]
+    }
+  }
+
+  init?(_ document: JSONValue?) {
+    let reason = document?["reason"]?.string ?? ""
+    switch document?["outcome"]?.string {
+    case "passed": self = .passed
+    case "failed": self = .failed(reason)
+    case "skipped": self = .skipped(reason)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import SluiceJSON
+import SluiceLocks
+import SluicePipeline
+import SluicePluginHost
+
+// What a plugin may have beside its stages.
+extension ConformanceCheck {
+  static let extensions = [
+    ConformanceCheck("notifications", "Each notification is passed on, or taken and answered once") { run in
+      try run.withActiveInstance { host, instance in
+        guard instance.takesNotifications else { throw TrialFailure.skip("it takes no notifications") }
+        var generator = TrafficGenerator(run.random)
+        for topic in ["", "a", "sluice-validate", String(repeating: "t", count: 5000), "ä\n"] {
+          let offer = try run.offer(topic, generator.document(), to: instance, host)
+          guard offer != .ended(.missedDeadline) else {
+            throw TrialFailure("it took a notification and had not answered after \(TrialHost.patience)")
+          }
+        }
+        try instance.requireNoViolations()
+      }
+    },
+    ConformanceCheck("state-round-trip", "What an instance saves another can load, and saves it again") { run in
+      let host = try TrialHost(answer: TrafficGenerator.echo)
+      let generation = try run.library(host).generation
+      let first = try run.activeInstance(generation, host)
+      for _ in 0..<3 { try run.pass(host, first) }
+      guard first.keepsState else { throw TrialFailure.skip("it keeps no state") }
+      run.channel.step("in save of its state")
+      let saved = try run.save(first)
+      let second = try run.instance(generation, host)
+      run.channel.step("in load of its state")
+      try second.loadState(saved)
+      try second.activate()
+      run.channel.step("in save of a state that was loaded")
+      let again = try run.save(second)
+      guard again.version == saved.version, try JSONValue(parsing: again.text) == JSONValue(parsing: saved.text) else {
+        throw TrialFailure("it saves another state than the one that it has loaded")
+      }
+      try run.destroy(second)
+      try run.destroy(first)
+    },
+    ConformanceCheck("state-any", "load takes or refuses whatever the state is") { run in
+      let host = try TrialHost()
+      let generation = try run.library(host).generation
+      guard try generation.state() != nil else { throw TrialFailure.skip("it keeps no state") }
+      var generator = TrafficGenerator(run.random)
+      for number in 0..<100 {
+        let instance = try run.instance(generation, host)
+        let state = SavedState(text: generator.document().description, version: UInt32(number % 3))
+        run.channel.step("in load of the state \(state.text.prefix(300))")
+        // It may have its reasons.
+        try? instance.loadState(state)
+        try run.destroy(instance)
+      }
+    },
+    ConformanceCheck("self-tests", "The plugin's own cases pass") { run in
+      let host = try TrialHost(answer: SelfTestRun.answer)
+      let instance = try run.instance(run.library(host).generation, host)
+      let count = try SelfTestRun(host, instance, run.channel).run()
+      try run.destroy(instance)
+      if count == 0 { throw TrialFailure.skip("it has none") }
+    },
+  ]
+}
+
+extension CheckRun {
+  fileprivate func save(_ instance: PluginInstance) throws -> SavedState {
+    let outcome = Monitor<Result<SavedState?, PluginError>?>(nil)
+    Task.detached {
+      let result: Result<SavedState?, PluginError>
+      do { result = .success(try await instance.saveState(within: TrialHost.patience)) } catch { result = .failure(error) }
+      outcome.update { $0 = result }
+    }
+    guard let saved = try outcome.wait({ $0 }).get() else { throw TrialFailure("save gave nothing") }
+    return saved
+  }
+
+  fileprivate func offer(
+    _ topic: String, _ payload: JSONValue, to instance: PluginInstance, _ host: TrialHost
+  ) throws -> NotificationOffer {
+    let outcome = Monitor<NotificationOffer?>(nil)
+    channel.step("in on_notification of the topic \"\(topic.prefix(20))\"")
+    Task.detached {
+      let offer = await instance.offer(topic, payload, until: host.runtime.now + TrialHost.patience)
+      outcome.update { $0 = offer }
+    }
+    guard let offer = outcome.wait(upTo: TrialHost.patience * 2, { $0 }) else {
+      throw TrialFailure("the end of a notification did not come")
+    }
+    return offer
+  }
+}

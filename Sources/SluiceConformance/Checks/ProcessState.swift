@@ -1,0 +1,78 @@
+import Glibc
+
+/// What a process has, to compare with what it had.
+struct ProcessState: Equatable {
+  private(set) var descriptors: [Int: String]
+  private(set) var threads: [Int: String]
+
+  init() {
+    descriptors = Self.entries("/proc/self/fd") { Self.link("/proc/self/fd/\($0)") }
+    threads = Self.entries("/proc/self/task") { Self.text("/proc/self/task/\($0)/comm") }
+  }
+
+  /// What is here and was not there, in words; nil where there is nothing.
+  func added(since earlier: ProcessState, besides path: String? = nil) -> String? {
+    let descriptors = descriptors.filter { earlier.descriptors[$0.key] == nil && $0.value != path }
+    let threads = threads.filter { earlier.threads[$0.key] == nil && !Self.isOfRuntime($0.value) }
+    var parts: [String] = []
+    if !descriptors.isEmpty { parts.append(Self.words("descriptor", Array(descriptors.values))) }
+    if !threads.isEmpty { parts.append(Self.words("thread", Array(threads.values))) }
+    return parts.isEmpty ? nil : parts.joined(separator: " and ")
+  }
+
+  /// Waits, up to the limit, for what was added to go again: threads take a moment to end.
+  static func settled(
+    since earlier: ProcessState, besides path: String? = nil, within limit: Duration = .seconds(2)
+  ) -> String? {
+    for _ in 0..<max(1, Int(limit / .milliseconds(5))) {
+      guard ProcessState().added(since: earlier, besides: path) != nil else { return nil }
+      usleep(5000)
+    }
+    return ProcessState().added(since: earlier, besides: path)
+  }
+
+  /// The pool that Swift's tasks run on comes with the first task, and stays for the process.
+  private static func isOfRuntime(_ name: String) -> Bool {
+    name.hasPrefix("DispatchWorker") || name.hasPrefix("Dispatch") || name.hasPrefix("swift")
+  }
+
+  private static func words(_ noun: String, _ names: [String]) -> String {
+    let shown = names.sorted().prefix(3).joined(separator: ", ")
+    return "\(names.count) \(noun)\(names.count == 1 ? "" : "s") (\(shown)\(names.count > 3 ? " …" : ""))"
+  }
+
+  private static func entries(_ folder: String, _ describe: (Int) -> String) -> [Int: String] {
+    guard let directory = opendir(folder) else { return [:] }
+    defer { closedir(directory) }
+    var found: [Int: String] = [:]
+    let own = Int(dirfd(directory))
+    let isDescriptors = folder.hasSuffix("/fd")
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard let number = Int(name), !(isDescriptors && number == own) else { continue }
+      found[number] = describe(number)
+    }
+    return found
+  }
+
+  private static func link(_ path: String) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1024) { buffer in
+      guard let start = buffer.baseAddress else { return "?" }
+      let count = readlink(path, start, buffer.count)
+      return count > 0 ? String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self) : "?"
+    }
+  }
+
+  private static func text(_ path: String) -> String {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "?" }
+    defer { close(file) }
+    return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
+      let count = read(file, buffer.baseAddress, buffer.count)
+      let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<max(count, 0)])
+      return String(decoding: bytes.filter { $0 >= 0x20 }, as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package import SluiceJSON
+package import SluicePluginHost
+
+/// A conformance run: each check in a child process of a helper.
+package struct ConformanceRun: Sendable {
+  /// What is known of one check when it is over.
+  package struct Outcome: Sendable {
+    package let check: ConformanceCheck
+    package let verdict: CheckVerdict
+    package let duration: Duration
+  }
+
+  package var checks = ConformanceCheck.all
+  package var seed: UInt64
+  /// For each check.
+  package var deadline: Duration
+  private let path: String
+  private let instances: [TrialRequest.Instance]
+  private let helper: TrialHelper
+
+  /// - Parameter configuration: nil has checks that need an instance try an empty one.
+  package init(
+    of path: String, configuration: JSONValue?, seed: UInt64, deadline: Duration, helper: TrialHelper
+  ) {
+    self.path = path
+    self.seed = seed
+    self.deadline = deadline
+    self.helper = helper
+    instances = configuration.map { [TrialRequest.Instance(name: "plugin", configuration: $0)] } ?? []
+  }
+
+  /// Runs the checks in order; `report` hears of each before it begins and when it is over.
+  /// - Throws: why the library cannot be used at all.
+  package func run(
+    begin: (ConformanceCheck) -> Void = { _ in }, end: (Outcome) -> Void
+  ) throws(PluginError) {
+    guard let folder = PluginStore.defaultPath() else {
+      throw PluginError(.store, .store(path: "(none)"), "there is no home folder to keep private copies of plugins in")
+    }
+    let (copy, _) = try PluginLoader(store: PluginStore(at: folder)).stage(path)
+    try requireInstance(copy.path)
+    for check in checks {
+      begin(check)
+      let started = ContinuousClock.now
+      let verdict = try verdict(of: check, copy.path)
+      end(Outcome(check: check, verdict: verdict, duration: started.duration(to: .now)))
+    }
+    // Until here the copy is held.
+    withExtendedLifetime(copy) {}
+  }
+
+  /// Fails where the plugin does not take the configuration that was given: then nothing else is to be found out.
+  private func requireInstance(_ copy: String) throws(PluginError) {
+    guard !instances.isEmpty else { return }
+    let request = TrialRequest(library: copy, path: path, instances: instances, deadline: deadline)
+    let report = try TrialProcess(request, helper: helper).run()
+    guard let error = report.failure(of: request.subject, secrets: TrialSecrets(instances.map(\.configuration))),
+      error.code == .configuration || error.code == .createFailed
+    else { return }
+    throw error
+  }
+
+  private func verdict(of check: ConformanceCheck, _ copy: String) throws(PluginError) -> CheckVerdict {
+    let request = TrialRequest(
+      library: copy, path: path, task: check.name, instances: instances, seed: seed, deadline: deadline,
+      limits: TrialLimits(processorSeconds: UInt64(clamping: deadline.components.seconds) + 1, descriptors: 1024))
+    let report = try TrialProcess(request, helper: helper).run()
+    let secrets = TrialSecrets(instances.map(\.configuration))
+    // Only what became of the process: what the check itself found is its verdict.
+    if CheckVerdict(report.result) == nil || report.hasProcessFailure {
+      guard let failure = report.failure(of: request.subject, secrets: secrets) else {
+        return .failed("the check gave no answer")
+      }
+      return .failed(failure.reason)
+    }
+    if check.name == "quiet-output", report.output.byteCount > 0 {
+      return .failed("it wrote \(report.output.byteCount) bytes to standard output, which belongs to the program")
+    }
+    return CheckVerdict(report.result) ?? .failed("the check gave no answer")
+  }
+}

@@ -1,0 +1,111 @@
+import SluiceJSON
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluiceTransport
+
+/// A host for one plugin in a child process: real loops, no wire.
+final class TrialHost: Sendable {
+  /// What the wire answers to a request. Called on a loop.
+  typealias Answer = @Sendable (Request) -> StubTransport.Reply
+
+  /// How long a transaction may take that nobody but the plugin can hold up.
+  static let patience = Duration.seconds(5)
+
+  let loops: [Loop]
+  let runtime: HostRuntime
+  private let lines = Locked<[PluginLogEntry]>([])
+
+  /// - Parameter loops: how many.
+  init(loops count: Int = 1, answer: @escaping Answer = { _ in .response(Response(status: 200)) }) throws(TrialFailure)
+  {
+    var loops: [Loop] = []
+    do {
+      for index in 0..<count { loops.append(try Loop(index: index)) }
+    } catch { throw TrialFailure("no event loop could be made: \(error.message)") }
+    self.loops = loops
+    let lines = lines
+    runtime = HostRuntime(
+      loops: loops.map { LoopEnvironment(loop: $0, transport: StubTransport(loop: $0, answer: answer)) },
+      programName: "sluice", programVersion: "trial", isProbe: true
+    ) { entry in
+      lines.withLock { if $0.count < 1000 { $0.append(entry) } }
+    }
+  }
+
+  /// What plugin and host had to say.
+  var log: [PluginLogEntry] { lines.withLock { $0 } }
+
+  /// Takes nothing new from plugins, and ends the loops.
+  func close() {
+    runtime.close(within: Self.patience)
+    for loop in loops { loop.shutdown() }
+  }
+
+  /// A pipeline that is nothing but this instance, in every place.
+  func pipeline(_ instance: PluginInstance, settings: PipelineSettings = PipelineSettings(deadline: patience))
+    -> Pipeline
+  {
+    let stages = [StageBinding(name: instance.name, interceptor: instance)]
+    let tracers =
+      instance.capabilities.contains(.trace)
+      ? [TracerBinding(name: instance.name, tracer: instance, budget: nil)] : []
+    return Pipeline(
+      requestStages: stages, issueStages: stages, responseStages: stages, tracers: tracers, settings: settings,
+      loops: loops.count, resources: [instance])
+  }
+
+  /// Runs a transaction to its end; nil where it does not come to one, which takes a loop that hangs.
+  func run(_ request: Request, through pipeline: Pipeline, loop index: Int = 0) -> TransactionResult? {
+    start(request, through: pipeline, loop: index).wait()
+  }
+
+  /// Begins a transaction on a loop.
+  func start(
+    _ request: Request, through pipeline: Pipeline, loop index: Int = 0, cancelling: Bool = false
+  ) -> TrialTransaction {
+    let started = TrialTransaction()
+    let environment = runtime.loops[index]
+    environment.loop.post {
+      let transaction = Transaction.begin(request, on: environment, through: pipeline) { started.finish($0) }
+      guard !started.hasEnded else { return }
+      started.note(suspended: environment.suspensions.suspendedCount > 0)
+      if cancelling { transaction.cancel() }
+    }
+    return started
+  }
+}
+
+/// A transaction under way, seen from another thread.
+final class TrialTransaction: Sendable {
+  private struct State: Sendable {
+    var result: TransactionResult?
+    var wasSuspended = false
+  }
+  private let state = Monitor(State())
+
+  var hasEnded: Bool { state.withLock { $0.result != nil } }
+  /// Whether a call was suspended when the first turn was over.
+  var wasSuspended: Bool { state.withLock { $0.wasSuspended } }
+
+  /// The result; nil where there was none in twice the time that its deadline allows.
+  func wait() -> TransactionResult? { state.wait(upTo: TrialHost.patience * 2) { $0.result } }
+
+  func finish(_ result: TransactionResult) { state.update { $0.result = result } }
+  func note(suspended: Bool) { state.withLock { $0.wasSuspended = suspended } }
+}
+
+/// Why a trial ends without the answer that was hoped for.
+struct TrialFailure: Error {
+  let reason: String
+  /// True where there is nothing to try.
+  let isSkip: Bool
+
+  init(_ reason: String, isSkip: Bool = false) {
+    self.reason = reason
+    self.isSkip = isSkip
+  }
+
+  static func skip(_ reason: String) -> TrialFailure { TrialFailure(reason, isSkip: true) }
+}

@@ -1,0 +1,56 @@
+import SluiceJSON
+
+/// Tries a library out in a child process of a helper, which is the `sluice` command: maps it, makes its instances with
+/// their real configuration, hands the state over, runs the plugin's own cases, and destroys the instances. `activate` is
+/// not called.
+public struct HelperProbe: SwapProbe {
+  private let helper: TrialHelper
+  private let limits = TrialLimits()
+
+  /// - Parameter path: of the `sluice` command. Without one, this program where it is the command, else the one beside it,
+  ///   else the first on `PATH`; nil where there is none.
+  public init?(helper path: String? = nil) {
+    guard let helper = path.map(TrialHelper.init(path:)) ?? TrialHelper.find() else { return nil }
+    self.helper = helper
+  }
+
+  public func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
+    let request = try request(candidate)
+    let process = TrialProcess(request, helper: helper)
+    let result: Result<TrialReport, PluginError> = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let started = LoaderThread.start(
+          { Result { () throws(PluginError) in try process.run() } }, then: { continuation.resume(returning: $0) })
+        guard !started else { return }
+        continuation.resume(
+          returning: .failure(
+            PluginError(.probeUnavailable, request.subject, "could not be tried out: no thread could be started")))
+      }
+    } onCancel: {
+      process.cancel()
+    }
+    let secrets = TrialSecrets(request.instances.flatMap { [$0.configuration, Self.document($0.state)] })
+    if let failure = try result.get().failure(of: request.subject, secrets: secrets) { throw failure }
+  }
+
+  private static func document(_ state: SavedState?) -> JSONValue {
+    state.flatMap { try? JSONValue(parsing: $0.text, options: .allowNUL) } ?? .null
+  }
+
+  private func request(_ candidate: ProbeCandidate) throws(PluginError) -> TrialRequest {
+    do {
+      return TrialRequest(
+        library: candidate.copy, path: candidate.path,
+        instances: try candidate.instances.map(Self.instance), deadline: candidate.deadline, limits: limits)
+    } catch {
+      throw PluginError(
+        .probeUnavailable, .plugin(name: nil, path: candidate.path), "could not be tried out: \(error)")
+    }
+  }
+
+  private static func instance(_ instance: ProbeCandidate.Instance) throws -> TrialRequest.Instance {
+    TrialRequest.Instance(
+      name: instance.name, configuration: try JSONValue(parsing: instance.configuration, options: .allowNUL),
+      state: instance.state)
+  }
+}

@@ -1,0 +1,27 @@
+import Glibc
+package import SluiceJSON
+
+/// How a trial run tells its supervisor what it is at, and what came out. In the child process, from one thread at a time.
+package struct TrialChannel: Sendable {
+  let descriptor: CInt
+
+  /// Says what comes next, as the end of a sentence: `while it was loaded`. When the process ends now, the report says so.
+  package func step(_ words: String) { write(["step": JSONValue(words)]) }
+
+  /// Says what came out; the last one counts.
+  package func finish(_ result: JSONValue) { write(["result": result]) }
+
+  private func write(_ document: JSONValue) {
+    guard let text = try? document.serialized() else { return }
+    let line = text + [UInt8(ascii: "\n")]
+    var written = 0
+    while written < line.count {
+      let step = line.withUnsafeBytes {
+        Glibc.write(descriptor, $0.baseAddress.map { $0 + written }, line.count - written)
+      }
+      if step < 0, errno == EINTR { continue }
+      guard step > 0 else { return }
+      written += step
+    }
+  }
+}

@@ -1,0 +1,172 @@
+import CLinux
+import Glibc
+import SluiceLocks
+import SluicePipeline
+
+/// A helper process at work, as the host sees it. The helper is given a request over a socket, tries the library out in a
+/// child of its own (``TrialSupervisor``), and answers with a report. When the host closes the socket, or ends, the helper
+/// kills what it has started and ends too.
+package final class TrialProcess: Sendable {
+  /// What the helper gets beyond the deadline of its request, to start and to clear up.
+  private static let grace = Duration.seconds(10)
+  private static let reportLimitBytes = 64 << 20
+
+  private enum State: Sendable { case idle, running(CInt), cancelled }
+
+  private let request: TrialRequest
+  private let helper: TrialHelper
+  private let state = Locked(State.idle)
+
+  package init(_ request: TrialRequest, helper: TrialHelper) {
+    self.request = request
+    self.helper = helper
+  }
+
+  /// Blocks the calling thread until there is a report; once.
+  package func run() throws(PluginError) -> TrialReport {
+    let deadline = Clock.now + request.deadline + Self.grace
+    var ends: [CInt] = [-1, -1]
+    guard socketpair(AF_UNIX, sluice_socket_stream | sluice_socket_close_on_exec, 0, &ends) == 0 else {
+      throw unavailable("no socket could be made: \(systemMessage())")
+    }
+    let channel = FileDescriptor(owning: ends[0])
+    let process = try spawn(FileDescriptor(owning: ends[1]))
+    defer {
+      shutdown(channel.raw, Int32(SHUT_RDWR))
+      Self.end(process)
+    }
+    guard begin(channel.raw) else { throw cancelled }
+    defer { state.withLock { $0 = .idle } }
+    let sent = Self.send(request.line, over: channel.raw, until: deadline)
+    if sent, let line = Self.receiveLine(from: channel.raw, until: deadline), let report = TrialReport(line: line) {
+      return report
+    }
+    if case .cancelled = state.withLock({ $0 }) { throw cancelled }
+    throw PluginError(
+      .probeUnavailable, request.subject, "could not be tried out: \(helper.path) gave no report",
+      advice: "install the sluice command of the same version as this program")
+  }
+
+  /// Gives it up: the helper finds its socket closed, and ends with all that it has started. From any thread.
+  package func cancel() {
+    state.withLock { state in
+      if case .running(let channel) = state { shutdown(channel, Int32(SHUT_RDWR)) }
+      state = .cancelled
+    }
+  }
+
+  private func begin(_ channel: CInt) -> Bool {
+    state.withLock { state in
+      if case .cancelled = state { return false }
+      state = .running(channel)
+      return true
+    }
+  }
+
+  private var cancelled: PluginError { unavailable("the trial was given up") }
+
+  /// `theirs` ends with the call, so that the helper alone holds that end.
+  private func spawn(_ theirs: consuming FileDescriptor) throws(PluginError) -> pid_t {
+    var process: pid_t = 0
+    let words = (["sluice"] + TrialSupervisor.arguments).map { strdup($0) } + [nil]
+    let variables = Self.environment.map { strdup($0) } + [nil]
+    defer { for text in words + variables { free(text) } }
+    let status = sluice_spawn_helper(&process, helper.path, words, variables, theirs.raw)
+    guard status == 0 else { throw unavailable("\(helper.path) could not be started: \(systemMessage(status))") }
+    return process
+  }
+
+  /// That of this program, since the plugin may look at it. Without the backtraces of Swift's runtime: they take their time, and
+  /// what the plugin itself wrote last would be lost among them.
+  private static var environment: [String] {
+    var all = ["SWIFT_BACKTRACE=enable=no"]
+    var entry = environ
+    while let text = entry.pointee {
+      if strncmp(text, "SWIFT_BACKTRACE=", 16) != 0 { all.append(String(cString: text)) }
+      entry += 1
+    }
+    return all
+  }
+
+  private func unavailable(_ reason: String) -> PluginError {
+    PluginError(.probeUnavailable, request.subject, "could not be tried out: \(reason)")
+  }
+
+  /// By now the helper has reported and ends by itself, or ends because its socket is closed, or does not do what it should.
+  private static func end(_ process: pid_t) {
+    // A program that ignores SIGCHLD, or waits for all of its children itself, has it already.
+    for _ in 0..<1000 {
+      let ended = waitpid(process, nil, WNOHANG)
+      if ended != 0, ended > 0 || errno != EINTR { return }
+      usleep(1000)
+    }
+    kill(-process, SIGKILL)
+    while waitpid(process, nil, 0) < 0, errno == EINTR {}
+  }
+
+  /// False when the helper does not take it.
+  private static func send(_ bytes: [UInt8], over channel: CInt, until deadline: Duration) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      guard wait(for: POLLOUT, on: channel, until: deadline) else { return false }
+      // No SIGPIPE in whatever program this is.
+      let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+      let step = bytes.withUnsafeBytes { buffer in
+        Glibc.send(channel, buffer.baseAddress.map { $0 + sent }, bytes.count - sent, flags)
+      }
+      if step < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard step > 0 else { return false }
+      sent += step
+    }
+    return true
+  }
+
+  private static func receiveLine(from channel: CInt, until deadline: Duration) -> [UInt8]? {
+    var line: [UInt8] = []
+    while line.last != UInt8(ascii: "\n"), line.count < reportLimitBytes {
+      guard wait(for: POLLIN, on: channel, until: deadline), let piece = DescriptorPiece.read(channel) else {
+        return nil
+      }
+      if piece.isEmpty { return nil }
+      line += piece
+    }
+    return line
+  }
+
+  private static func wait(for event: Int32, on descriptor: CInt, until deadline: Duration) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    while true {
+      let ready = poll(&entry, 1, Clock.milliseconds(until: deadline))
+      if ready > 0 { return true }
+      if ready == 0 || errno != EINTR { return false }
+    }
+  }
+}
+
+/// The monotonic clock, as the time since its origin.
+enum Clock {
+  static var now: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
+  /// For poll(2): rounded up, and 0 when it has passed.
+  static func milliseconds(until deadline: Duration) -> Int32 {
+    let left = (deadline - now).nanoseconds
+    return Int32(clamping: left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0))
+  }
+}
+
+/// What can be read from a descriptor at once.
+enum DescriptorPiece {
+  /// Empty at the end; nil with `errno` when nothing can be read.
+  static func read(_ descriptor: CInt) -> [UInt8]? {
+    var count = -1
+    let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, filled in
+      repeat { count = Glibc.read(descriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
+      filled = max(count, 0)
+    }
+    return count < 0 ? nil : bytes
+  }
+}

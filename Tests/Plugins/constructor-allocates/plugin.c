@@ -1,0 +1,19 @@
+// Takes memory, and uses it, until there is none.
+#include <stdlib.h>
+#include <string.h>
+
+#include "../fixture.h"
+
+__attribute__((constructor)) static void allocate(void) {
+  for (;;) {
+    // Touching every byte of it would take the machine's memory; a page of each piece is enough to be seen.
+    const size_t size = (size_t)64 << 20;
+    char *piece = malloc(size);
+    if (!piece) abort();
+    *(volatile char *)piece = 1;
+  }
+}
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
+FIXTURE_ENTRY(&plugin)

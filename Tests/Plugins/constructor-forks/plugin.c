@@ -1,0 +1,43 @@
+// Starts a process while it is loaded, which goes on. DAEMON=1 has that process leave the session and the parent, as a daemon
+// does; HANG=1 has the constructor hang besides. The process writes its number into the file that FIXTURE_FILE names.
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../fixture.h"
+
+#ifndef DAEMON
+#define DAEMON 0
+#endif
+
+#ifndef HANG
+#define HANG 0
+#endif
+
+static void go_on(void) {
+  const char *path = getenv("FIXTURE_FILE");
+  FILE *file = path ? fopen(path, "w") : NULL;
+  if (file) {
+    fprintf(file, "%d\n", (int)getpid());
+    fclose(file);
+  }
+  for (;;) pause();
+}
+
+__attribute__((constructor)) static void start(void) {
+  if (fork() == 0) {
+    if (DAEMON) {
+      setsid();
+      if (fork() != 0) _exit(0);
+    }
+    go_on();
+  }
+  while (HANG) pause();
+  // So that the process has said its number.
+  usleep(100 * 1000);
+}
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
+FIXTURE_ENTRY(&plugin)

@@ -1,0 +1,19 @@
+// Never comes back from its constructor. SPIN=1 has it take all the processor time there is.
+#define _DEFAULT_SOURCE
+#include <unistd.h>
+
+#include "../fixture.h"
+
+#ifndef SPIN
+#define SPIN 0
+#endif
+
+__attribute__((constructor)) static void hang(void) {
+  for (;;) {
+    if (!SPIN) pause();
+  }
+}
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
+FIXTURE_ENTRY(&plugin)

@@ -1,0 +1,20 @@
+// Writes 20 MB to both streams while it is loaded. CRASH=1 has it crash then.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../fixture.h"
+
+__attribute__((constructor)) static void print(void) {
+  for (int line = 0; line < 100000; line++) {
+    fprintf(stdout, "%099d\n", line);
+    fprintf(stderr, "%099d\n", line);
+  }
+#ifdef CRASH
+  fputs("the last line\n", stderr);
+  abort();
+#endif
+}
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
+FIXTURE_ENTRY(&plugin)

@@ -1,0 +1,47 @@
+// DOES in create, or with WHERE=destroy there: hang(), exit(7), abort(), leave_thread().
+#define _DEFAULT_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../fixture.h"
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+
+#ifndef WHERE
+#define WHERE create
+#endif
+
+enum { create, destroy };
+
+__attribute__((unused)) static void hang(void) {
+  for (;;) pause();
+}
+
+__attribute__((unused)) static void *wait_for_ever(void *context) {
+  hang();
+  return context;
+}
+
+__attribute__((unused)) static void leave_thread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, wait_for_ever, NULL);
+}
+
+static sluice_status create_badly(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+  // What is a secret must not get into a message.
+  const char *token = json_string_value(json_object_get(config, "token"));
+  if (token) fprintf(stderr, "my token is %s\n", token);
+  if (WHERE == create) DOES;
+  return fixture_create(host, config, instance, error);
+}
+
+static void destroy_badly(void *instance) {
+  (void)instance;
+  if (WHERE == destroy) DOES;
+}
+
+static const sluice_plugin plugin = {
+    FIXTURE_IDENTITY, .create = create_badly, .destroy = destroy_badly, .extension = fixture_no_extension};
+FIXTURE_ENTRY(&plugin)

@@ -1,0 +1,54 @@
+// Counts requests and hands the count over. It refuses states that are no count, and crashes in load where that is 13.
+#include <stdlib.h>
+
+#include "../fixture.h"
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+
+struct counter {
+  json_int_t count;
+};
+
+static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+  (void)host, (void)config, (void)error;
+  *instance = calloc(1, sizeof(struct counter));
+  return *instance ? SLUICE_OK : SLUICE_NO_MEMORY;
+}
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  (void)exchange;
+  __atomic_add_fetch(&((struct counter *)instance)->count, 1, __ATOMIC_RELAXED);
+  return SLUICE_CONTINUE;
+}
+
+static json_t *save(void *instance, sluice_error *error) {
+  (void)error;
+  return json_pack("{s:I}", "count", __atomic_load_n(&((struct counter *)instance)->count, __ATOMIC_RELAXED));
+}
+
+static sluice_status load(void *instance, json_t *state, uint32_t version, sluice_error *error) {
+  (void)version;
+  const json_t *count = json_object_get(state, "count");
+  if (!json_is_integer(count)) return sluice_error_set(error, "\"count\": expected an integer");
+  if (json_integer_value(count) == 13) abort();
+#ifdef FORGET
+  return SLUICE_OK;
+#endif
+  ((struct counter *)instance)->count = json_integer_value(count);
+  return SLUICE_OK;
+}
+
+static const void *extension(const char *id) {
+  static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+#ifdef OPTIONAL
+  static const sluice_state state = {
+      .size = sizeof state, .flags = SLUICE_STATE_OPTIONAL, .version = 1, .save = save, .load = load};
+#else
+  static const sluice_state state = {.size = sizeof state, .version = 1, .save = save, .load = load};
+#endif
+  if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &interceptor;
+  return strcmp(id, SLUICE_STATE_ID) == 0 ? (const void *)&state : NULL;
+}
+
+static const sluice_plugin plugin = {FIXTURE_IDENTITY, .create = create, .destroy = free, .extension = extension};
+FIXTURE_ENTRY(&plugin)

@@ -1,0 +1,84 @@
+// Does one thing that it should not, by which of these is defined: PRINTS, LEAVES_THREAD, LEAVES_FILE, HANDLES_SIGNAL,
+// SLOW_DEACTIVATE, NEVER_RESUMES, CRASHES_ON_BYTES, OPENS_IN_CREATE, SILENT_REFUSAL, OVERLAPS.
+#define _DEFAULT_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "../stage.h"
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+
+__attribute__((unused)) static void *wait_for_ever(void *context) {
+  for (;;) pause();
+  return context;
+}
+
+static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+#ifdef OPENS_IN_CREATE
+  open("/dev/null", O_RDONLY);
+#endif
+#ifdef SILENT_REFUSAL
+  if (!json_is_object(config)) return SLUICE_FAILED;
+#endif
+  return fixture_create(host, config, instance, error);
+}
+
+static sluice_status activate(void *instance, sluice_error *error) {
+  (void)instance, (void)error;
+#ifdef LEAVES_THREAD
+  pthread_t thread;
+  pthread_create(&thread, NULL, wait_for_ever, NULL);
+#endif
+#ifdef LEAVES_FILE
+  open("/dev/null", O_RDONLY);
+#endif
+#ifdef HANDLES_SIGNAL
+  signal(SIGUSR1, SIG_IGN);
+#endif
+  return SLUICE_OK;
+}
+
+static void deactivate(void *instance, uint64_t deadline) {
+  (void)instance, (void)deadline;
+#ifdef SLOW_DEACTIVATE
+  sleep(3);
+#endif
+}
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  (void)instance, (void)exchange;
+#ifdef PRINTS
+  puts("a request");
+#endif
+#ifdef CRASHES_ON_BYTES
+  sluice_text value = sluice_request_header(host_of(instance), exchange, "x-a");
+  if (value.size > 0 && (unsigned char)value.data[0] >= 0x80) abort();
+#endif
+#ifdef OVERLAPS
+  static int calls;
+  if (__atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) > 1) abort();
+  for (volatile int i = 0; i < 2000; i++) {
+  }
+  __atomic_sub_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+#endif
+#ifdef NEVER_RESUMES
+  sluice_token token;
+  if (host_of(instance)->exchange->suspend(exchange, &token) == SLUICE_OK) return SLUICE_SUSPENDED;
+#endif
+  return SLUICE_CONTINUE;
+}
+
+static const void *extension(const char *id) {
+  static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+#ifdef INVENTS_TABLES
+  return &interceptor;
+#endif
+  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
+}
+
+static const sluice_plugin plugin = {
+    FIXTURE_IDENTITY, .create = create, .activate = activate, .deactivate = deactivate, .destroy = fixture_destroy,
+    .extension = extension};
+FIXTURE_ENTRY(&plugin)
