@@ -34,6 +34,13 @@ done
 # Swift waits both times, and changes both on its way back.
 make -s -C Examples/c-plugin OUTPUT="$work"
 chmod go-w "$work/libstamp.so" "$work" .build/outside-package/debug/*.so .build/outside-package/debug/
+validate() { # library, configuration
+  "$SLUICE" plugin validate "$1" --config "$2" >"$work/out" ||
+    { cat "$work/out" >&2; echo "check-examples: $1 does not pass its validation" >&2; exit 1; }
+}
+validate "$work/libstamp.so" '{}'
+validate .build/outside-package/debug/libadd-header.so '{"name": "x-color", "value": "red"}'
+validate .build/outside-package/debug/libask-directory.so '{"teams": {"/v1": "core"}}'
 cat >"$work/pipeline.json" <<JSON
 {"plugins": {
   "stamp": {"library": "libstamp.so"},

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the debug build into a folder of its own, runs it there, and builds a plugin in C and one in Swift against
-# what was installed, as their authors do.
+# Installs the debug build into a folder of its own, runs it there, and makes, builds and validates a plugin in C and one in
+# Swift with what was installed, as their authors do.
 # usage: scripts/check-install.sh
 set -eu
 cd "$(dirname "$0")/.."
@@ -22,25 +22,21 @@ version=$(pkg-config --modversion sluice)
   -o "$work/libstatic-headers.so" plugins/static-headers/*.c $(pkg-config --libs jansson)
 scripts/check-exports.sh "$work/libstatic-headers.so"
 
-mkdir -p "$work/package/Sources"
-cp -R plugins/access-log "$work/package/Sources/Outside"
-rm -f "$work/package/Sources/Outside/README.md"
-cat >"$work/package/Package.swift" <<SWIFT
-// swift-tools-version: 6.2
-import PackageDescription
-let package = Package(
-  name: "outside",
-  products: [.library(name: "outside", type: .dynamic, targets: ["Outside"])],
-  dependencies: [.package(path: "$(pkg-config --variable=sdkdir sluice)")],
-  targets: [.target(name: "Outside", dependencies: [.product(name: "SluicePlugin", package: "sdk")])])
-SWIFT
-swift build --package-path "$work/package" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "the package outside does not build"; }
-scripts/check-exports.sh "$work/package/.build/debug/liboutside.so"
-
-for library in "$work/libstatic-headers.so" "$work/package/.build/debug/liboutside.so"; do
-  chmod go-w "$library"
+# A new plugin in each language builds, and keeps every rule.
+for language in c swift; do
+  "$prefix/bin/sluice" plugin new "outside-$language" --lang "$language" --path "$work" >/dev/null
+  "$prefix/bin/sluice" plugin build "$work/outside-$language" >"$work/out" 2>"$work/log" ||
+    { cat "$work/log" >&2; fail "the new plugin in $language does not build"; }
+  library=$(cat "$work/out")
+  scripts/check-exports.sh "$library"
   "$prefix/bin/sluice" plugin inspect "$library" >/dev/null || fail "sluice plugin inspect refuses $library"
+  "$prefix/bin/sluice" plugin validate --config '{"value": "a"}' "$library" >"$work/out" ||
+    { cat "$work/out" >&2; fail "the new plugin in $language does not pass its validation"; }
+  grep -q '^passed  self-tests' "$work/out" || fail "the cases of the new plugin in $language did not run"
 done
+
+chmod go-w "$work/libstatic-headers.so"
+"$prefix/bin/sluice" plugin inspect "$work/libstatic-headers.so" >/dev/null || fail "sluice plugin inspect refuses it"
 
 make -s uninstall PREFIX="$prefix"
 left=$(find "$prefix" -type f)

@@ -1,3 +1,4 @@
+import Glibc
 import SluiceJSON
 import SluiceTestKit
 import Testing
@@ -26,5 +27,42 @@ import Testing
     let document = try #require(try await Tool.run("plugin", "inspect", "--json", path).documents.first)
     #expect(document["usable"]?.bool == false)
     #expect(document.errorCode == "not_elf")
+  }
+
+  /// Compiles a fixture and inspects it.
+  private func inspect(_ behaviour: String, flags: [String] = []) async throws -> CommandResult {
+    let product = try await PluginCompiler.compile(behaviour, flags: flags)
+    chmod(product.path, 0o755)
+    let result = try await Tool.run("plugin", "inspect", product.path)
+    withExtendedLifetime(product) {}
+    return result
+  }
+
+  @Test func `hazards for a later swap are named in plain words (L9, S4)`() async throws {
+    let unique = try await inspect("unique-symbol")
+    #expect(unique.status == 0)
+    #expect(unique.outputText.contains("keep the variables of the first generation after a swap"))
+    let runtime = try await inspect("own-swift-runtime")
+    #expect(runtime.outputText.contains("carries a Swift runtime of its own (-static-stdlib)"))
+  }
+
+  @Test func `a jansson of its own is refused in plain words`() async throws {
+    let result = try await inspect("own-jansson")
+    #expect(result.status == 3)
+    #expect(result.errorText.contains("carries its own jansson"))
+  }
+
+  @Test func `an entry point that is a helper library's is named with that library (L8, L9)`() async throws {
+    let folder = try TemporaryDirectory()
+    let helper = try await PluginCompiler.compile("minimal", flags: ["-Wl,-soname,libhelper.so"])
+    let helperPath = try folder.write(try FileTree.read(helper.path), to: "libhelper.so")
+    let product = try await PluginCompiler.compile(
+      "no-entry", flags: ["-Wl,--no-as-needed", helperPath, "-Wl,-rpath,$ORIGIN"])
+    let path = try folder.write(try FileTree.read(product.path), to: "libplugin.so")
+    chmod(path, 0o755)
+    let result = try await Tool.run("plugin", "inspect", path)
+    #expect(result.status == 3)
+    #expect(result.errorText.contains("does not define sluice_plugin_entry itself, libhelper.so does, which it needs"))
+    #expect(result.outputText.contains("needs libhelper.so from its own folder"))
   }
 }

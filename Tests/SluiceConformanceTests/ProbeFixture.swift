@@ -34,6 +34,7 @@ struct ProbeFixture {
     configuration: JSONValue = [:], state: SavedState? = nil, deadline: Duration = Patience.limit
   ) async throws -> PluginError? {
     let probe = try #require(HelperProbe(helper: Self.helper))
+    defer { withExtendedLifetime(self) {} }
     do {
       try await probe.examine(candidate(configuration: configuration, state: state, deadline: deadline))
       return nil

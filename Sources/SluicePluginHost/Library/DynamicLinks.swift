@@ -28,11 +28,24 @@ struct DynamicLinks {
   }
 
   /// The needed libraries that lie in the library's own folder, or below, where it has them looked for.
-  func privateLibraries(of folder: String) -> [String] {
+  func privateLibraries(of folder: String) -> [(name: String, path: String)] {
     let expanded = searchPaths.map { $0.replacing("${ORIGIN}", with: folder).replacing("$ORIGIN", with: folder) }
     let own = expanded.filter { $0 == folder || $0.hasPrefix(folder + "/") }
-    return needed.filter { name in
-      name.contains("/") || own.contains { access("\($0)/\(name)", F_OK) == 0 }
+    return needed.compactMap { name in
+      if name.contains("/") { return (name, name) }
+      guard let folder = own.first(where: { access("\($0)/\(name)", F_OK) == 0 }) else { return nil }
+      return (name, "\(folder)/\(name)")
     }
+  }
+
+  /// Which of them has an entry point, that a search by name would take for the plugin's.
+  func entryProvider(of folder: String) -> String? {
+    privateLibraries(of: folder).first { library in
+      guard let image = try? LibraryImage(reading: library.path),
+        let entry = try? ELFFile.withFile(
+          image.bytes, .plugin(name: nil, path: library.path), { SymbolSurvey($0, $0.sections()).entry })
+      else { return false }
+      return entry == .defined
+    }?.name
   }
 }

@@ -33,7 +33,8 @@ extension LibraryFacts {
     buildID = sections.first { $0.name == ".note.gnu.build-id" }.flatMap { Self.buildID(file.content(of: $0)) }
     soname = links.soname
     needed = links.needed
-    privateLibraries = links.privateLibraries(of: folder)
+    privateLibraries = links.privateLibraries(of: folder).map(\.name)
+    entryProvider = survey.entry == .absent ? links.entryProvider(of: folder) : nil
     language = Self.language(survey, links.needed)
     exportedSymbolCount = survey.exportedSymbolCount
     strayExports = survey.strayExports

@@ -9,6 +9,11 @@ extension LibraryFacts {
     let (reason, advice): (String, String) =
       switch entry {
       case .defined: ("", "")
+      case .absent where entryProvider != nil:
+        (
+          "does not define \(Self.entrySymbol) itself, \(entryProvider ?? "") does, which it needs",
+          "name that library instead"
+        )
       case .absent: ("does not define \(Self.entrySymbol)", "a plugin exports it, see sluice/plugin.h")
       case .undefined:
         ("does not define \(Self.entrySymbol) itself, it leaves it to another library", "name that library instead")

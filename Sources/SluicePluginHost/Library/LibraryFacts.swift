@@ -22,6 +22,8 @@ public struct LibraryFacts: Sendable, Hashable {
   /// The machine in words.
   public var machine: String
   public var entry: Entry
+  /// The library that has an entry point in its place, where it is one that lies with it.
+  public var entryProvider: String?
   /// nil where there is no note, or none that makes sense.
   public var note: PluginNote?
   /// Hex digits; not every linker writes one.

@@ -1,5 +1,6 @@
 // Does one thing that it should not, by which of these is defined: PRINTS, LEAVES_THREAD, LEAVES_FILE, HANDLES_SIGNAL,
-// SLOW_DEACTIVATE, NEVER_RESUMES, CRASHES_ON_BYTES, OPENS_IN_CREATE, SILENT_REFUSAL, OVERLAPS.
+// SLOW_DEACTIVATE, NEVER_RESUMES, CRASHES_ON_BYTES, OPENS_IN_CREATE, SILENT_REFUSAL, OVERLAPS, INVENTS_TABLES, EXPORTS_MORE.
+// With none it is in order.
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,6 +10,10 @@
 #include "../stage.h"
 
 SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+
+#ifdef EXPORTS_MORE
+int stray_symbol;
+#endif
 
 __attribute__((unused)) static void *wait_for_ever(void *context) {
   for (;;) pause();
@@ -59,7 +64,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #ifdef OVERLAPS
   static int calls;
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) > 1) abort();
-  for (volatile int i = 0; i < 2000; i++) {
+  for (volatile int i = 0; i < 20000; i++) {
   }
   __atomic_sub_fetch(&calls, 1, __ATOMIC_SEQ_CST);
 #endif
