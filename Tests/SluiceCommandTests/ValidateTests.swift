@@ -35,7 +35,7 @@ struct ValidateTests {
     ("misbehaves-in-activity", "INVENTS_TABLES", "extensions", "sluice."),
     ("misbehaves-in-activity", "EXPORTS_MORE", "exports-only-entry", "stray_symbol"),
     ("breaks-headers", "UNUSED", "no-violations", "malformed argument"),
-    ("resumes-twice", "UNUSED", "suspend-resume", "second time"),
+    ("resumes-twice", "UNUSED", "suspend-resume", "malformed argument"),
     ("keeps-exchange", "UNUSED", "no-violations", "after the call"),
     ("uses-other-thread", "UNUSED", "no-violations", "runs no call"),
     ("own-note", "UNUSED", "note-matches-entry", "2.3.4"),

@@ -2,17 +2,20 @@ import Glibc
 
 /// What a process has, to compare with what it had.
 struct ProcessState: Equatable {
-  private(set) var descriptors: [Int: String]
-  private(set) var threads: [Int: String]
+  /// nil where they cannot be listed, because there is no descriptor left to do it with.
+  private let descriptors: [Int: String]?
+  private let threads: [Int: String]
 
   init() {
     descriptors = Self.entries("/proc/self/fd") { Self.link("/proc/self/fd/\($0)") }
-    threads = Self.entries("/proc/self/task") { Self.text("/proc/self/task/\($0)/comm") }
+    threads = Self.entries("/proc/self/task") { Self.text("/proc/self/task/\($0)/comm") } ?? [:]
   }
 
   /// What is here and was not there, in words; nil where there is nothing.
   func added(since earlier: ProcessState, besides path: String? = nil) -> String? {
-    let descriptors = descriptors.filter { earlier.descriptors[$0.key] == nil && $0.value != path }
+    guard let descriptors = descriptors?.filter({ earlier.descriptors?[$0.key] == nil && $0.value != path }) else {
+      return "as many descriptors as it could get"
+    }
     let threads = threads.filter { earlier.threads[$0.key] == nil && !Self.isOfRuntime($0.value) }
     var parts: [String] = []
     if !descriptors.isEmpty { parts.append(Self.words("descriptor", Array(descriptors.values))) }
@@ -41,8 +44,8 @@ struct ProcessState: Equatable {
     return "\(names.count) \(noun)\(names.count == 1 ? "" : "s") (\(shown)\(names.count > 3 ? " …" : ""))"
   }
 
-  private static func entries(_ folder: String, _ describe: (Int) -> String) -> [Int: String] {
-    guard let directory = opendir(folder) else { return [:] }
+  private static func entries(_ folder: String, _ describe: (Int) -> String) -> [Int: String]? {
+    guard let directory = opendir(folder) else { return nil }
     defer { closedir(directory) }
     var found: [Int: String] = [:]
     let own = Int(dirfd(directory))
