@@ -18,7 +18,7 @@ enum EngineStart {
   static func engine(_ configuration: Configuration, isVerbose: Bool = false) throws(CommandError) -> Engine {
     let least: LogLine.Level = isVerbose ? .debug : .warning
     do {
-      return try Engine(configuration) { line in
+      return try Engine(configuration, probe: HelperProbe()) { line in
         if line.level >= least { StandardError.say(text(of: line)) }
       }
     } catch { throw failure(error) }

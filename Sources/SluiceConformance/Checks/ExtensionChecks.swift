@@ -68,7 +68,9 @@ extension CheckRun {
     let outcome = Monitor<Result<SavedState?, PluginError>?>(nil)
     Task.detached {
       let result: Result<SavedState?, PluginError>
-      do { result = .success(try await instance.saveState(within: TrialHost.patience)) } catch { result = .failure(error) }
+      do { result = .success(try await instance.saveState(within: TrialHost.patience)) } catch {
+        result = .failure(error)
+      }
       outcome.update { $0 = result }
     }
     guard let saved = try outcome.wait({ $0 }).get() else { throw TrialFailure("save gave nothing") }
