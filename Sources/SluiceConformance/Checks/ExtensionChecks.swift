@@ -67,11 +67,12 @@ extension CheckRun {
   fileprivate func save(_ instance: PluginInstance) throws -> SavedState {
     let outcome = Monitor<Result<SavedState?, PluginError>?>(nil)
     Task.detached {
-      let result: Result<SavedState?, PluginError>
-      do { result = .success(try await instance.saveState(within: TrialHost.patience)) } catch {
-        result = .failure(error)
+      do throws(PluginError) {
+        let saved = try await instance.saveState(within: TrialHost.patience)
+        outcome.update { $0 = .success(saved) }
+      } catch {
+        outcome.update { $0 = .failure(error) }
       }
-      outcome.update { $0 = result }
     }
     guard let saved = try outcome.wait({ $0 }).get() else { throw TrialFailure("save gave nothing") }
     return saved

@@ -1,0 +1,44 @@
+import Sluice
+import SluicePluginHost
+import SluiceTestKit
+import Testing
+
+/// The failure table's rows that take a host along when nobody tries the library out first: an engine under load asks the
+/// helper, and serves on.
+struct SwapProbeTests {
+  @Test(arguments: [
+    ("constructor-exits", "UNUSED", "status 42 while it was loaded"),
+    ("constructor-crashes", "UNUSED", "SIGSEGV while it was loaded"),
+    ("constructor-prints", "CRASH", "the last line"),
+    ("constructor-forks", "DAEMON=1", "went on after the trial"),
+    ("constructor-hangs", "UNUSED", "while it was loaded"),
+    ("create-misbehaves", "DOES=exit(7)", "status 7 in create of \"a\""),
+    ("create-misbehaves", "DOES=abort()", "SIGABRT in create of \"a\""),
+    ("tests-itself", "RUN=SLUICE_FAILED", "the paint is dry"),
+  ])
+  func `F5: what would end the host ends a child, and no request fails`(
+    _ behaviour: String, _ define: String, _ reason: String
+  ) async throws {
+    let library = try await StampedLibrary.inC()
+    let product = try await PluginCompiler.compile(behaviour, defines: [define])
+    let bytes = try withExtendedLifetime(product) { try FileTree.read(product.path) }
+    let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
+    let fixture = try SwapFixture(probe: probe) { try library.install(1, at: $0.path("a.so")) }
+    let load = try SwapLoad(fixture)
+    try await load.run()
+    try StampedLibrary.install(bytes, at: fixture.path())
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.report.outcome == .refused)
+    #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
+    #expect(try await fixture.stamp() == 1)
+    // The next build gets in, tried out like the one before.
+    try library.install(2, at: fixture.path())
+    let report = try await fixture.engine.swap()
+    #expect(report.outcome == .published)
+    #expect(try await fixture.stamp() == 2)
+    try await load.run()
+    let counts = await load.stop()
+    #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
+    await fixture.shutdown()
+  }
+}
