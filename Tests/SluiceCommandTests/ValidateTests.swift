@@ -42,7 +42,7 @@ struct ValidateTests {
     ("keeps-state", "FORGET", "state-round-trip", "another state"),
     ("tests-itself", "VALUE=\"green\"", "self-tests", "green"),
     ("unique-symbol", "UNUSED", "swap-hazards", "fixture_unique"),
-    ("constructor-opens-files", "UNUSED", "load-is-quiet", "descriptors"),
+    ("constructor-opens-files", "UNUSED", "load-is-quiet", "no descriptor"),
     ("constructor-exits", "UNUSED", "load-is-quiet", "status 42"),
     ("constructor-hangs", "UNUSED", "load-is-quiet", "while it was loaded"),
     ("entry-returns-null", "UNUSED", "entry-pure", ""),

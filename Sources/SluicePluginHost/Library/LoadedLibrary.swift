@@ -81,7 +81,14 @@ package final class LoadedLibrary: Sendable {
   private static func requireStaged(
     _ address: UnsafeMutableRawPointer, _ stored: StoredPlugin, _ facts: LibraryFacts, _ subject: PluginError.Subject
   ) throws(PluginError) {
-    let isSameFile = stored.withDescriptor { MappedFile.isMapped($0, at: address) ?? true } ?? false
+    errno = 0
+    let isMapped = stored.withDescriptor { MappedFile.isMapped($0, at: address) ?? true }
+    guard isMapped != nil || errno != EMFILE else {
+      throw PluginError(
+        .loadFailed, subject, "left no descriptor to look at it with",
+        advice: "open files in activate, and close them; or raise the limit (ulimit -n)")
+    }
+    let isSameFile = isMapped ?? false
     let buildID = MappedObject.containing(address)?.buildID
     guard isSameFile, facts.buildID == nil || facts.buildID == buildID else {
       throw PluginError(
