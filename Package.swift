@@ -56,6 +56,7 @@ let package = Package(
     .library(name: "oauth-refresh", type: .dynamic, targets: ["OAuthRefresh"]),
     // A fixture of the tests.
     .library(name: "swift-work", type: .dynamic, targets: ["SwiftWork"]),
+    .library(name: "swift-stamps", type: .dynamic, targets: ["SwiftStamps"]),
     // A fixture of the tests: only a product is built into a library of its own.
     .library(name: "calls-in-swift", type: .dynamic, targets: ["CallsInSwift"]),
     // A fixture of the tests.
@@ -149,6 +150,8 @@ let package = Package(
     // Tests.
     .target(
       name: "SwiftWork", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-work", swiftSettings: strict),
+    .target(
+      name: "SwiftStamps", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-stamps", swiftSettings: strict),
     .target(
       name: "CallsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/calls-in-swift", swiftSettings: strict),
     .target(

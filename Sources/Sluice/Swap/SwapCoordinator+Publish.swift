@@ -33,9 +33,8 @@ extension SwapCoordinator {
   func settle(_ old: Snapshot) {
     let new = published
     let probation = new.configuration.swap.probation.flatMap { $0.duration > .zero ? $0 : nil }
-    let ended: Snapshot? = state.withLock { state in
+    let before: SwapState.Standby? = state.withLock { state in
       let before = state.standby
-      before?.watch.cancel()
       state.standby = nil
       state.restorePoint = SwapState.RestorePoint(old)
       if let probation, !state.isClosed {
@@ -43,9 +42,10 @@ extension SwapCoordinator {
         let watch = Task { [weak self] () -> Void in await self?.watch(new, against: old, probation, until: end) }
         state.standby = SwapState.Standby(snapshot: old, end: end, watch: watch)
       }
-      return before?.snapshot
+      return before
     }
-    if let ended, ended !== old { retire(ended, "snapshot \(new.number) took its place") }
+    before?.watch.cancel()
+    if let ended = before?.snapshot, ended !== old { retire(ended, "snapshot \(new.number) took its place") }
     if state.withLock({ $0.standby == nil }) { retire(old, "snapshot \(new.number) took its place") }
   }
 
@@ -59,7 +59,8 @@ extension SwapCoordinator {
       try? await Task.sleep(for: min(interval, max(end - now, .zero)))
       guard !Task.isCancelled, isOnProbation(new, old) else { return }
       if let reason = rule.breach(Self.sample(new, not: old), against: Self.sample(old, not: new)) {
-        _ = await submit(.breach(snapshot: new.number), reason: reason)
+        // Apart from this task, which the return cancels.
+        Task { _ = await submit(.breach(snapshot: new.number), reason: reason) }
         return
       }
       if ContinuousClock.now >= end { return stood(new, old) }

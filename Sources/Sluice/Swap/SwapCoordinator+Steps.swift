@@ -113,10 +113,12 @@ extension SwapCoordinator {
     let current = published
     changes = Self.changes(from: current, to: standby)
     await show(standby)
-    state.withLock { state in
-      state.standby?.watch.cancel()
-      (state.standby, state.restorePoint) = (nil, nil)
+    let watch = state.withLock { state in
+      defer { (state.standby, state.restorePoint) = (nil, nil) }
+      return state.standby?.watch
     }
+    // Not with the lock held: what is called by a cancellation may want it.
+    watch?.cancel()
     retire(current, "the engine went back to snapshot \(standby.number)")
   }
 

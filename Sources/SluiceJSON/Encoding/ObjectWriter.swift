@@ -19,11 +19,15 @@ struct ObjectWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     ValueEncoder(place: place(key), codingPath: codingPath + [key]).unkeyedContainer()
   }
 
-  func superEncoder() -> any Encoder { encoder("super") }
-  func superEncoder(forKey key: Key) -> any Encoder { encoder(key.stringValue) }
+  /// A superclass shares the object of its subclass.
+  func superEncoder() -> any Encoder {
+    let place = EncodedPlace()
+    place.put(object)
+    return ValueEncoder(place: place, codingPath: codingPath)
+  }
 
-  private func encoder(_ name: String) -> any Encoder {
-    ValueEncoder(place: EncodedPlace { [object] in object[name] = $0 }, codingPath: codingPath)
+  func superEncoder(forKey key: Key) -> any Encoder {
+    ValueEncoder(place: place(key), codingPath: codingPath + [key])
   }
 
   private func place(_ key: Key) -> EncodedPlace { EncodedPlace { [object] in object[key.stringValue] = $0 } }

@@ -70,9 +70,20 @@ static void deactivate(void *instance, uint64_t deadline) {
   say(instance, "deactivated");
 }
 
+static void say_value(stage *self, const char *key) {
+  char line[96];
+  int64_t value = -1;
+  self->values->get(self->host, text(key), &value);
+  snprintf(line, sizeof line, "%s=%lld", key, (long long)value);
+  sluice_log(self->host, SLUICE_LOG_INFO, line);
+}
+
 static void destroy(void *instance) {
   stage *self = instance;
   say(self, "destroyed");
+  say_value(self, "requests");
+  say_value(self, "responses");
+  say_value(self, "exchanged");
   free((char *)self->header);
   free(self);
 }
@@ -92,6 +103,8 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   char stamp[16];
   snprintf(stamp, sizeof stamp, "%d", generation());
   self->values->add(self->host, text("requests"), 1, NULL);
+  int64_t seen = 0;
+  while (self->values->compare_exchange(self->host, text("exchanged"), &seen, seen + 1) == SLUICE_ABSENT) continue;
   metrics->record(self->host, self->calls, NULL, 1);
   api->header_set(exchange, SLUICE_REQUEST, text(self->header), text(stamp));
   if (MISBEHAVIOUR == FAILS_REQUESTS) return sluice_fail(self->host, exchange, "moon", "no moon");

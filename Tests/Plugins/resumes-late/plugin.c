@@ -1,0 +1,57 @@
+// Suspends its first exchange, and resumes it from a thread that outlives the instance: when it is destroyed, twice.
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "../stage.h"
+
+static const sluice_host *host;
+static sluice_token token;
+static sem_t over;
+
+static void *resume(void *context) {
+  (void)context;
+  sem_wait(&over);
+  for (int turn = 0; turn < 2; turn++) {
+    if (host->resume(host, token, SLUICE_CONTINUE) != SLUICE_STALE) abort();
+  }
+  return NULL;
+}
+
+static sluice_status activate(void *instance, sluice_error *error) {
+  (void)error;
+  pthread_t thread;
+  host = host_of(instance);
+  sem_init(&over, 0, 0);
+  if (pthread_create(&thread, NULL, resume, NULL) == 0) pthread_detach(thread);
+  return SLUICE_OK;
+}
+
+static void destroy(void *instance) {
+  (void)instance;
+  sem_post(&over);
+}
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  if (api_of(instance)->suspend(exchange, &token) != SLUICE_OK) return SLUICE_FAIL;
+  tell(instance, "suspended", 1);
+  return SLUICE_SUSPENDED;
+}
+
+static const void *extension(const char *id) {
+  static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request, .on_response = on_request};
+  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &table : NULL;
+}
+
+SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_SUSPEND, 1, 0, 0);
+static const sluice_plugin plugin = {
+    .size = sizeof plugin,
+    .abi = 1,
+    .id = "resumes-late",
+    .version = "1.0.0",
+    .summary = "A fixture.",
+    .create = fixture_create,
+    .activate = activate,
+    .destroy = destroy,
+    .extension = extension};
+FIXTURE_ENTRY(&plugin)

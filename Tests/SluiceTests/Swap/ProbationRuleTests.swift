@@ -1,0 +1,43 @@
+import Testing
+
+@testable import Sluice
+
+/// When a new snapshot is worse than the one before.
+@Suite struct ProbationRuleTests {
+  private typealias Sample = ProbationRule.Sample
+
+  private func breach(_ new: Sample, _ old: Sample = Sample(ended: 1000), floor: Int = 100) -> String? {
+    ProbationRule(floor: floor).breach(new, against: old)
+  }
+
+  @Test func `nothing is said of fewer transactions than asked for`() {
+    #expect(breach(Sample(ended: 99, failed: 99)) == nil)
+    #expect(breach(Sample(ended: 100, failed: 100)) != nil)
+  }
+
+  @Test func `five in a hundred are allowed where there were none, and not more`() {
+    #expect(breach(Sample(ended: 100, failed: 5)) == nil)
+    #expect(breach(Sample(ended: 100, failed: 6))?.hasPrefix("6.0 % of its transactions failed, 0.0 %") == true)
+  }
+
+  @Test func `twice as many and five in a hundred are allowed where there were some`() {
+    let old = Sample(ended: 200, failed: 20)
+    #expect(breach(Sample(ended: 1000, failed: 250), old) == nil)
+    #expect(breach(Sample(ended: 1000, failed: 251), old) != nil)
+  }
+
+  @Test func `timeouts and broken rules count for themselves`() {
+    #expect(breach(Sample(ended: 100, timeouts: 6))?.contains("missed their deadline") == true)
+    #expect(breach(Sample(ended: 100, violations: 6))?.contains("rules") == true)
+    #expect(breach(Sample(ended: 100, failed: 5, timeouts: 5, violations: 5)) == nil)
+  }
+
+  @Test func `a snapshot before without transactions is one without failures`() {
+    #expect(breach(Sample(ended: 100, failed: 5), Sample()) == nil)
+    #expect(breach(Sample(ended: 100, failed: 6), Sample()) != nil)
+  }
+
+  @Test func `one that always failed can be followed by one that does`() {
+    #expect(breach(Sample(ended: 100, failed: 100), Sample(ended: 10, failed: 10)) == nil)
+  }
+}

@@ -1,0 +1,129 @@
+import Sluice
+import SluiceTestKit
+import Testing
+
+/// New snapshots on probation, and the way back.
+@Suite struct ProbationTests {
+  private static let long = #"{"probation": {"duration": "1h", "transactions": 20}}"#
+
+  private static func fixture(_ swap: String = long) async throws -> (SwapFixture, StampedLibrary) {
+    let library = try await StampedLibrary.inC()
+    return (try SwapFixture(swap: swap) { try library.install(1, at: $0.path("a.so")) }, library)
+  }
+
+  @Test(arguments: [StampedLibrary.Misbehaviour.failsRequests, .breaksRules])
+  func `F5: a build that does harm is exchanged for the one before, and refused from then on`(
+    _ misbehaviour: StampedLibrary.Misbehaviour
+  ) async throws {
+    let (fixture, library) = try await Self.fixture()
+    for _ in 0..<50 { #expect(try await fixture.stamp() == 1) }
+    let bad = try await StampedLibrary.inC(misbehaviour)
+    try bad.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    let load = try SwapLoad(fixture)
+    let status = try await fixture.waitForStatus("the return") { $0.snapshot == 1 }
+    _ = await load.stop()
+    let report = try #require(status.history.last)
+    #expect(report.outcome == .rolledBack && report.trigger == .probation && report.snapshot == 1)
+    #expect(report.changes.first?.old?.generation == 2 && report.changes.first?.new?.generation == 1)
+    #expect(report.reason?.contains("% ") == true)
+    #expect(try await fixture.stamp() == 1)
+    // The instance before was never ended, the bad one is.
+    try await fixture.waitForLine("destroyed=2")
+    #expect(fixture.lines("deactivated=1").isEmpty && fixture.lines("activated=1").count == 1)
+    // The same content is refused, a good one is taken.
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.report.reason?.contains("is refused since it did harm") == true)
+    let refused = await fixture.engine.status.refused
+    #expect(refused.count == 1 && refused.keys.first == report.changes.first?.old?.hash)
+    try library.install(3, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    #expect(try await fixture.stamp() == 3)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: what was refused is remembered over a restart, until it is cleared`() async throws {
+    let (fixture, library) = try await Self.fixture()
+    let hash = try #require(await fixture.engine.status.generations.first?.hash)
+    try fixture.engine.refuse(hash: hash, because: "the moon fell")
+    await fixture.shutdown()
+
+    let log = Watched<[LogLine]>([])
+    let engine = try Engine(SwapFixture.configuration([("a", "a.so")], in: fixture.folder)) { line in
+      log.update { $0.append(line) }
+    }
+    #expect(log.value.contains { $0.level == .warning && $0.message.contains("the moon fell") })
+    try library.install(2, at: fixture.path())
+    #expect(try await engine.swap().outcome == .published)
+    try library.install(1, at: fixture.path())
+    await #expect(throws: SwapError.self) { try await engine.swap() }
+    try engine.clearRefusals(hash: hash)
+    #expect(try await engine.swap().outcome == .published)
+    #expect(await engine.status.refused.isEmpty)
+    await engine.shutdown()
+  }
+
+  @Test func `F5: a snapshot that stands its probation ends the one before`() async throws {
+    let (fixture, library) = try await Self.fixture(#"{"probation": {"duration": "300ms", "transactions": 1}}"#)
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    let status = await fixture.engine.status
+    #expect(status.generations.map(\.state) == [.standby, .probation])
+    #expect(status.probation?.standby == 1)
+    #expect(fixture.lines("deactivated=1").isEmpty)
+    try await fixture.waitForLine("stood its probation")
+    try await fixture.waitForLine("destroyed=1")
+    #expect(await fixture.engine.status.generations.last?.state == .active)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: a return by command loads nothing while the snapshot before stands by`() async throws {
+    let (fixture, library) = try await Self.fixture()
+    let load = try SwapLoad(fixture)
+    try await load.run()
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    let report = try await fixture.engine.rollback()
+    #expect(report.outcome == .published && report.trigger == .rollback && report.snapshot == 1)
+    #expect(try await fixture.stamp() == 1)
+    #expect(fixture.lines("activated=1").count == 1 && fixture.lines("deactivated=1").isEmpty)
+    try await load.run()
+    let counts = await load.stop()
+    #expect(counts.failures.isEmpty && counts.torn == 0)
+    try await fixture.waitForLine("destroyed=2")
+    let status = await fixture.engine.status
+    #expect(status.budget.used == 2 && status.refused.isEmpty && status.probation == nil)
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.rollback() }
+    #expect(error?.report.reason?.contains("there is no snapshot to go back to") == true)
+    // The file is as it was: a swap takes it up again.
+    #expect(try await fixture.engine.swap().outcome == .published)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: a return when the snapshot before is over loads its builds again, from their copies`() async throws {
+    let (fixture, library) = try await Self.fixture(#"{"probation": {"duration": "0s"}}"#)
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    try await fixture.waitForLine("destroyed=1")
+    let report = try await fixture.engine.rollback()
+    #expect(report.outcome == .published && report.snapshot == 3)
+    let change = try #require(report.changes.first)
+    #expect(change.new?.generation == 3 && change.library == fixture.path())
+    #expect(try await fixture.stamp() == 1)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: a swap during probation replaces it, and the snapshot before the last ends`() async throws {
+    let (fixture, library) = try await Self.fixture()
+    for number in 2...3 {
+      try library.install(number, at: fixture.path())
+      #expect(try await fixture.engine.swap().outcome == .published)
+    }
+    try await fixture.waitForLine("destroyed=1")
+    let status = await fixture.engine.status
+    #expect(status.generations.map(\.state.description) == ["parked", "standby", "probation"])
+    #expect(try await fixture.engine.rollback().snapshot == 2)
+    #expect(try await fixture.stamp() == 2)
+    await fixture.shutdown()
+  }
+}

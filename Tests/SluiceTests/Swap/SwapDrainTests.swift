@@ -1,0 +1,114 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+/// How old builds end: by themselves, at the deadline, or not at all.
+@Suite struct SwapDrainTests {
+  private static func fixture(
+    _ misbehaviour: StampedLibrary.Misbehaviour, drain: String, stageDeadline: String? = nil
+  ) async throws -> (SwapFixture, StampedLibrary) {
+    let old = try await StampedLibrary.inC(misbehaviour)
+    let fixture = try SwapFixture(
+      swap: #"{"drain": "\#(drain)", "probation": {"duration": "0s"}}"#, stageDeadline: stageDeadline
+    ) { try old.install(1, at: $0.path("a.so")) }
+    return (fixture, try await StampedLibrary.inC())
+  }
+
+  @Test func `F5: a call that is suspended without a deadline is ended when the drain is over`() async throws {
+    let (fixture, library) = try await Self.fixture(.suspends, drain: "50ms")
+    let running = Task { try await fixture.engine.transaction(Request(url: fixture.url)) }
+    try await fixture.waitForLine("token=")
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    let error = try #require(await running.value.error)
+    #expect(error.code == "stage_timeout" && error.stage == "a")
+    #expect(error.message.contains("swap.drain"))
+    try await fixture.waitForLine("destroyed=1")
+    #expect(try await fixture.stamp() == 2)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: status shows who keeps an old build, and the call that is suspended in it`() async throws {
+    let (fixture, library) = try await Self.fixture(.suspends, drain: "1h")
+    let running = Task { try await fixture.engine.transaction(Request(url: fixture.url)) }
+    try await fixture.waitForLine("token=")
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    let old = try #require(await fixture.engine.status.generations.first)
+    #expect(old.state == .draining && old.leases == 1 && old.suspended == 1)
+    let holder = try #require(old.holders.first)
+    #expect(holder.suspendedIn == "a")
+    running.cancel()
+    let result = try await running.value
+    #expect(result.id == holder.id && result.error?.code == "cancelled")
+    try await fixture.waitForLine("destroyed=1")
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: an old build that does not drain is parked as leaked, with who holds it, and never destroyed`()
+    async throws
+  {
+    let library = try await StampedLibrary.inC()
+    let fixture = try SwapFixture(swap: #"{"drain": "0s", "probation": {"duration": "0s"}}"#) { folder in
+      try library.install(1, at: folder.path("a.so"))
+    }
+    // Not suspended in a stage: it waits for the server, as a long download would.
+    fixture.server.hold()
+    let running = Task { try await fixture.engine.transaction(Request(url: fixture.url)) }
+    try await fixture.server.waitForHeld(1)
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    let status = try await fixture.waitForStatus("the old build to be parked") {
+      $0.generations.first?.state.description == "parked"
+    }
+    let old = try #require(status.generations.first)
+    #expect(old.state.reason?.contains("leaked") == true && old.leases == 1 && old.holders.count == 1)
+    fixture.server.release()
+    // It finishes on what it began with all the same.
+    let result = try await running.value
+    #expect(result.error == nil && result.response?.headers["x-stamp-a"] == "1")
+    #expect(result.id == old.holders.first?.id)
+    #expect(try await fixture.stamp() == 2)
+    #expect(fixture.lines("destroyed=1").isEmpty && fixture.lines("deactivated=1").isEmpty)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: a token of a build that is over is stale, touches nothing and is counted`() async throws {
+    let product = try await PluginCompiler.compile("resumes-late")
+    let late = try withExtendedLifetime(product) { try FileTree.read(product.path) }
+    let library = try await StampedLibrary.inC()
+    let fixture = try SwapFixture(swap: #"{"drain": "10ms", "probation": {"duration": "0s"}}"#) { folder in
+      try StampedLibrary.install(late, at: folder.path("a.so"))
+    }
+    let load = Task { try await fixture.engine.transaction(Request(url: fixture.url)) }
+    try await fixture.waitForLine("suspended=1")
+    // The same plugin for its files, so that it is known when the old build is over.
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    #expect(try await load.value.error?.code == "stage_timeout")
+    // Its thread outlives it, waits for the end of the instance, and resumes.
+    let status = try await fixture.waitForStatus("the late resumption") { status in
+      status.generations.first?.violations == 2
+    }
+    #expect(status.generations.first?.state.description == "parked")
+    #expect(try await fixture.stamp() == 2)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: a call that blocks keeps its build, which is not destroyed`() async throws {
+    let (fixture, library) = try await Self.fixture(.nothing, drain: "1h")
+    let load = try SwapLoad(fixture)
+    for number in 2...4 {
+      try await load.run(5)
+      try library.install(number, at: fixture.path())
+      #expect(try await fixture.engine.swap().outcome == .published)
+    }
+    let counts = await load.stop()
+    #expect(counts.failures.isEmpty && counts.torn == 0)
+    // What was under way on each has ended, and each has ended after it.
+    for number in 1...3 { try await fixture.waitForLine("destroyed=\(number)") }
+    await fixture.shutdown()
+  }
+}

@@ -1,0 +1,109 @@
+import Sluice
+import SluicePluginHost
+import SluiceTestKit
+import Testing
+
+/// Swaps that meet each other, a task that is cancelled, and the end of the engine.
+@Suite struct SwapOrderTests {
+  /// A probe that lets nothing pass until it is told to, or its task is cancelled.
+  private struct Gate: SwapProbe {
+    let arrived = Watched(0)
+    let isOpen = Watched(false)
+
+    func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
+      arrived.update { $0 += 1 }
+      do { try await isOpen.wait { $0 } } catch {
+        throw PluginError(.loadFailed, .plugin(name: nil, path: candidate.path), "the probe was given up")
+      }
+    }
+  }
+
+  private static func fixture(
+    _ plugins: [(name: String, library: String)] = [("a", "a.so")]
+  ) async throws -> (SwapFixture, StampedLibrary, Gate) {
+    let (library, gate) = (try await StampedLibrary.inC(), Gate())
+    let fixture = try SwapFixture(plugins, probe: gate) { folder in
+      for (_, file) in plugins { try library.install(1, at: folder.path(file)) }
+    }
+    return (fixture, library, gate)
+  }
+
+  private static func outcome(_ task: Task<SwapReport, any Error>) async -> SwapReport.Outcome? {
+    do { return try await task.value.outcome } catch { return (error as? SwapError)?.report.outcome }
+  }
+
+  private static func ask(_ fixture: SwapFixture, _ plugins: [String]?) -> Task<SwapReport, any Error> {
+    Task { try await fixture.engine.swap(plugins: plugins) }
+  }
+
+  @Test func `F5: of swaps that wait the newest wins, and a return goes first`() async throws {
+    let (fixture, library, gate) = try await Self.fixture()
+    let load = try SwapLoad(fixture)
+    try library.install(2, at: fixture.path())
+    let first = Self.ask(fixture, nil)
+    try await gate.arrived.wait { $0 == 1 }
+    try library.install(3, at: fixture.path())
+    let second = Self.ask(fixture, ["a"])
+    try await fixture.waitForStatus("one that waits") { $0.queued == 1 }
+    let third = Self.ask(fixture, nil)
+    #expect(await Self.outcome(second) == .superseded)
+    let back = Task { try await fixture.engine.rollback() }
+    try await fixture.waitForStatus("two that wait") { $0.queued == 2 }
+    gate.isOpen.update { $0 = true }
+    #expect(await Self.outcome(first) == .published)
+    #expect(await Self.outcome(back) == .published)
+    #expect(await Self.outcome(third) == .published)
+    #expect(await fixture.engine.status.history.map(\.trigger) == [.swap, .swap, .rollback, .swap])
+    #expect(try await fixture.stamp() == 3)
+    let counts = await load.stop()
+    #expect(counts.failures.isEmpty && counts.torn == 0)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: swaps of different libraries both come`() async throws {
+    let (fixture, library, gate) = try await Self.fixture([("a", "a.so"), ("b", "b.so")])
+    for file in ["a.so", "b.so"] { try library.install(2, at: fixture.path(file)) }
+    let first = Self.ask(fixture, ["a"])
+    try await gate.arrived.wait { $0 == 1 }
+    let second = Self.ask(fixture, ["b"])
+    gate.isOpen.update { $0 = true }
+    #expect(await Self.outcome(first) == .published)
+    #expect(await Self.outcome(second) == .published)
+    #expect(try await fixture.stamp(of: "b") == 2)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: cancelling the task takes a swap back, before and while it runs`() async throws {
+    let (fixture, library, gate) = try await Self.fixture()
+    try library.install(2, at: fixture.path())
+    let running = Self.ask(fixture, nil)
+    try await gate.arrived.wait { $0 == 1 }
+    let waiting = Self.ask(fixture, nil)
+    try await fixture.waitForStatus("one that waits") { $0.queued == 1 }
+    waiting.cancel()
+    #expect(await Self.outcome(waiting) == .cancelled)
+    running.cancel()
+    #expect(await Self.outcome(running) == .cancelled)
+    #expect(await fixture.engine.status.budget.used == 1)
+    #expect(try await fixture.stamp() == 1)
+    gate.isOpen.update { $0 = true }
+    #expect(try await fixture.engine.swap().outcome == .published)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: the end of the engine ends swaps, the one under way included`() async throws {
+    let (fixture, library, gate) = try await Self.fixture()
+    try library.install(2, at: fixture.path())
+    let running = Self.ask(fixture, nil)
+    try await gate.arrived.wait { $0 == 1 }
+    let waiting = Self.ask(fixture, nil)
+    try await fixture.waitForStatus("one that waits") { $0.queued == 1 }
+    await fixture.shutdown()
+    #expect(await Self.outcome(running) == .shutdown)
+    #expect(await Self.outcome(waiting) == .shutdown)
+    #expect(await Self.outcome(Self.ask(fixture, nil)) == .shutdown)
+    #expect(fixture.lines("destroyed=1").count == 1)
+    let status = await fixture.engine.status
+    #expect(status.snapshot == 1 && status.history.count == 3)
+  }
+}
