@@ -10,6 +10,8 @@ extension HeaderFields {
 
   public mutating func mark(at index: Int, _ marks: Marks) { entries[index].marks.formUnion(marks) }
 
+  public mutating func unmark(at index: Int, _ marks: Marks) { entries[index].marks.subtract(marks) }
+
   /// The position of the first field of that name at or after `start`.
   public func firstIndex(named name: Span<UInt8>, from start: Int = 0) -> Int? {
     var index = start

@@ -7,6 +7,8 @@ public struct Request: Sendable {
   public var body: Body
   /// Bounds the whole transaction, retries included; `nil` leaves it to the configuration.
   public var timeout: Duration?
+  /// Whether the result is to say, of every header that the engine's stages could set in a hop, why they did or did not.
+  public var wantsExplanation = false
 
   public init(
     method: String = "GET", url: HTTPURL, headers: HeaderFields = HeaderFields(), body: Body = .empty,

@@ -37,10 +37,13 @@ public struct Extraction: Sendable, Hashable {
 
   /// The same for a transaction that continues the trace, whatever family of headers it came in.
   public var parent: ParentContext {
-    guard let trace else { return ParentContext(baggage: baggage, sampling: sampling) }
+    var parent = ParentContext(baggage: baggage, sampling: sampling)
+    parent.refusals = refusals
+    guard let trace else { return parent }
     let isSaidByFlags = trace.sampling == .accepted || trace.sampling == .denied
-    return ParentContext(
-      traceparent: trace.traceParent.description, tracestate: trace.state, baggage: baggage,
-      sampling: isSaidByFlags ? nil : trace.sampling)
+    parent.traceparent = trace.traceParent.description
+    parent.tracestate = trace.state
+    parent.sampling = isSaidByFlags ? nil : trace.sampling
+    return parent
   }
 }

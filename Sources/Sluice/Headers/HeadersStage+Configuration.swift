@@ -5,7 +5,10 @@ import SluicePipeline
 extension HeadersStage {
   static func make(_ setting: BuiltIns.Setting) throws(ConfigurationError) -> BuiltIns.Stage {
     let settings = try setting.read { node throws(ConfigurationError) in
-      try HeadersStage.Settings(node, setting.configuration, TelemetryEnvironment { setting.warn($0) })
+      var settings = try HeadersStage.Settings(
+        node, setting.configuration, TelemetryEnvironment { setting.warn($0) })
+      settings.name = setting.plugin.name
+      return settings
     }
     return BuiltIns.Stage(interceptor: HeadersStage(settings))
   }
@@ -16,44 +19,51 @@ extension HeadersStage.Settings {
     _ node: ConfigurationNode, _ configuration: Configuration, _ environment: TelemetryEnvironment
   ) throws(ConfigurationError) {
     self.init()
-    try node.checkObject(["hosts", "requestId", "sessionId", "static", "existing"] + TraceSettings.keys)
-    hosts = try Self.hosts(node["hosts"], configuration)
+    try node.checkObject(
+      ["hosts", "exclude", "signed", "requestId", "sessionId", "static", "existing"] + TraceSettings.keys)
+    hosts = try HostList(hosts: node["hosts"], excluded: node["exclude"], base: configuration.baseURL)
+    hosts.exclusions += TelemetryEndpoints.exclusions(environment)
+    if let word = node["signed"] { signed = try word.word(SignedRequests.self) }
+    secrets = SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query)
     traces = try TraceSettings(node, environment)
     requestIDHeader = try Self.requestIDHeader(node, configuration)
-    if let session = node["sessionId"] { fields.append(try Self.session(session)) }
+    session = try node["sessionId"].map { node throws(ConfigurationError) in try Self.session(node) }
     var names = traces.propagators.headerNames
-    names += ([requestIDHeader] + fields.map(\.name)).compactMap(\.self).map { Self.lowercased($0) }
-    fields += try Self.fixed(node["static"], names, configuration.redaction)
+    names += [requestIDHeader, session?.header].compactMap(\.self).map { Self.lowercased($0) }
+    fields = try Self.fixed(node["static"], names, configuration.redaction)
     if let word = node["existing"] { existing = try word.word(ExistingHeaders.self) }
-  }
-
-  private static func hosts(
-    _ node: ConfigurationNode?, _ configuration: Configuration
-  ) throws(ConfigurationError) -> HostList {
-    guard let node else { return HostList(origin: configuration.baseURL?.origin) }
-    var hosts = HostList()
-    for host in try node.elements() {
-      hosts.patterns.append(try host.parsed { text throws(MessageError) in try HostPattern(text) })
-    }
-    return hosts
   }
 
   /// Absent takes the header that the request id is read from; null, for the whole or for `header`, sends none.
   private static func requestIDHeader(
     _ node: ConfigurationNode, _ configuration: Configuration
   ) throws(ConfigurationError) -> [UInt8]? {
-    guard let value = node.value["requestId"] else { return Array(configuration.requestIDHeader.utf8) }
+    guard let value = node.value["requestId"] else {
+      try node.checkSettable(configuration.requestIDHeader)
+      return Array(configuration.requestIDHeader.utf8)
+    }
     guard !value.isNull, let requestID = node["requestId"] else { return nil }
     try requestID.checkObject(["header"])
     if requestID.value["header"]?.isNull == true { return nil }
-    return Array(try requestID["header"]?.settableName().utf8 ?? configuration.requestIDHeader.utf8)
+    if let header = requestID["header"] { return Array(try header.settableName().utf8) }
+    try requestID.checkSettable(configuration.requestIDHeader)
+    return Array(configuration.requestIDHeader.utf8)
   }
 
-  private static func session(_ node: ConfigurationNode) throws(ConfigurationError) -> HeadersStage.Field {
-    try node.checkObject(["header", "value"])
-    let name = try node["header"]?.settableName() ?? "X-Session-ID"
-    let value = try node["value"]?.fieldValue() ?? SessionID.ofProcess
-    return HeadersStage.Field(name: Array(name.utf8), value: Array(value.utf8))
+  private static func session(
+    _ node: ConfigurationNode
+  ) throws(ConfigurationError) -> (header: [UInt8], id: SessionID) {
+    try node.checkObject(["header", "value", "rotateAfterIdle"])
+    let header = Array(try node["header"]?.settableName().utf8 ?? "X-Session-ID".utf8)
+    guard let rotation = node["rotateAfterIdle"] else {
+      return (header, .fixed(Array(try node["value"]?.fieldValue().utf8 ?? SessionID.ofProcess.utf8)))
+    }
+    guard node["value"] == nil else {
+      throw rotation.error("a session id with a \"value\" stays as it is", advice: "leave one of the two out")
+    }
+    let idle = try rotation.duration()
+    guard idle > .zero else { throw rotation.error("expected a time above zero") }
+    return (header, .rotating(RotatingSessionID(idle: idle)))
   }
 
   private static func fixed(
@@ -81,14 +91,6 @@ extension HeadersStage.Settings {
   private static func lowercased(_ name: [UInt8]) -> String {
     String(decoding: name.map(\.asciiLowercased), as: UTF8.self)
   }
-}
-
-/// The id of this run of the program, for servers that group requests by it.
-enum SessionID {
-  static let ofProcess: String = {
-    var generator = SystemRandomNumberGenerator()
-    return TransactionID(using: &generator).description
-  }()
 }
 
 extension ConfigurationNode {

@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluicePipeline
+import SluiceTraceContext
 
 /// The built-in `headers`: sets trace headers, request id, session id and fixed headers at the last moment before bytes
 /// leave, in every hop to a listed host and in no other. docs/headers.md describes its configuration.
@@ -16,38 +17,75 @@ final class HeadersStage: Interceptor {
     var traces = TraceSettings()
     /// Nil sends no request id.
     var requestIDHeader: [UInt8]?
-    /// The session id, then the fixed headers.
+    /// Nil sends no session id.
+    var session: (header: [UInt8], id: SessionID)?
+    /// The fixed headers.
     var fields: [Field] = []
     var existing = ExistingHeaders.keep
+    var signed = SignedRequests.skip
+    /// The stage's own, and what it hides, for explanations.
+    var name = "headers"
+    var secrets = SecretList()
   }
 
   let capabilities: StageCapabilities = .issue
-  private let settings: Settings
+  let settings: Settings
+  /// Those for hosts that get trace headers without baggage, and the other way round.
+  private let traceAlone: Propagators
+  private let baggageAlone: Propagators
 
-  init(_ settings: Settings) { self.settings = settings }
+  init(_ settings: Settings) {
+    self.settings = settings
+    traceAlone = Propagators(settings.traces.propagators.list.filter { !($0 is BaggagePropagator) })
+    baggageAlone = Propagators(settings.traces.propagators.list.filter { $0 is BaggagePropagator })
+  }
 
   func interceptIssue(_ exchange: Exchange) -> Verdict {
-    guard settings.hosts.contains(exchange.nativeRequest.url.origin), let fields = exchange.issueHeaders.take() else {
+    if exchange.explanation != nil { return explainIssue(exchange) }
+    let url = exchange.nativeRequest.url
+    let kinds = settings.hosts.kinds(at: settings.hosts.place(of: url.origin))
+    guard !kinds.isEmpty, let fields = exchange.issueHeaders.take() else { return .proceed }
+    guard settings.signed == .inject || RequestSignature.of(fields, url) == nil else {
+      exchange.issueHeaders = consume fields
       return .proceed
     }
     var headers = HopHeaders(consume fields, existing: settings.existing)
-    write(exchange, &headers)
+    write(exchange, kinds, &headers)
     exchange.issueHeaders = headers.takeFields()
     return headers.conflict.map { .fail(Self.refusal($0)) } ?? .proceed
   }
 
-  private func write(_ exchange: Exchange, _ headers: inout HopHeaders) {
-    if !settings.traces.propagators.isEmpty {
-      settings.traces.propagators.inject(settings.traces.trace(exchange), into: &headers)
-    }
-    if let name = settings.requestIDHeader {
+  /// Writes the headers of those kinds.
+  func write(_ exchange: Exchange, _ kinds: HeaderKinds, _ headers: inout some MarkingSink) {
+    let propagators = propagators(for: kinds)
+    if !propagators.isEmpty { propagators.inject(settings.traces.trace(exchange), into: &headers) }
+    if kinds.contains(.requestID), let name = settings.requestIDHeader {
       let requestID = exchange.requestID
       headers.place(name.span, requestID.utf8.span)
     }
+    if kinds.contains(.sessionID), let session = settings.session { write(session, exchange, &headers) }
+    guard kinds.contains(.fixed) else { return }
     for field in settings.fields { headers.place(field.name.span, field.value.span, marks: field.marks) }
   }
 
-  private static func refusal(_ name: String) -> StageFailure {
+  private func write(
+    _ session: (header: [UInt8], id: SessionID), _ exchange: Exchange, _ headers: inout some MarkingSink
+  ) {
+    switch session.id {
+    case .fixed(let value): headers.place(session.header.span, value.span)
+    case .rotating(let rotating):
+      let id = rotating.use(at: exchange.loop.now).description
+      headers.place(session.header.span, id.utf8.span)
+    }
+  }
+
+  private func propagators(for kinds: HeaderKinds) -> Propagators {
+    if kinds.isSuperset(of: [.trace, .baggage]) { return settings.traces.propagators }
+    if kinds.contains(.trace) { return traceAlone }
+    return kinds.contains(.baggage) ? baggageAlone : Propagators([])
+  }
+
+  static func refusal(_ name: String) -> StageFailure {
     StageFailure(
       code: "header_exists",
       message: "the request carries \"\(name)\" already, and config.existing is \"refuse\"; remove the header from the"

@@ -11,8 +11,21 @@ enum ExistingHeaders: String, Sendable, CaseIterable {
   case refuse
 }
 
+/// A sink that takes what the engine remembers about a header too.
+protocol MarkingSink: HeaderSink {
+  /// Sets a header, if the rules of the sink allow it.
+  /// - Returns: whether the header now says what was given.
+  @discardableResult
+  mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: HeaderFields.Marks) -> Bool
+}
+
+extension MarkingSink {
+  @discardableResult
+  mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool { place(name, value, marks: .addedByStage) }
+}
+
 /// The headers of a hop, and the rule for those that stand there before us.
-struct HopHeaders: HeaderSink {
+struct HopHeaders: MarkingSink {
   private(set) var fields: HeaderFields
   let existing: ExistingHeaders
   /// The first header that was refused.
@@ -23,9 +36,6 @@ struct HopHeaders: HeaderSink {
     self.existing = existing
   }
 
-  @discardableResult
-  mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool { place(name, value, marks: .addedByStage) }
-
   /// Gives the headers back; none are left here.
   mutating func takeFields() -> HeaderFields {
     var taken = HeaderFields()
@@ -33,8 +43,6 @@ struct HopHeaders: HeaderSink {
     return taken
   }
 
-  /// Sets a header, if the rule allows it.
-  /// - Returns: whether the header says what was given.
   @discardableResult
   mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: HeaderFields.Marks) -> Bool {
     guard let index = fields.firstIndex(named: name) else {

@@ -1,14 +1,45 @@
 import SluiceMessages
 
-/// Which origins may see our headers. Nothing but a parsed origin is looked at, never the text of a URL.
+/// Which origins may see which of our headers. Nothing but a parsed origin is looked at, never the text of a URL.
 struct HostList: Sendable {
-  var patterns: [HostPattern] = []
-  /// One origin exactly, scheme and port included.
-  var origin: Origin?
+  struct Entry: Sendable {
+    let pattern: HostPattern
+    let kinds: HeaderKinds
+  }
 
-  func contains(_ origin: Origin) -> Bool {
-    if self.origin == origin { return true }
-    for pattern in patterns where pattern.matches(origin) { return true }
-    return false
+  /// Where nothing goes, whatever the entries say.
+  struct Exclusion: Sendable {
+    let pattern: HostPattern
+    /// What excludes it: a key of the configuration or a variable.
+    let source: String
+  }
+
+  /// Where an origin stands.
+  enum Place: Sendable, Hashable {
+    /// By its position; the first entry that matches decides.
+    case entry(Int)
+    /// It is ``origin``.
+    case base
+    case excluded(Int)
+    case unlisted
+  }
+
+  var entries: [Entry] = []
+  /// One origin exactly, scheme and port included; it gets all kinds.
+  var origin: Origin?
+  var exclusions: [Exclusion] = []
+
+  func place(of origin: Origin) -> Place {
+    if let index = exclusions.firstIndex(where: { $0.pattern.matches(origin) }) { return .excluded(index) }
+    if self.origin == origin { return .base }
+    return entries.firstIndex { $0.pattern.matches(origin) }.map { .entry($0) } ?? .unlisted
+  }
+
+  func kinds(at place: Place) -> HeaderKinds {
+    switch place {
+    case .entry(let index): entries[index].kinds
+    case .base: .all
+    case .excluded, .unlisted: []
+    }
   }
 }

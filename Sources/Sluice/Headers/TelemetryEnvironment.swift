@@ -66,7 +66,8 @@ struct TelemetryEnvironment {
     }
   }
 
-  private func value(_ name: String) -> String? {
+  /// A variable without blanks at its ends; nil where nothing is left.
+  func value(_ name: String) -> String? {
     read(name).map { Self.trimmed($0[...]) }.flatMap { $0.isEmpty ? nil : $0 }
   }
 

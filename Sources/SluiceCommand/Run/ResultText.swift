@@ -11,7 +11,8 @@ enum ResultText {
     }
     return try ResultDocument(
       id: id, response: try result.response.map(document), failure: failure, attempts: result.attempts,
-      duration: result.duration, requestID: result.requestID, metadata: mask.map { ResultMetadata.make(result, $0) }
+      duration: result.duration, requestID: result.requestID, metadata: mask.map { ResultMetadata.make(result, $0) },
+      explanation: result.explanation.map(ExplanationDocument.make)
     ).line()
   }
 

@@ -36,6 +36,7 @@ enum SendCommand {
     Option("include", "i", nil, "Print the response's head before the body"),
     Option("json", nil, nil, "Print a result document, as \"sluice run\" does"),
     Option("metadata", nil, nil, "With --json, add the requests as given and as sent, the final URL and timings"),
+    Option("explain", nil, nil, "Say of each header that stages could set in a hop why it was sent or not"),
     Option("events", nil, "FILE", "Record every event of the transaction here, for \"sluice verify-trace\""),
     Option("silent", "s", nil, "Say nothing on standard error"),
     Option("show-error", "S", nil, "With -s, still say why the request failed"),
@@ -58,7 +59,8 @@ enum SendCommand {
   private static func send(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let interruption = try Interruption()
     var configuration = try SendConfiguration.make(arguments)
-    let request = try SendRequest(arguments, configuration).make()
+    var request = try SendRequest(arguments, configuration).make()
+    request.wantsExplanation = arguments.has("explain")
     let mask = SecretMask(configuration.redaction)
     let recorder = try EventRecorder.make(arguments, configuration.redaction)
     recorder?.append(to: &configuration)
@@ -66,6 +68,9 @@ enum SendCommand {
     let engine = try EngineStart.engine(configuration, isVerbose: arguments.has("verbose"))
     let output = try SendOutput(arguments, mask)
     let result = perform(request, engine, output, interruption)
+    if let explanation = result.explanation, !arguments.has("json") {
+      StandardError.write(ExplanationText.of(explanation))
+    }
     if arguments.has("trace") { StandardError.write(Waterfall(result, engine.metrics()).text) }
     Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
     let ending = try output.finish(result) ?? recorder?.finish()

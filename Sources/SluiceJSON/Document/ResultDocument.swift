@@ -1,10 +1,10 @@
 /// One line of output: what became of a request line.
 ///
 ///     {"id": …, "response": { response }, "error": {"code": "…", "message": "…", "stage": "…"},
-///      "attempts": 1, "metadata": { … }, "durationMs": 1.93, "requestId": "…"}
+///      "attempts": 1, "metadata": { … }, "explain": [ … ], "durationMs": 1.93, "requestId": "…"}
 ///
 /// `error` is there only where the request failed, its `stage` only where one is to blame, `response` wherever there
-/// was one, and `metadata` only where it was asked for.
+/// was one, `metadata` and `explain` only where they were asked for.
 public struct ResultDocument {
   /// Why a request failed.
   public struct Failure: Sendable, Hashable {
@@ -30,10 +30,12 @@ public struct ResultDocument {
   public var requestID: String?
   /// What else is known, where it was asked for.
   public var metadata: JSONValue?
+  /// Why the headers of each hop are what they are, where it was asked for.
+  public var explanation: JSONValue?
 
   public init(
     id: JSONValue, response: JSONValue? = nil, failure: Failure? = nil, attempts: Int, duration: Duration,
-    requestID: String? = nil, metadata: JSONValue? = nil
+    requestID: String? = nil, metadata: JSONValue? = nil, explanation: JSONValue? = nil
   ) {
     self.id = id
     self.response = response
@@ -42,6 +44,7 @@ public struct ResultDocument {
     self.duration = duration
     self.requestID = requestID
     self.metadata = metadata
+    self.explanation = explanation
   }
 
   /// The document on one line, with its line feed.
@@ -66,6 +69,7 @@ public struct ResultDocument {
     document["error"] = failure.map(Self.error)
     document["attempts"] = JSONValue(Int64(attempts))
     document["metadata"] = metadata
+    document["explain"] = explanation
     return document
   }
 

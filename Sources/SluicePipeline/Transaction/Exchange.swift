@@ -31,6 +31,8 @@ public final class Exchange: @unchecked Sendable {
   public var responseDocument: DocumentForm?
   /// The headers of the hop, while it is issued.
   public var issueHeaders: HeaderFields?
+  /// What became of the headers of each hop so far; nil where nobody wants to know.
+  public internal(set) var explanation: [HopExplanation]?
 
   /// What a stage that suspended the flow of a body wrote since, to go on when it resumes.
   public var pieceOutput: [UInt8] = []

@@ -8,6 +8,7 @@ extension Transaction: TransferObserver {
     // Moved, not copied: stages change the list in place.
     exchange.issueHeaders = headers
     headers = HeaderFields()
+    if exchange.explanation != nil { exchange.beginExplanation() }
     let failure = callIssueStages()
     if let written = exchange.issueHeaders.take() { headers = written }
     if let failure {
@@ -31,8 +32,9 @@ extension Transaction: TransferObserver {
       // As for the other stages: the pipeline keeps them.
       let stage = unsafe Unmanaged.passUnretained(pipeline.issueStages[index])
       let answer = unsafe stage._withUnsafeGuaranteedRef { binding -> Verdict? in
-        guard binding.capabilities.contains(.issue), matches(binding) else { return nil }
-        return binding.interceptor.interceptIssue(exchange)
+        guard binding.capabilities.contains(.issue) else { return nil }
+        guard exchange.explanation == nil else { return explainedIssue(binding) }
+        return matches(binding) ? binding.interceptor.interceptIssue(exchange) : nil
       }
       guard let verdict = answer else { continue }
       let now = loop.now
@@ -53,6 +55,25 @@ extension Transaction: TransferObserver {
       }
     }
     return nil
+  }
+
+  /// Calls a stage that may say nothing of what it does, as plugins do, and says what it added. Nil where its match does not
+  /// hold.
+  private func explainedIssue(_ binding: StageBinding) -> Verdict? {
+    guard matches(binding) else {
+      exchange.explain(note: "stage \"\(binding.name)\" was not asked: its match does not hold for this request")
+      return nil
+    }
+    let before = exchange.issueHeaders ?? HeaderFields()
+    let explained = exchange.explanation
+    let verdict = binding.interceptor.interceptIssue(exchange)
+    guard exchange.explanation == explained, var after = exchange.issueHeaders else { return verdict }
+    for index in after.indices { after.unmark(at: index, .addedByStage) }
+    after.markAdded(since: before)
+    for index in after.indices where after.marks(at: index).contains(.addedByStage) {
+      exchange.explain(HeaderDecision(stage: binding.name, header: after.name(at: index), reason: .sent))
+    }
+    return verdict
   }
 
   public func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {

@@ -109,6 +109,7 @@ public final class Transaction: @unchecked Sendable {
       loop: loop, id: id, request: request, started: now,
       deadline: now.advanced(byNanoseconds: limit), parent: parent,
       requestIDHeader: pipeline.settings.requestIDHeader)
+    if result.originalRequest.wantsExplanation { exchange.explanation = [] }
   }
 
   private func start() {
@@ -168,6 +169,7 @@ public final class Transaction: @unchecked Sendable {
     result.error = error
     result.attempts = exchange.attempt + 1
     result.duration = duration
+    result.explanation = exchange.explanation.take()
     completion.call(TransactionResult(result))
   }
 

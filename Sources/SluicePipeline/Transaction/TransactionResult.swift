@@ -53,6 +53,9 @@ public struct TransactionResult: Sendable {
   /// The request as the last hop sent it, with what stages and redirects made of it; nil where nothing was sent.
   public var issuedRequest: Request? { record.issuedRequest }
 
+  /// Why the headers of each hop that was issued are what they are; nil unless the request wanted to know.
+  public var explanation: [HopExplanation]? { record.explanation }
+
   public var outcome: TransactionOutcome { TransactionOutcome(error) }
 }
 
@@ -70,6 +73,7 @@ final class ResultRecord: @unchecked Sendable {
   var duration = Duration.zero
   var timings: TransferTimings?
   var issuedRequest: Request?
+  var explanation: [HopExplanation]?
 
   init(id: TransactionID, _ request: consuming Request) {
     self.id = id
@@ -86,6 +90,7 @@ final class ResultRecord: @unchecked Sendable {
     duration = other.duration
     timings = other.timings
     issuedRequest = other.issuedRequest
+    explanation = other.explanation
   }
 }
 

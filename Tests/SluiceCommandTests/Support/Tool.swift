@@ -9,7 +9,9 @@ enum Tool {
   /// What would change what the command does, taken out of the test's environment.
   static let cleared: [String: String?] = [
     "TRACEPARENT": nil, "TRACESTATE": nil, "BAGGAGE": nil, "OTEL_PROPAGATORS": nil, "OTEL_TRACES_SAMPLER": nil,
-    "OTEL_TRACES_SAMPLER_ARG": nil, "OTEL_SDK_DISABLED": nil, "http_proxy": nil, "all_proxy": nil, "NO_COLOR": nil,
+    "OTEL_TRACES_SAMPLER_ARG": nil, "OTEL_SDK_DISABLED": nil, "OTEL_EXPORTER_OTLP_ENDPOINT": nil,
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": nil, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": nil,
+    "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": nil, "http_proxy": nil, "all_proxy": nil, "NO_COLOR": nil,
   ]
 
   static func run(

@@ -45,6 +45,23 @@ import Testing
       "{\"sessionId\": {\"header\": \"Transfer-Encoding\"}}",
       "config.sessionId.header: \"Transfer-Encoding\" belongs to"
     ),
+    ("{\"hosts\": [{\"send\": []}]}", "config.hosts[0]: \"host\" is missing"),
+    ("{\"hosts\": [{\"host\": \"a\", \"kinds\": []}]}", "config.hosts[0].kinds: unknown key"),
+    (
+      "{\"hosts\": [{\"host\": \"a\", \"send\": [\"traces\"]}]}",
+      "config.hosts[0].send[0]: expected one of \"trace\", \"baggage\", \"requestId\", \"sessionId\", \"static\""
+    ),
+    ("{\"hosts\": [{\"host\": \"a\", \"send\": \"trace\"}]}", "config.hosts[0].send: expected a list"),
+    ("{\"exclude\": [\"a/b\"]}", "config.exclude[0]: expected an exact host, *.suffix or *"),
+    ("{\"signed\": true}", "config.signed: expected a string"),
+    ("{\"signed\": \"no\"}", "config.signed: expected one of \"skip\", \"inject\", found \"no\""),
+    ("{\"sessionId\": {\"rotateAfterIdle\": 30}}", "config.sessionId.rotateAfterIdle: expected a duration"),
+    ("{\"sessionId\": {\"rotateAfterIdle\": \"0s\"}}", "config.sessionId.rotateAfterIdle: expected a time above zero"),
+    (
+      "{\"sessionId\": {\"rotateAfterIdle\": \"1m\", \"value\": \"a\"}}",
+      "config.sessionId.rotateAfterIdle: a session id with a \"value\" stays as it is"
+    ),
+    ("{\"requestId\": {\"header\": \"Connection\"}}", "config.requestId.header: \"Connection\" belongs to"),
     ("{\"sessionId\": {\"value\": \"a\\nb\"}}", "config.sessionId.value: expected the value of a header"),
     ("{\"static\": {\"a b\": \"1\"}}", "expected the name of a header, found \"a b\""),
     ("{\"static\": {\"X-A\": \"1\\r\\n\"}}", "config.static.X-A: expected the value of a header"),
@@ -61,6 +78,14 @@ import Testing
   func `a wrong setting is refused with line, key and what was expected`(config: String, words: String) {
     let error = Self.error(config)
     #expect(error.contains(words), "\(error)")
+  }
+
+  @Test(arguments: ["Connection", "Content-Length", "a b", "X-Id\r\n"])
+  func `A5: a request id header of the configuration's that cannot be set is refused here too`(name: String) throws {
+    var configuration = try Configuration(
+      text: Array("{\"plugins\": {\"trace\": {\"builtin\": \"headers\"}}, \"issue\": [\"trace\"]}".utf8))
+    configuration.requestIDHeader = name
+    #expect(throws: EngineError.self) { try Engine(configuration) }
   }
 
   @Test func `the stage stands in issue and nowhere else`() throws {

@@ -15,6 +15,7 @@ struct Client {
       try await stayOnLoop(url)
       try await report(url)
       try await notify()
+      try await explain(url)
     } catch { print("failed: \(error)") }
   }
 }

@@ -1,0 +1,40 @@
+import SluiceMessages
+
+/// A signature over a request, which another header may break.
+enum RequestSignature: Sendable, Hashable {
+  /// The scheme of `Authorization` signs headers: AWS SigV4 and SigV4a, Google Cloud, Signature.
+  case authorization
+  /// `Signature-Input` (RFC 9421), or `Signature` of the drafts before it.
+  case message
+  /// The query of the URL holds it.
+  case url
+
+  static func of(_ headers: borrowing HeaderFields, _ url: HTTPURL) -> RequestSignature? {
+    for index in headers.indices {
+      let name = headers.buffer.span.extracting(headers.nameRange(at: index))
+      switch name.count {
+      case 9: if FieldSyntax.equals(name, "signature") { return .message }
+      case 13: if FieldSyntax.equals(name, "authorization"), signs(headers, index) { return .authorization }
+      case 15: if FieldSyntax.equals(name, "signature-input") { return .message }
+      default: break
+      }
+    }
+    return url.isPresigned ? .url : nil
+  }
+
+  private static func signs(_ headers: borrowing HeaderFields, _ index: Int) -> Bool {
+    let value = headers.buffer.span.extracting(headers.valueRange(at: index))
+    for scheme in ["aws4-", "goog4-", "signature "] where value.count >= scheme.utf8.count {
+      if FieldSyntax.equals(value.extracting(0..<scheme.utf8.count), scheme) { return true }
+    }
+    return false
+  }
+}
+
+/// What becomes of requests that are signed.
+enum SignedRequests: String, Sendable, CaseIterable {
+  /// They go out as they are.
+  case skip
+  /// They are treated like any other.
+  case inject
+}

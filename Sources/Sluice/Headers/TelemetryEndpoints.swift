@@ -1,0 +1,27 @@
+import SluiceMessages
+
+/// Where the telemetry of this program goes. An export that was traced itself would give rise to the next one.
+enum TelemetryEndpoints {
+  /// OpenTelemetry, "OTLP Exporter Configuration".
+  private static let variables = [
+    "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
+  ]
+
+  /// The origins that the environment names; what is no URL is left aside, as it is the exporter's to complain of.
+  static func exclusions(_ environment: TelemetryEnvironment) -> [HostList.Exclusion] {
+    variables.compactMap { variable in
+      environment.value(variable).flatMap { pattern($0) }.map { HostList.Exclusion(pattern: $0, source: variable) }
+    }
+  }
+
+  /// Exporters over gRPC take `host:port` too.
+  private static func pattern(_ endpoint: String) -> HostPattern? {
+    if let origin = (try? HTTPURL(endpoint))?.origin {
+      let host = origin.host.utf8.contains(UInt8(ascii: ":")) ? "[\(origin.host)]" : origin.host
+      return try? HostPattern("\(origin.scheme)://\(host):\(origin.port)")
+    }
+    let authority = endpoint.firstRange(of: "://").map { endpoint[$0.upperBound...] } ?? endpoint[...]
+    return try? HostPattern(String(authority.prefix { $0 != "/" }))
+  }
+}

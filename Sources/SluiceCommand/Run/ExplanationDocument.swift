@@ -1,0 +1,31 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// The same as ``ExplanationText``, for a result document.
+enum ExplanationDocument {
+  static func make(_ hops: [HopExplanation]) -> JSONValue { list(hops.map(hop)) }
+
+  private static func hop(_ hop: HopExplanation) -> JSONValue {
+    let document: JSONValue = [
+      "attempt": JSONValue(Int64(hop.attempt)), "hop": JSONValue(Int64(hop.hop)), "method": JSONValue(hop.method),
+      "origin": JSONValue(hop.origin.description), "headers": list(hop.decisions.map(decision)),
+    ]
+    if !hop.notes.isEmpty { document["notes"] = list(hop.notes.map { JSONValue($0) }) }
+    return document
+  }
+
+  private static func decision(_ decision: HeaderDecision) -> JSONValue {
+    let document: JSONValue = [
+      "stage": JSONValue(decision.stage), "header": JSONValue(decision.header),
+      "reason": JSONValue(decision.reason.rawValue),
+    ]
+    document["value"] = decision.value.map { JSONValue($0) }
+    document["detail"] = decision.detail.map { JSONValue($0) }
+    return document
+  }
+
+  private static func list(_ elements: [JSONValue]) -> JSONValue {
+    elements.reduce(into: JSONValue.array()) { $0.append($1) }
+  }
+}

@@ -1,0 +1,33 @@
+import SluicePipeline
+
+/// Why the headers of each hop are what they are, one line a header: stage, header, reason, then the value or what
+/// exactly it was.
+enum ExplanationText {
+  static func of(_ hops: [HopExplanation]) -> String {
+    guard !hops.isEmpty else { return "* no hop was issued\n" }
+    return hops.map(text).joined()
+  }
+
+  private static func text(_ hop: HopExplanation) -> String {
+    var lines = ["* attempt \(hop.attempt), hop \(hop.hop): \(hop.method) \(hop.origin)"]
+    let rows = hop.decisions.map(row)
+    let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    lines += rows.map { row in
+      let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) } + row.dropFirst(3)
+      return "  " + trimmed(cells.joined(separator: "  "))
+    }
+    lines += hop.notes.map { "  \($0)" }
+    if rows.isEmpty, hop.notes.isEmpty { lines.append("  no stage of \"issue\" sets headers") }
+    return lines.map { PrintableText.of($0) + "\n" }.joined()
+  }
+
+  private static func row(_ decision: HeaderDecision) -> [String] {
+    let detail = decision.detail.map { "(\($0))" }
+    return [decision.stage, decision.header, decision.reason.rawValue]
+      + [[decision.value, detail].compactMap(\.self).joined(separator: " ")]
+  }
+
+  private static func trimmed(_ line: String) -> String {
+    line.lastIndex { $0 != " " }.map { String(line[...$0]) } ?? ""
+  }
+}

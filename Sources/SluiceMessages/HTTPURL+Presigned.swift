@@ -1,0 +1,86 @@
+extension HTTPURL {
+  /// Whether the query carries a signature over the request, so that whoever holds the URL may use it: AWS (`X-Amz-Signature`,
+  /// or `Signature` with `Expires` or `Key-Pair-Id`), Google Cloud (`X-Goog-Signature`), Azure (`sig` with `se`).
+  ///
+  /// Names are compared without case and with their percent escapes undone.
+  public var isPresigned: Bool {
+    guard let queryRange else { return false }
+    let text = string.utf8.span
+    var found: SignedQuery = []
+    var start = queryRange.lowerBound
+    while start < queryRange.upperBound {
+      var end = start
+      while end < queryRange.upperBound, text[end] != UInt8(ascii: "&") { end += 1 }
+      found.formUnion(SignedQuery(parameter: text, start..<end))
+      start = end + 1
+    }
+    return found.isSigned
+  }
+}
+
+/// What of a signature a query holds.
+private struct SignedQuery: OptionSet {
+  let rawValue: UInt8
+
+  /// Enough by itself.
+  static let whole = SignedQuery(rawValue: 1)
+  static let signature = SignedQuery(rawValue: 2)
+  static let signatureScope = SignedQuery(rawValue: 4)
+  static let azureSignature = SignedQuery(rawValue: 8)
+  static let azureExpiry = SignedQuery(rawValue: 16)
+
+  var isSigned: Bool {
+    contains(.whole) || isSuperset(of: [.signature, .signatureScope])
+      || isSuperset(of: [.azureSignature, .azureExpiry])
+  }
+
+  /// What the parameter in that range of the text stands for, by its name.
+  init(parameter text: Span<UInt8>, _ range: Range<Int>) {
+    var name = InlineArray<16, UInt8>(repeating: 0)
+    var count = 0
+    var index = range.lowerBound
+    while index < range.upperBound, text[index] != UInt8(ascii: "=") {
+      guard count < 16 else {
+        self = []
+        return
+      }
+      name[count] = Self.character(text, &index, range.upperBound).asciiLowercased
+      count += 1
+    }
+    self = Self.meaning(name.span.extracting(0..<count))
+  }
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  private static func meaning(_ name: Span<UInt8>) -> SignedQuery {
+    switch name.count {
+    case 2: FieldSyntax.equals(name, "se") ? .azureExpiry : []
+    case 3: FieldSyntax.equals(name, "sig") ? .azureSignature : []
+    case 7: FieldSyntax.equals(name, "expires") ? .signatureScope : []
+    case 9: FieldSyntax.equals(name, "signature") ? .signature : []
+    case 11: FieldSyntax.equals(name, "key-pair-id") ? .signatureScope : []
+    case 15: FieldSyntax.equals(name, "x-amz-signature") ? .whole : []
+    case 16: FieldSyntax.equals(name, "x-goog-signature") ? .whole : []
+    default: []
+    }
+  }
+
+  /// The character at the index, which moves behind it.
+  private static func character(_ text: Span<UInt8>, _ index: inout Int, _ end: Int) -> UInt8 {
+    defer { index += 1 }
+    guard text[index] == UInt8(ascii: "%"), index + 2 < end, let high = digit(text[index + 1]),
+      let low = digit(text[index + 2])
+    else { return text[index] }
+    index += 2
+    return high << 4 | low
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte &- UInt8(ascii: "A") &+ 10
+    default: nil
+    }
+  }
+}

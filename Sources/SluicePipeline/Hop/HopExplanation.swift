@@ -1,0 +1,74 @@
+public import SluiceMessages
+
+/// What became of the headers that issue stages set in one hop, and why. There for requests that want an explanation
+/// (``SluiceMessages/Request/wantsExplanation``).
+public struct HopExplanation: Sendable, Hashable {
+  public let attempt: Int
+  public let hop: Int
+  public let method: String
+  /// What decides about the headers of a hop: never more of a URL than that.
+  public let origin: Origin
+  /// In the order in which the stages came to them.
+  public internal(set) var decisions: [HeaderDecision] = []
+  /// What concerns a whole stage, or the trace that the caller gave.
+  public internal(set) var notes: [String] = []
+}
+
+/// Why a header was sent or was not.
+public struct HeaderDecision: Sendable, Hashable {
+  public enum Reason: String, Sendable, Hashable, CaseIterable {
+    case sent
+    /// The configuration leaves it out, or no trace begins here.
+    case disabled
+    case hostNotListed = "host_not_listed"
+    /// The host is listed for other kinds of headers.
+    case kindNotForHost = "kind_not_for_host"
+    /// Telemetry of the program itself goes there, or the configuration excludes it.
+    case excludedEndpoint = "excluded_endpoint"
+    /// The request carries a signature, which another header may break.
+    case signedRequest = "signed_request"
+    /// The request has it already, or has the one that it goes with.
+    case alreadyPresent = "already_present"
+    /// The request has it already, for which the hop fails.
+    case refused
+    case unsampled
+    /// What the caller gave is not valid.
+    case invalidParent = "invalid_parent"
+    case nothingToSend = "nothing_to_send"
+  }
+
+  public let stage: String
+  public let header: String
+  public let reason: Reason
+  /// As sent; `REDACTED` where it is a secret, nil where it was not sent or is not known.
+  public let value: String?
+  /// What exactly it was, for people.
+  public let detail: String?
+
+  public init(stage: String, header: String, reason: Reason, value: String? = nil, detail: String? = nil) {
+    self.stage = stage
+    self.header = header
+    self.reason = reason
+    self.value = value
+    self.detail = detail
+  }
+}
+
+extension Exchange {
+  /// Adds to the explanation of this hop; does nothing where none is wanted. [loop]
+  public func explain(_ decision: HeaderDecision) {
+    guard let last = explanation?.indices.last else { return }
+    explanation?[last].decisions.append(decision)
+  }
+
+  /// As ``explain(_:)-(HeaderDecision)``, about no header in particular. [loop]
+  public func explain(note: String) {
+    guard let last = explanation?.indices.last else { return }
+    explanation?[last].notes.append(note)
+  }
+
+  func beginExplanation() {
+    explanation?.append(
+      HopExplanation(attempt: attempt, hop: hop, method: nativeRequest.method, origin: nativeRequest.url.origin))
+  }
+}

@@ -1,0 +1,155 @@
+import Sluice
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Why a header was sent or not.
+@Suite struct ExplanationTests {
+  private typealias Reason = HeaderDecision.Reason
+
+  private static func reasons(
+    _ config: String, path: String = "/a", headers: HeaderFields = HeaderFields(),
+    parent: ParentContext = HeaderPlaces.parent
+  ) async throws -> [String: HeaderDecision.Reason] {
+    let arrived = try await HeaderPlaces.arrived(config, path: path, headers: headers, parent: parent, explained: true)
+    let hops = try #require(arrived.result.explanation)
+    let hop = try #require(hops.first)
+    #expect(hops.count == 1)
+    for decision in hop.decisions where decision.reason == .sent {
+      #expect(arrived.headers.first(decision.header) == decision.value, "\(decision.header)")
+    }
+    for decision in hop.decisions where decision.reason != .sent && decision.reason != .alreadyPresent {
+      #expect(decision.value == nil)
+      #expect(arrived.headers.first(decision.header) == headers[decision.header], "\(decision.header)")
+    }
+    return Dictionary(hop.decisions.map { ($0.header.lowercased(), $0.reason) }) { first, _ in first }
+  }
+
+  @Test func `A6: what is sent is named with its value`() async throws {
+    let reasons = try await Self.reasons("\"hosts\": [\"*\"], \(HeaderPlaces.kinds)")
+    #expect(
+      reasons == [
+        "traceparent": .sent, "tracestate": .sent, "baggage": .sent, "x-request-id": .sent, "x-session-id": .sent,
+        "x-app": .sent,
+      ])
+  }
+
+  @Test(arguments: [
+    ("\"hosts\": [\"a.example\"]", "/a", HeaderDecision.Reason.hostNotListed),
+    ("\"hosts\": [\"*\"], \"exclude\": [\"127.0.0.1\"]", "/a", .excludedEndpoint),
+    ("\"hosts\": [\"*\"]", "/a?X-Amz-Signature=1", .signedRequest),
+    ("\"hosts\": [{\"host\": \"*\", \"send\": []}]", "/a", .kindNotForHost),
+  ])
+  func `A6: what keeps all headers away is said of each`(
+    config: String, path: String, reason: HeaderDecision.Reason
+  ) async throws {
+    let reasons = try await Self.reasons("\(config), \(HeaderPlaces.kinds)", path: path)
+    #expect(Set(reasons.values) == [reason])
+    #expect(reasons.count == 6)
+  }
+
+  @Test func `A6: headers that are there, and those that go with them`() async throws {
+    let config =
+      "\"hosts\": [\"*\"], \"propagators\": [\"tracecontext\", \"baggage\", \"b3multi\"], \(HeaderPlaces.kinds)"
+    let reasons = try await Self.reasons(config, headers: ["Traceparent": "theirs", "x-b3-traceid": "1", "X-App": "a"])
+    #expect(reasons["traceparent"] == .alreadyPresent)
+    #expect(reasons["tracestate"] == .alreadyPresent)
+    #expect(reasons["x-b3-spanid"] == .alreadyPresent)
+    #expect(reasons["x-app"] == .alreadyPresent)
+    #expect(reasons["baggage"] == .sent)
+  }
+
+  @Test func `A6: a header that is refused fails the hop and is explained`() async throws {
+    let arrived = try await HeaderPlaces.arrived(
+      "\"hosts\": [\"*\"], \"existing\": \"refuse\"", headers: ["traceparent": "theirs"], explained: true)
+    #expect(arrived.result.error?.code == "header_exists")
+    let hop = try #require(arrived.result.explanation?.first)
+    #expect(hop.decisions.first { $0.header == "traceparent" }?.reason == .refused)
+  }
+
+  @Test func `A6: sampling, switched off traces and absent values`() async throws {
+    let unsampled = ParentContext(traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-00")
+    let sampledOnly = try await Self.reasons("\"hosts\": [\"*\"], \"sampledOnly\": true", parent: unsampled)
+    #expect(sampledOnly["traceparent"] == .unsampled)
+    #expect(sampledOnly["tracestate"] == .unsampled)
+    #expect(sampledOnly["baggage"] == .nothingToSend)
+    #expect(sampledOnly["x-request-id"] == .sent)
+    let disabled = try await Self.reasons("\"hosts\": [\"*\"], \"disabled\": true", parent: ParentContext())
+    #expect(disabled["traceparent"] == .disabled)
+    let without = try await Self.reasons("\"hosts\": [\"*\"], \"propagators\": []")
+    #expect(without["traceparent"] == .disabled)
+    #expect(without["baggage"] == .disabled)
+  }
+
+  @Test func `A6: a parent that is not valid`() async throws {
+    let invalid = ParentContext(traceparent: "00-00-00-00", tracestate: "a=1", baggage: "=")
+    let arrived = try await HeaderPlaces.arrived("\"hosts\": [\"*\"]", parent: invalid, explained: true)
+    let hop = try #require(arrived.result.explanation?.first)
+    #expect(hop.decisions.first { $0.header == "traceparent" }?.reason == .sent)
+    #expect(hop.decisions.first { $0.header == "tracestate" }?.reason == .invalidParent)
+    #expect(hop.decisions.first { $0.header == "baggage" }?.reason == .invalidParent)
+    #expect(hop.notes.contains { $0.hasPrefix("a trace begins here: traceparent: it has fewer") })
+    // What a carrier held is known after it was extracted too.
+    let carrier: HeaderFields = ["traceparent": HeaderPlaces.parent.traceparent ?? "", "tracestate": "BAD=1"]
+    let reasons = try await Self.reasons(
+      "\"hosts\": [\"*\"]", parent: Propagators.standard.extract(from: carrier).parent)
+    #expect(reasons["traceparent"] == .sent)
+    #expect(reasons["tracestate"] == .invalidParent)
+  }
+
+  @Test func `A6: secrets are hidden, whatever names them`() async throws {
+    let text = """
+      {"plugins": {"headers": {"builtin": "headers", "config": {"hosts": ["*"], "static": {
+         "Authorization": "Bearer secret-1", "X-Api-Key": "secret-2", "X-Own": "secret-3"}}}},
+       "issue": ["headers"], "redact": {"headers": ["x-own"]}}
+      """
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let engine = try Engine(Configuration(text: Array(text.utf8)))
+    var request = Request(url: try HTTPURL(server.baseURL + "/a?sig=secret-4"))
+    request.wantsExplanation = true
+    let result = await engine.transaction(request)
+    await engine.shutdown()
+    #expect(server.requests.first?.headers.first("x-own") == "secret-3")
+    let explanation = try #require(result.explanation)
+    #expect(explanation.first?.decisions.filter { $0.value == "REDACTED" }.count == 3)
+    #expect(!"\(explanation)".contains("secret"))
+  }
+
+  @Test func `A6: every hop of every attempt has its own, stages without words and stages that were not asked too`()
+    async throws
+  {
+    let other = try LoopbackServer()
+    defer { other.stop() }
+    let target = other.baseURL + "/end"
+    let server = try LoopbackServer { _ in
+      ServerResponse(status: 302, headers: [HeaderLine("Location", target)])
+    }
+    defer { server.stop() }
+    var configuration = try HeaderPlaces.configuration("\"hosts\": [\"127.0.0.1:\(server.port)\"]")
+    configuration.append(StageCode(issue: { headers, _ in headers["X-Code"] = "1" }), named: "code")
+    configuration.append(
+      StageCode(issue: { headers, _ in headers["X-Posts"] = "1" }), named: "posts", match: StageMatch(methods: ["POST"])
+    )
+    configuration.append(
+      StageCode(response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }), named: "again"
+    )
+    let engine = try Engine(configuration)
+    var request = Request(url: try HTTPURL(server.baseURL + "/a"))
+    request.wantsExplanation = true
+    let result = await engine.transaction(request)
+    request.wantsExplanation = false
+    #expect(await engine.transaction(request).explanation == nil)
+    await engine.shutdown()
+    let hops = try #require(result.explanation)
+    #expect(hops.map(\.attempt) == [0, 0, 1, 1])
+    #expect(hops.map(\.hop) == [0, 1, 0, 1])
+    #expect(hops.map(\.origin.port) == [server.port, other.port, server.port, other.port])
+    let first = hops.map { $0.decisions.first { $0.header == "traceparent" } }
+    #expect(first.map { $0?.reason } == [.sent, .hostNotListed, .sent, .hostNotListed])
+    for hop in hops {
+      #expect(hop.decisions.last == HeaderDecision(stage: "code", header: "X-Code", reason: .sent))
+      #expect(hop.notes == ["stage \"posts\" was not asked: its match does not hold for this request"])
+    }
+  }
+}

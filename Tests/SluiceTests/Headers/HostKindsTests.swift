@@ -1,0 +1,90 @@
+import Sluice
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Where the built-in `headers` sends which headers.
+@Suite struct HostKindsTests {
+  private static let all: Set<String> = ["trace", "baggage", "requestId", "sessionId", "static"]
+
+  private static let cases: [(String, Set<String>)] = [
+    ("\"127.0.0.1\"", all), ("{\"host\": \"127.0.0.1\"}", all), ("{\"host\": \"127.0.0.1:PORT\", \"send\": null}", all),
+    ("{\"host\": \"http://127.0.0.1\", \"send\": [\"trace\"]}", ["trace"]),
+    ("{\"host\": \"*\", \"send\": [\"baggage\", \"static\"]}", ["baggage", "static"]),
+    ("{\"host\": \"*\", \"send\": [\"requestId\", \"sessionId\"]}", ["requestId", "sessionId"]),
+    ("{\"host\": \"*\", \"send\": []}", []), ("{\"host\": \"https://127.0.0.1\"}", []),
+    ("{\"host\": \"127.0.0.1:1\"}", []),
+    ("{\"host\": \"127.0.0.1\", \"send\": [\"trace\"]}, \"*\"", ["trace"]),
+    ("\"*.example.com\", {\"host\": \"127.0.0.1\", \"send\": [\"trace\"]}, {\"host\": \"*\"}", ["trace"]),
+  ]
+
+  @Test(arguments: cases)
+  func `A4: a host gets the kinds that its first entry lists`(hosts: String, kinds: Set<String>) async throws {
+    let arrived = try await HeaderPlaces.arrived("\"hosts\": [\(hosts)], \(HeaderPlaces.kinds)")
+    #expect(arrived.result.error == nil)
+    #expect(arrived.kinds == kinds)
+    #expect((arrived.headers.first("tracestate") != nil) == kinds.contains("trace"))
+  }
+
+  @Test(arguments: ["\"127.0.0.1\"", "\"*\"", "\"http://127.0.0.1:PORT\""])
+  func `what is excluded gets nothing, listed or not`(host: String) async throws {
+    let arrived = try await HeaderPlaces.arrived("\"hosts\": [\"*\"], \"exclude\": [\(host)], \(HeaderPlaces.kinds)")
+    #expect(arrived.kinds == [])
+    let base = try HeaderPlaces.configuration(
+      "\"exclude\": [\(host.replacing("PORT", with: "1"))]",
+      more: "\"transport\": {\"baseURL\": \"http://127.0.0.1:1\"},")
+    _ = try Engine(base)
+  }
+
+  @Test(arguments: [
+    (
+      "/a", "Authorization",
+      "AWS4-HMAC-SHA256 Credential=A/20260101/eu/s3/aws4_request, SignedHeaders=host, Signature=f"
+    ),
+    ("/a", "authorization", "aws4-ecdsa-p256-sha256 Credential=A"), ("/a", "Authorization", "GOOG4-RSA-SHA256 a"),
+    ("/a", "Authorization", "Signature keyId=\"a\""),
+    ("/a", "Signature-Input", "sig1=(\"@method\");keyid=\"a\""), ("/a", "Signature", "keyId=\"a\",signature=\"b\""),
+    ("/a?X-Amz-Signature=f", "X-A", "1"), ("/a?X-Goog-Signature=f", "X-A", "1"),
+    ("/a?Expires=1&Signature=f&Key-Pair-Id=K", "X-A", "1"), ("/a?se=1&sig=f", "X-A", "1"),
+  ])
+  func `A2: a signed request is left alone unless told otherwise`(
+    path: String, name: String, value: String
+  ) async throws {
+    let config = "\"hosts\": [\"*\"], \(HeaderPlaces.kinds)"
+    let skipped = try await HeaderPlaces.arrived(config, path: path, headers: [name: value])
+    #expect(skipped.result.error == nil)
+    #expect(skipped.kinds == [])
+    #expect(skipped.headers.first(name) == value)
+    let injected = try await HeaderPlaces.arrived(
+      config + ", \"signed\": \"inject\"", path: path, headers: [name: value])
+    #expect(injected.kinds == Self.all)
+  }
+
+  @Test(arguments: ["Bearer AWS4-x", "Basic AWS4", "AWS4", "Signatures a", ""])
+  func `other credentials are no signature`(value: String) async throws {
+    let arrived = try await HeaderPlaces.arrived(
+      "\"hosts\": [\"*\"], \(HeaderPlaces.kinds)", headers: ["Authorization": value])
+    #expect(arrived.kinds == Self.all)
+  }
+
+  @Test(arguments: [
+    ParentContext(traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01\r\nX-Evil: 1"),
+    ParentContext(
+      traceparent: "cc-0123456789abcdef0011223344556677-8899aabbccddeeff-01-\r\nX-Evil: 1",
+      tracestate: "a=1\r\nX-Evil: 1",
+      baggage: "a=1\r\nX-Evil: 1"),
+    ParentContext(
+      traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-01", tracestate: "a=1,b=\n2,c=\u{0}",
+      baggage: "a=\u{0},b=\n,c=2\r"),
+    ParentContext(baggage: "a\r=1;p\n=2,\u{0}=1"),
+  ])
+  func `A5: CR, LF and NUL of a parent never reach a header`(parent: ParentContext) async throws {
+    let propagators = "\"propagators\": [\"tracecontext\", \"baggage\", \"b3\", \"b3multi\"]"
+    let arrived = try await HeaderPlaces.arrived("\"hosts\": [\"*\"], \(propagators)", parent: parent)
+    #expect(arrived.result.error == nil)
+    #expect(arrived.headers.first("X-Evil") == nil)
+    #expect(arrived.headers.first("traceparent")?.utf8.count == 55)
+    #expect(arrived.headers.first("tracestate") == nil)
+    #expect(arrived.headers.first("baggage") == nil)
+  }
+}
