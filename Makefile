@@ -21,7 +21,7 @@ SDK_MODULES = CJansson CSluice SluiceLocks SluiceMessages SluiceJSON SluicePlugi
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 
-.PHONY: help build deps demo test check examples soak fuzz lint format check-asan check-tsan check-install install uninstall clean
+.PHONY: help build deps demo test check examples soak fuzz lint format check-asan check-tsan check-install check-w3c install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +89,11 @@ check-tsan: deps ## the tests under ThreadSanitizer
 	SLUICE_SANITIZER=thread TSAN_OPTIONS=handle_segv=0:handle_abort=0:halt_on_error=1 \
 	  $(SWIFT) test --no-parallel --sanitize=thread --scratch-path .build/tsan \
 	  $(TSAN_EXPORTS) $(SWIFTFLAGS)
+
+check-w3c: ## the suites of W3C Trace Context and Baggage: make check-w3c SUITE='PATH...'
+	@test -n "$(SUITE)" || { echo "make check-w3c: SUITE names checkouts of github.com/w3c/trace-context and baggage" >&2; exit 2; }
+	$(SWIFT) build --product sluice $(SWIFTFLAGS)
+	scripts/check-w3c.sh $(SUITE)
 
 # Installs what was built into a folder of its own and builds plugins against it, as their authors do.
 check-install:

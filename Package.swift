@@ -45,6 +45,7 @@ let package = Package(
     .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
     .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
     .library(name: "CSluice", targets: ["CSluice"]),
+    .library(name: "SluiceServer", targets: ["SluiceServer"]),
     .executable(name: "sluice", targets: ["SluiceCommand"]),
     .library(name: "bearer-auth", type: .dynamic, targets: ["bearer-auth"]),
     .library(name: "json-edit", type: .dynamic, targets: ["json-edit"]),

@@ -14,7 +14,7 @@ cleanup() {
 }
 trap cleanup EXIT
 
-for package in Client Tenant; do
+for package in Client Tenant Relay; do
   swift build --package-path "Examples/$package" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 done
 scripts/check-outside-package.sh
@@ -26,7 +26,7 @@ until [ -s "$work/url" ]; do
   sleep 0.05
 done
 Examples/Client/.build/debug/Client "$(cat "$work/url")/" >"$work/out"
-for line in 'fetch: 200' 'typed: GET' 'observe: 1 attempt' 'collect: [200: 100]' 'giveUp: cancelled' 'stayOnLoop: 200' sluice_hops_total 'notify: new-data'; do
+for line in 'fetch: 200' 'typed: GET' 'observe: 1 attempt' 'collect: [200: 100]' 'giveUp: cancelled' 'stayOnLoop: 200' sluice_hops_total 'notify: new-data' '0 0 traceparent hostNotListed'; do
   grep -qF "$line" "$work/out" || { cat "$work/out" >&2; echo "check-examples: the client does not say \"$line\"" >&2; exit 1; }
 done
 

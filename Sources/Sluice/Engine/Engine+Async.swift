@@ -6,10 +6,12 @@ extension Engine {
   /// Sends a request through the pipeline.
   ///
   /// Cancelling the task cancels the transaction.
+  /// - Parameter parent: the trace context that the request belongs to; nil takes that of the task,
+  ///   ``SluiceTraceContext/TraceContext/current``.
   /// - Returns: the response of a transaction that succeeded.
   /// - Throws: ``TransactionFailure`` with the error, and the response where there was one.
   public func execute(
-    _ request: Request, parent: ParentContext = ParentContext(), delegate: (any TransactionDelegate)? = nil
+    _ request: Request, parent: ParentContext? = nil, delegate: (any TransactionDelegate)? = nil
   ) async throws(TransactionFailure) -> Response {
     let result = await transaction(request, parent: parent, delegate: delegate)
     if let error = result.error { throw TransactionFailure(error: error, result: result) }
@@ -22,13 +24,13 @@ extension Engine {
 
   /// Sends a request through the pipeline and gives everything that is known of how it went.
   public func transaction(
-    _ request: Request, parent: ParentContext = ParentContext(), delegate: (any TransactionDelegate)? = nil
+    _ request: Request, parent: ParentContext? = nil, delegate: (any TransactionDelegate)? = nil
   ) async -> TransactionResult {
     await transaction(request, parent: parent, delegate: delegate, checks: nil)
   }
 
   func transaction(
-    _ request: Request, parent: ParentContext, delegate: (any TransactionDelegate)? = nil, checks: ResponseChecks?
+    _ request: Request, parent: ParentContext?, delegate: (any TransactionDelegate)? = nil, checks: ResponseChecks?
   ) async -> TransactionResult {
     let cancellation = Cancellation()
     return await withTaskCancellationHandler {

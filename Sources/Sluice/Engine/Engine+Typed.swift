@@ -29,7 +29,7 @@ extension Engine {
 
   /// Sends a request through the pipeline and reads the JSON of its response as a type.
   public func execute<Value: Decodable & Sendable>(
-    _ request: Request, decoding type: Value.Type, parent: ParentContext = ParentContext()
+    _ request: Request, decoding type: Value.Type, parent: ParentContext? = nil
   ) async throws(TransactionFailure) -> Value {
     try await execute(TypedTransaction(request, parent: parent).decoding(type))
   }

@@ -64,16 +64,18 @@ public final class Engine: Sendable {
   /// Begins a transaction and comes back at once.
   ///
   /// - Parameters:
-  ///   - parent: the trace context that the request belongs to.
+  ///   - parent: the trace context that the request belongs to; nil takes that of the task, ``TraceContext/current``.
   ///   - sink: takes the response body piece by piece; nil collects it, as do checks that make a payload of it.
   ///   - checks: what the response is held against, in place of the configuration's.
   ///   - delegate: decides about redirects and challenges before the engine's own; held until the transaction has ended.
   ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down; must not block.
   public func submit(
-    _ request: Request, parent: ParentContext = ParentContext(), sink: (any BodySink)? = nil,
+    _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
     checks: ResponseChecks? = nil, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
     completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
+    // Here, since the loop is another task, or none.
+    let parent = parent ?? TraceContext.current?.parent ?? ParentContext()
     let completion = Self.completion(completion, delegate, self.delegate)
     let delegate = delegate?.binding
     if let worker = currentWorker {

@@ -15,13 +15,14 @@ public import SluiceTraceContext
 /// code; any other gives `response`, `extraction` or `payload` for the three steps.
 public struct TypedTransaction<Payload: Sendable>: Sendable {
   public var request: Request
-  public var parent: ParentContext
+  /// Nil takes the trace context of the task that sends it.
+  public var parent: ParentContext?
   private var validations: [@Sendable (Response) throws -> Void] = []
   private let extract: @Sendable (Response) throws -> Payload
   private var payloadValidations: [@Sendable (Payload) throws -> Void] = []
 
   private init(
-    _ request: Request, _ parent: ParentContext, _ extract: @escaping @Sendable (Response) throws -> Payload
+    _ request: Request, _ parent: ParentContext?, _ extract: @escaping @Sendable (Response) throws -> Payload
   ) {
     self.request = request
     self.parent = parent
@@ -59,7 +60,7 @@ public struct TypedTransaction<Payload: Sendable>: Sendable {
 
 extension TypedTransaction where Payload == Response {
   /// Takes the response as it is, until something is said of the payload.
-  public init(_ request: Request, parent: ParentContext = ParentContext()) {
+  public init(_ request: Request, parent: ParentContext? = nil) {
     self.init(request, parent) { $0 }
   }
 }

@@ -1,0 +1,13 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "relay",
+  dependencies: [.package(name: "sluice", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "Relay",
+      dependencies: [.product(name: "Sluice", package: "sluice"), .product(name: "SluiceServer", package: "sluice")])
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,125 @@
+public import SluiceMessages
+
+/// The trace and the baggage of what a program is doing: begun here, or continued from a request that it serves.
+///
+///     let context = TraceContext.continuing(request.headers)
+///     try await TraceContext.$current.withValue(context) { try await engine.execute(call) }
+public struct TraceContext: Sendable, Hashable {
+  /// Its span is the one whose children begin here.
+  public var trace: RemoteTrace
+  /// The value of a `baggage` header.
+  public var baggage: String?
+  /// What the carrier held and could not be used; for explanations.
+  public private(set) var refusals: [InvalidContext] = []
+
+  public init(_ trace: RemoteTrace, baggage: String? = nil) {
+    self.trace = trace
+    self.baggage = baggage
+  }
+
+  /// The context of the current task: the parent of requests that are given none. It goes along into child tasks.
+  @TaskLocal public static var current: TraceContext?
+
+  /// A new trace, with a span of this program.
+  public static func start(sampler: Sampler = Sampler(), baggage: String? = nil) -> TraceContext {
+    var generator = SystemRandomNumberGenerator()
+    return start(sampler: sampler, baggage: baggage, using: &generator)
+  }
+
+  /// - Parameter generator: gives the ids; the trace id is as random as it is.
+  public static func start(
+    sampler: Sampler = Sampler(), baggage: String? = nil, using generator: inout some RandomNumberGenerator
+  ) -> TraceContext {
+    start(sampler, nil, baggage, &generator)
+  }
+
+  /// The trace that a carrier holds, with the span of its sender; a new one where it holds none that is valid.
+  ///
+  /// - Parameter sampler: decides about a trace that begins here; whoever continues one leaves the decision to its sender.
+  public static func continuing(
+    _ carrier: some Carrier, by propagators: Propagators = .standard, sampler: Sampler = Sampler()
+  ) -> TraceContext {
+    TraceContext(propagators.extract(from: carrier), sampler: sampler)
+  }
+
+  /// The same for what was extracted already.
+  public init(_ extraction: Extraction, sampler: Sampler = Sampler()) {
+    if let trace = extraction.trace {
+      self.init(trace, baggage: extraction.baggage)
+    } else {
+      var generator = SystemRandomNumberGenerator()
+      self = Self.start(sampler, extraction.sampling, extraction.baggage, &generator)
+    }
+    refusals = extraction.refusals
+  }
+
+  /// A span of this program's own in the same trace: for who records it, and wants what follows below it.
+  public func child() -> TraceContext {
+    var generator = SystemRandomNumberGenerator()
+    var child = self
+    child.trace.spanID = Self.spanID(&generator)
+    return child
+  }
+
+  /// The same for a transaction, or for anything else that takes the values of headers.
+  public var parent: ParentContext {
+    var extraction = Extraction()
+    extraction.found(trace, by: "")
+    if let baggage { extraction.found(baggage: baggage) }
+    for refusal in refusals { extraction.refuse(refusal) }
+    return extraction.parent
+  }
+
+  /// Writes the context to a message that goes out by another way than the engine.
+  ///
+  /// Baggage is cut to its limits, and a state that is not valid is left out. Nothing is written that is not the value of
+  /// a header.
+  public func inject(into headers: inout some HeaderSink, by propagators: Propagators = .standard) {
+    propagators.inject(HopTrace(handingOn: parent), into: &headers)
+  }
+
+  private static func start(
+    _ sampler: Sampler, _ decision: SamplingState?, _ baggage: String?, _ generator: inout some RandomNumberGenerator
+  ) -> TraceContext {
+    var traceID = TraceID(high: generator.next(), low: generator.next())
+    // Datadog knows traces by the lower half alone, for which zero is no id.
+    while traceID.low == 0 { traceID.low = generator.next() }
+    let isSampled = sampler.samples(traceID, parent: decision, state: nil)
+    let sampling: SamplingState = isSampled ? decision == .debug ? .debug : .accepted : .denied
+    return TraceContext(
+      RemoteTrace(traceID: traceID, spanID: spanID(&generator), sampling: sampling, isRandom: true), baggage: baggage)
+  }
+
+  private static func spanID(_ generator: inout some RandomNumberGenerator) -> UInt64 {
+    var spanID: UInt64 = 0
+    while spanID == 0 { spanID = generator.next() }
+    return spanID
+  }
+}
+
+extension HeaderFields: HeaderSink {
+  /// Replaces what stands there.
+  @discardableResult
+  public mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    set(name, to: value)
+    return true
+  }
+
+  public mutating func withdraw(_ name: Span<UInt8>) { remove(named: name) }
+}
+
+/// A carrier of one's own to write to, as a function.
+public struct FunctionSink: HeaderSink {
+  private let write: (_ header: String, _ value: String?) -> Void
+
+  /// - Parameter write: replaces the values of a header, whose name it must compare without case; nil takes it out.
+  public init(_ write: @escaping (_ header: String, _ value: String?) -> Void) { self.write = write }
+
+  @discardableResult
+  public mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    write(String(copying: name), String(copying: value))
+    return true
+  }
+
+  public mutating func withdraw(_ name: Span<UInt8>) { write(String(copying: name), nil) }
+}

@@ -1,0 +1,43 @@
+import Sluice
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// The trace context of a task as the parent of its requests.
+@Suite struct TaskContextTests {
+  private struct Answer: Decodable {}
+
+  @Test func `A1: every way to send takes the context of the task, and a parent that is given goes before it`()
+    async throws
+  {
+    let server = try LoopbackServer { _ in .text("{}", type: "application/json") }
+    defer { server.stop() }
+    let engine = try Engine(HeaderPlaces.configuration("\"hosts\": [\"*\"]"))
+    let request = Request(url: try HTTPURL(server.baseURL + "/a"))
+    let context = TraceContext.start(baggage: "user=alice")
+    try await TraceContext.$current.withValue(context) {
+      _ = try await engine.execute(request)
+      _ = await engine.transaction(request)
+      _ = try await engine.execute(request, decoding: Answer.self)
+      _ = await withCheckedContinuation { continuation in
+        engine.submit(request) { continuation.resume(returning: $0) }
+      }
+      _ = try await engine.execute(request, parent: HeaderPlaces.parent)
+      _ = try await engine.execute(request, parent: ParentContext())
+      async let child = engine.execute(request)
+      _ = try await child
+    }
+    _ = try await engine.execute(request)
+    await engine.shutdown()
+    let parents = try server.requests.map { request in
+      try TraceParent(try #require(request.headers.first("traceparent")).utf8.span)
+    }
+    let isOurs = parents.map { $0.traceID == context.trace.traceID }
+    #expect(isOurs == [true, true, true, true, false, false, true, false])
+    #expect(Set(parents.map(\.spanID)).count == 8)
+    #expect(!parents.contains { $0.spanID == context.trace.spanID })
+    #expect(parents.dropFirst(4).first?.traceID == TraceID(high: 0x0123_4567_89AB_CDEF, low: 0x0011_2233_4455_6677))
+    #expect(server.requests.prefix(4).allSatisfy { $0.headers.first("baggage") == "user=alice" })
+    #expect(server.requests.last?.headers.first("baggage") == nil)
+  }
+}
