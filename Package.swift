@@ -42,6 +42,7 @@ let package = Package(
   name: "sluice",
   products: [
     .library(name: "Sluice", targets: ["Sluice"]),
+    .library(name: "SluiceControl", targets: ["SluiceControl"]),
     .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
     .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
     .library(name: "CSluice", targets: ["CSluice"]),
@@ -115,6 +116,12 @@ let package = Package(
         "SluiceMetrics",
         "SluiceJSON", "SluiceJSONSchema", "SluiceLocks", "CLinux", "CCrypto",
       ], swiftSettings: strict),
+    // Apart from Sluice, so that a program without a control socket links no server.
+    .target(
+      name: "SluiceControl",
+      dependencies: [
+        "Sluice", "SluiceServer", "SluiceTransport", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceLocks",
+      ], swiftSettings: strict),
     .target(
       name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON", "SluiceMessages"],
       swiftSettings: strict),
@@ -131,8 +138,8 @@ let package = Package(
     .executableTarget(
       name: "SluiceCommand",
       dependencies: [
-        "Sluice", "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceTransport", "SluiceMessages",
-        "SluiceMetrics", "SluiceJSON", "SluicePluginHost", "SluiceConformance", "SluiceLocks",
+        "Sluice", "SluiceControl", "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceTransport",
+        "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluicePluginHost", "SluiceConformance", "SluiceLocks",
         "CLinux",
       ],
       swiftSettings: strict),
@@ -186,6 +193,7 @@ let package = Package(
         "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceJSON",
         "SluiceJSONSchema", "SluicePluginHost", "SluiceLocks",
       ]),
+    tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceLocks"]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON"]),
   ],

@@ -19,8 +19,9 @@ edge  SluicePluginHost  SluicePipeline SluiceTraceContext SluiceMessages SluiceM
 edge  SluiceServer      SluiceMessages SluiceJSON CMicrohttpd CLinux
 edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CLinux CCrypto
 edge  SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceJSON CSluice
+edge  SluiceControl     Sluice SluiceServer SluiceTransport SluicePipeline SluiceMessages SluiceJSON
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceMessages
-edge  SluiceCommand     Sluice SluiceServer SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON CLinux
+edge  SluiceCommand     Sluice SluiceControl SluiceServer SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
 edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules
 '

@@ -5,7 +5,9 @@ let package = Package(
   name: "client",
   dependencies: [.package(name: "sluice", path: "../..")],
   targets: [
-    .executableTarget(name: "Client", dependencies: [.product(name: "Sluice", package: "sluice")])
+    .executableTarget(
+      name: "Client",
+      dependencies: [.product(name: "Sluice", package: "sluice"), .product(name: "SluiceControl", package: "sluice")])
   ],
   swiftLanguageModes: [.v6]
 )

@@ -43,6 +43,12 @@ static inline const struct sockaddr *sluice_mhd_peer(struct MHD_Connection *conn
   return info ? info->client_addr : NULL;
 }
 
+/// The connection's socket, owned by the connection; -1 when it is not known.
+static inline int sluice_mhd_descriptor(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? info->connect_fd : -1;
+}
+
 static const uint64_t sluice_mhd_size_unknown = MHD_SIZE_UNKNOWN;
 static const ssize_t sluice_mhd_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
 #endif

@@ -1,3 +1,4 @@
+import CLinux
 import CMicrohttpd
 import Glibc
 
@@ -31,6 +32,13 @@ struct Connection: @unchecked Sendable {
   var peer: String {
     guard let address = sluice_mhd_peer(pointer) else { return "" }
     return SocketAddress.text(of: address) ?? ""
+  }
+
+  /// The user of the process that connected; nil over TCP.
+  var peerUser: UInt32? {
+    guard let address = sluice_mhd_peer(pointer), Int32(address.pointee.sa_family) == AF_UNIX else { return nil }
+    var peer = sluice_socket_peer()
+    return sluice_socket_peer_of(sluice_mhd_descriptor(pointer), &peer) == 1 ? peer.user : nil
   }
 
   private static func bytes(_ start: UnsafePointer<CChar>?, _ count: Int) -> [UInt8] {

@@ -11,6 +11,7 @@ public final class EmbeddedServer: Sendable {
   /// Where it listens, with the port that was chosen.
   public let endpoint: ServerEndpoint
   private let workers: Locked<[Worker]>
+  private let file: UnixSocketFile?
 
   public init(
     on endpoint: ServerEndpoint = .tcp(), options: ServerOptions = ServerOptions(), handler: @escaping Handler
@@ -22,28 +23,32 @@ public final class EmbeddedServer: Sendable {
       guard let worker = Worker(accepting: socket, options, handler) else {
         let reason = String(cString: strerror(errno))
         for worker in workers { worker.stop() }
+        socket.file?.remove()
         throw ServerError(.startFailed, endpoint, underlying: reason)
       }
       workers.append(worker)
     }
     self.workers = Locked(workers)
+    file = socket.file
   }
 
   deinit { stop() }
 
-  /// The port in use.
+  /// The port in use; 0 for a Unix socket.
   public var port: UInt16 {
     switch endpoint.form {
     case .tcp(_, let port): port
+    case .unix: 0
     }
   }
 
-  /// `http://host:port`, without a slash at the end.
+  /// `http://host:port`, without a slash at the end. Of no use for a Unix socket.
   public var baseURL: String { "http://\(endpoint)" }
 
   /// Closes the listening socket and all connections, parked ones included, and waits for the workers to end.
   /// Further calls do nothing. Not to be called from a handler.
   public func stop() {
+    file?.remove()
     workers.withLock { workers in
       for worker in workers { worker.stop() }
       workers = []

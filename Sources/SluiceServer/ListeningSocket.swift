@@ -5,12 +5,18 @@ struct ListeningSocket: ~Copyable {
   let descriptor: Int32
   /// The address with the port that the system chose.
   let endpoint: ServerEndpoint
+  /// Of a Unix socket; not removed with this value, since the server outlives it.
+  let file: UnixSocketFile?
 
   init(on endpoint: ServerEndpoint, backlog: Int32) throws(ServerError) {
     switch endpoint.form {
     case .tcp(let host, let port):
       descriptor = try Self.open(endpoint, host, port, backlog)
       self.endpoint = .tcp(host: host, port: Self.boundPort(of: descriptor) ?? port)
+      file = nil
+    case .unix(let path):
+      (descriptor, file) = try UnixSocketFile.listen(at: path, backlog)
+      self.endpoint = endpoint
     }
   }
 

@@ -5,11 +5,13 @@ final class RequestDispatcher: Sendable {
   private let parking: ConnectionParking
   private let handler: EmbeddedServer.Handler
   private let maxBodyBytes: Int
+  private let bodyRefusal: @Sendable (Int) -> ServerResponse
 
-  init(handler: @escaping EmbeddedServer.Handler, maxBodyBytes: Int, parking: ConnectionParking) {
+  init(handler: @escaping EmbeddedServer.Handler, _ options: ServerOptions, parking: ConnectionParking) {
     self.parking = parking
     self.handler = handler
-    self.maxBodyBytes = maxBodyBytes
+    maxBodyBytes = options.maxBodyBytes
+    bodyRefusal = options.bodyRefusal
   }
 
   /// Called with headers, then per piece of the body, then with an empty piece, and once more after parking.
@@ -47,7 +49,7 @@ final class RequestDispatcher: Sendable {
   }
 
   private func refuseBody(on connection: Connection) -> MHD_Result {
-    send(.text("the request body is larger than \(maxBodyBytes) bytes\n", status: 413), on: connection)
+    send(bodyRefusal(maxBodyBytes), on: connection)
   }
 
   /// `.NO` makes libmicrohttpd close the connection.

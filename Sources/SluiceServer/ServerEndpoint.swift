@@ -2,6 +2,7 @@
 public struct ServerEndpoint: Sendable, Equatable, CustomStringConvertible {
   enum Form: Sendable, Equatable {
     case tcp(host: String, port: UInt16)
+    case unix(path: String)
   }
 
   let form: Form
@@ -11,9 +12,14 @@ public struct ServerEndpoint: Sendable, Equatable, CustomStringConvertible {
     Self(form: .tcp(host: host, port: port))
   }
 
-  /// Host and port as they stand in a URL.
+  /// A Unix socket for the same user alone (mode 0600). What nobody listens at any more is replaced, and the file is removed
+  /// when the server stops. The folder has to be there, and no other user may rename what is in it.
+  public static func unix(path: String) -> Self { Self(form: .unix(path: path)) }
+
+  /// Host and port as they stand in a URL, or the path.
   public var description: String {
     switch form {
+    case .unix(let path): path
     case .tcp(let host, let port): SocketAddress.join(host: host, port: port)
     }
   }

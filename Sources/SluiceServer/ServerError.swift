@@ -10,8 +10,10 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let addressInUse = Code(rawValue: "address-in-use")
     /// The host is no address of this machine, or no address at all.
     public static let addressUnknown = Code(rawValue: "address-unknown")
-    /// The port is reserved for privileged users.
+    /// The port is reserved for privileged users, or the folder of a socket is not this user's.
     public static let permissionDenied = Code(rawValue: "permission-denied")
+    /// Not fit for a Unix socket: too long, something else, a symbolic link, or in a folder that others may write.
+    public static let pathUnfit = Code(rawValue: "path-unfit")
     /// Any other refusal of the operating system, named by `underlying`.
     public static let listenFailed = Code(rawValue: "listen-failed")
     /// libmicrohttpd could not start its threads, mostly for want of descriptors or memory.
@@ -21,13 +23,15 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
   public let code: Code
   /// The address asked for.
   public let subject: String
-  /// The operating system's words.
+  /// The operating system's words, or ours.
   public let underlying: String
+  private let ownAdvice: String?
 
-  init(_ code: Code, _ endpoint: ServerEndpoint, underlying: String) {
+  init(_ code: Code, _ endpoint: ServerEndpoint, underlying: String, advice: String? = nil) {
     self.code = code
     self.subject = endpoint.description
     self.underlying = underlying
+    ownAdvice = advice
   }
 
   init(errorNumber: Int32, _ endpoint: ServerEndpoint) {
@@ -41,11 +45,15 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     self.init(code, endpoint, underlying: String(cString: strerror(errorNumber)))
   }
 
-  public var description: String {
-    "cannot listen on \(subject): \(underlying)" + (advice.map { "; \($0)" } ?? "")
-  }
+  public var description: String { message + (advice.map { "; \($0)" } ?? "") }
 
-  private var advice: String? {
+  /// The description without the advice.
+  public var message: String { "cannot listen on \(subject): \(underlying)" }
+
+  /// What to do about it, where that isn't plain.
+  public var advice: String? { ownAdvice ?? commonAdvice }
+
+  private var commonAdvice: String? {
     switch code {
     case .addressInUse: "stop what listens there, or choose another port (0 takes any free one)"
     case .addressUnknown: "give an address of this machine, such as 127.0.0.1 or ::1"

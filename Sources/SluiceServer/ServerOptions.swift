@@ -8,6 +8,10 @@ public struct ServerOptions: Sendable {
   public var connectionMemoryBytes = 32 * 1024
   /// Closes connections on which nothing moves; zero never does. Whole seconds, parked connections excepted.
   public var idleTimeout: Duration = .zero
+  /// What a larger request body is answered with, given ``maxBodyBytes``.
+  public var bodyRefusal: @Sendable (Int) -> ServerResponse = {
+    .text("the request body is larger than \($0) bytes\n", status: 413)
+  }
   /// Connections that the kernel completes before a worker takes them.
   public var backlog: Int32 = 4096
 

@@ -13,6 +13,8 @@ public struct ServerRequest: Sendable {
   public var trailers: [HeaderLine]
   /// The client's address and port, `127.0.0.1:40312` or `[::1]:40312`; empty when it has none.
   public var peer: String
+  /// The user at the other end of a Unix socket, from the kernel; nil over TCP.
+  public var peerUser: UInt32?
 
   /// The target up to the first `?`, percent-encoding untouched.
   public var path: Substring {

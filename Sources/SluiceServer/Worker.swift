@@ -13,7 +13,7 @@ final class Worker: Sendable {
   ) {
     guard let alarm = Alarm(), let listener = socket.duplicate() else { return nil }
     let parking = ConnectionParking(alarm: alarm)
-    let dispatcher = RequestDispatcher(handler: handler, maxBodyBytes: options.maxBodyBytes, parking: parking)
+    let dispatcher = RequestDispatcher(handler: handler, options, parking: parking)
     guard let daemon = Daemon(accepting: listener, options, dispatcher) else {
       close(listener)
       return nil

@@ -44,7 +44,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     self.loop = loop
     self.settings = settings
     self.resolver = resolver
-    proxy = ProxyChoice(settings.proxy)
+    proxy = ProxyChoice(settings.unixSocket == nil ? settings.proxy : "")
     multi = try CurlMulti(loop: loop)
     if let limit = settings.maxConnectionsPerHost {
       multi.limitConnectionsPerHost(to: max(1, limit / max(1, settings.loops)))
@@ -174,7 +174,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     if routes.count >= Self.rememberedRoutes {
       routes = routes.filter { $0.value.isLookingUp || $0.value.gate?.isIdle == false }
     }
-    let route = Route(target.key, needsLookUp: target.needsLookUp)
+    let route = Route(target.key, needsLookUp: target.needsLookUp && settings.unixSocket == nil)
     if settings.httpVersion == .http2, url.origin.scheme == .https { route.gate = StreamGate() }
     routes[target.key] = route
     return route

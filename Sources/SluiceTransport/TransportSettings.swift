@@ -19,6 +19,8 @@ public struct TransportSettings: Sendable {
   /// URL of a proxy (`http`, `https`, `socks4`, `socks5`, `socks5h`). Nil takes it from the environment as curl does
   /// (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), empty goes direct always.
   public var proxy: String?
+  /// The path of a Unix socket that every request goes to, whatever its URL says, and no proxy. Nil for none.
+  public var unixSocket: String?
   public var tls = TLSSettings()
   /// Whether `Accept-Encoding` is sent, unless the request has one, and bodies are decoded. The headers
   /// `Content-Encoding` and `Content-Length` stay as received.

@@ -4,12 +4,14 @@ _sluice() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
-    mapfile -t COMPREPLY < <(compgen -W "send run check echo verify-trace plugin version help --help --version" -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W "send run check echo verify-trace ctl plugin version help --help --version" -- "$current")
     return
   fi
-  [ "$command" = plugin ] && command="plugin ${COMP_WORDS[2]-}"
+  case $command in
+    plugin | ctl) command="$command ${COMP_WORDS[2]-}" ;;
+  esac
   case $previous in
-    --config | -c | --input | --events | --output | -o | --cacert | --plugin)
+    --config | -c | --input | --events | --output | -o | --cacert | --plugin | --control | --socket)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
       ;;
@@ -17,10 +19,15 @@ _sluice() {
   local options
   case $command in
     "send") options="--request --header --data --data-binary --head --user --digest --anyauth --location --max-redirs --output --include --json --metadata --explain --events --silent --show-error --verbose --trace --config --plugin --timeout --insecure --cacert --http1.1 --http2 --proxy --help" ;;
-    "run") options="--config --input --output --concurrency --rate --drain --events --metadata --plugin --no-progress --quiet --help" ;;
+    "run") options="--config --input --output --concurrency --rate --drain --events --metadata --plugin --control --no-progress --quiet --help" ;;
     "check") options="--config --json --help" ;;
     "echo") options="--port --host --help" ;;
     "verify-trace") options="--json --help" ;;
+    "ctl status") options="--socket --json --help" ;;
+    "ctl swap") options="--config --socket --json --help" ;;
+    "ctl rollback") options="--socket --json --help" ;;
+    "ctl metrics") options="--socket --json --prometheus --help" ;;
+    "ctl notify") options="--deadline --socket --json --help" ;;
     "plugin inspect") options="--json --help" ;;
     "plugin new") options="--lang --path --help" ;;
     "plugin build") options="--configuration --help" ;;
@@ -28,15 +35,17 @@ _sluice() {
     "version") options="--help" ;;
     "help") options="--help" ;;
     "plugin "*) options="inspect new build validate" ;;
+    "ctl "*) options="status swap rollback metrics notify" ;;
     *) options="" ;;
   esac
-  if [ "$command" = help ] && [ "${current#-}" = "$current" ]; then options="send run check echo verify-trace plugin version help"; fi
+  if [ "$command" = help ] && [ "${current#-}" = "$current" ]; then options="send run check echo verify-trace ctl plugin version help"; fi
   case $current in
     -*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
     *)
       case $command in
         "plugin inspect" | "plugin build" | "plugin validate" | verify-trace) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
-        "plugin "* | help) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
+        "ctl status" | "ctl swap" | "ctl rollback" | "ctl metrics" | "ctl notify") ;;
+        "plugin "* | "ctl "* | help) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current") ;;
       esac
       ;;
   esac

@@ -1,15 +1,21 @@
 # Completion of sluice for fish.
 
 complete -c sluice -f
-set -l commands send run check echo verify-trace plugin version help
+set -l commands send run check echo verify-trace ctl plugin version help
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one request through the pipeline and print the response\'s body'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run request documents, one a line, and print a result document for each'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'Say what is wrong with a configuration and its plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a echo -d 'Run a server that answers each request with the request, as a document'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check a recorded event log against the rules of the ledger'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a ctl -d 'Talk to a running engine'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a plugin -d 'Make, build, look at and check plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a version -d 'Show the version, the plugin ABI and the libraries in use'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a help -d 'Show what there is, or what a command takes'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a status -d 'Show what serves in a running engine, what did, and what keeps it'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a swap -d 'Load plugins of a running engine anew, while requests flow'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a rollback -d 'Go back to what served before the last swap of a running engine'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a metrics -d 'Show what a running engine and its plugins have counted'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and not __fish_seen_subcommand_from status swap rollback metrics notify" -a notify -d 'Offer a notification to the plugins of a running engine'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect new build validate" -a inspect -d 'Read the facts of plugins without running their code'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect new build validate" -a new -d 'Make a folder with a plugin that builds at once'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and not __fish_seen_subcommand_from inspect new build validate" -a build -d 'Build a plugin and print the path of its library'
@@ -56,6 +62,7 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -l drain -x -d 'When int
 complete -c sluice -n "__fish_seen_subcommand_from run" -l events -rF -d 'Record every event of every transaction here, for "sluice verify-trace"'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l metadata -d 'Add to each result the requests as given and as sent, the final URL and timings'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l plugin -rF -d 'Add a plugin to each list that it has a part in; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l control -F -d 'Listen for "sluice ctl" at this socket (default: one that it finds by itself)'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l no-progress -d 'Show no progress bar on a terminal'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s q -l quiet -d 'Show neither progress nor summary'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s h -l help -d 'Show this help'
@@ -74,6 +81,34 @@ complete -c sluice -n "__fish_seen_subcommand_from echo" -s h -l help -d 'Show t
 complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -l json -d 'Print the verdict as a JSON document'
 complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -s h -l help -d 'Show this help'
 complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -F
+
+# sluice ctl status
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from status" -l socket -rF -d 'The control socket (default: of the only engine that runs)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from status" -l json -d 'Print the answer as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from status" -s h -l help -d 'Show this help'
+
+# sluice ctl swap
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -s c -l config -rF -d 'Have the engine read this configuration, in place of naming plugins'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l socket -rF -d 'The control socket (default: of the only engine that runs)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l json -d 'Print the answer as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -s h -l help -d 'Show this help'
+
+# sluice ctl rollback
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from rollback" -l socket -rF -d 'The control socket (default: of the only engine that runs)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from rollback" -l json -d 'Print the answer as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from rollback" -s h -l help -d 'Show this help'
+
+# sluice ctl metrics
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from metrics" -l socket -rF -d 'The control socket (default: of the only engine that runs)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from metrics" -l json -d 'Print the answer as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from metrics" -l prometheus -d 'Print Prometheus\' text format'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from metrics" -s h -l help -d 'Show this help'
+
+# sluice ctl notify
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -l deadline -x -d 'Wait so long for the outcome (default 30s)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -l socket -rF -d 'The control socket (default: of the only engine that runs)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -l json -d 'Print the answer as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -s h -l help -d 'Show this help'
 
 # sluice plugin inspect
 complete -c sluice -n "__fish_seen_subcommand_from inspect" -l json -d 'Print a JSON document for each, one a line'

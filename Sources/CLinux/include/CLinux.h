@@ -7,6 +7,7 @@
 #include "current_loop.h"
 #include "helper_process.h"
 #include "mapped_library.h"
+#include "socket_peer.h"
 #include "socket_type.h"
 #include "thread_name.h"
 #endif

@@ -32,15 +32,11 @@ extension Configuration {
     error.code == .duplicateKey ? "a name stands twice in one object: \(error.message)" : "no JSON: \(error.message)"
   }
 
-  /// Keys of the file format that this version does not act on: refused, since ignoring them would promise something.
-  private static let laterKeys = ["control"]
-
   private mutating func read(_ root: ConfigurationNode) throws(ConfigurationError) {
     try root.checkObject([
       "plugins", "request", "issue", "response", "tracers", "deadline", "transport", "retry", "redirects", "validate",
       "requestId", "redact", "swap", "store", "control",
     ])
-    for key in Self.laterKeys { if let node = root[key] { throw node.unsupported() } }
     if let node = root["plugins"] { try readPlugins(node) }
     request = try stages(root["request"])
     issue = try stages(root["issue"])
@@ -55,6 +51,7 @@ extension Configuration {
     if let node = root["redact"] { try readRedaction(node) }
     if let node = root["swap"] { try readSwap(node) }
     if let node = root["store"] { store = try node.path() }
+    if let node = root["control"] { try readControl(node) }
   }
 
   private mutating func readRequestID(_ node: ConfigurationNode) throws(ConfigurationError) {
@@ -72,10 +69,6 @@ extension Configuration {
 }
 
 extension ConfigurationNode {
-  func unsupported() -> ConfigurationError {
-    error("this version does not act on it", advice: "leave the key out")
-  }
-
   func fieldName() throws(ConfigurationError) -> String {
     let name = try string()
     guard FieldSyntax.isToken(name.utf8.span) else { throw error("expected the name of a header, found \"\(name)\"") }

@@ -37,6 +37,8 @@ public struct Configuration: Sendable {
   public var swap = SwapSettings()
   /// The folder of private copies of plugins; nil for the user's cache.
   public var store: String?
+  /// Nil for no control socket.
+  public var control: ControlPlace?
 
   public init() {}
 }

@@ -12,7 +12,7 @@ extension MetricsReport {
       "hops": Self.number(hops), "retries": Self.number(retries), "redirects": Self.number(redirects),
       "retriesOverBudget": Self.number(retriesOverBudget),
       "bytesSent": Self.number(bytesSent), "bytesReceived": Self.number(bytesReceived),
-      "duration": Self.quantiles(duration), "timeToHead": Self.quantiles(timeToHead),
+      "duration": duration.document(), "timeToHead": timeToHead.document(),
       "bounds": Self.list(DurationCounts.bounds.map { JSONValue($0) }),
       "requests": Self.list(series.map { Self.member($0) }),
     ]
@@ -25,13 +25,6 @@ extension MetricsReport {
       "method": JSONValue(series.method.text), "status": JSONValue(series.status.text),
       "count": number(series.durations.count), "sum": seconds(series.durations.sumNanoseconds),
       "counts": list(series.durations.counts.map { number($0) }),
-    ]
-  }
-
-  private static func quantiles(_ times: LatencySnapshot) -> JSONValue {
-    [
-      "count": number(times.count), "mean": seconds(times.mean), "p50": seconds(times.p50), "p90": seconds(times.p90),
-      "p99": seconds(times.p99), "p999": seconds(times.p999), "max": seconds(times.maximum),
     ]
   }
 

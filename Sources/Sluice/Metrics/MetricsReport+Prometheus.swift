@@ -6,29 +6,51 @@ extension MetricsReport {
   /// - Parameter labels: added to every sample, for instance the name of the stage where a program has several.
   public func prometheusText(labels: [String: String] = [:]) -> String {
     var text = PrometheusText(labels: labels)
+    Self.write([(labels: [], report: self)], to: &text)
+    return text.text + plugins.prometheusText(labels: labels)
+  }
+
+  /// Every metric of all reports, each under one head, as the format wants it; without the plugins'.
+  static func write(
+    _ reports: [(labels: PrometheusText.Labels, report: MetricsReport)], to text: inout PrometheusText
+  ) {
     text.begin(
       "http_client_request_duration_seconds", "histogram",
       "Time from the submission of a transaction to its end, retries included.")
-    for series in series {
-      text.histogram(
-        series.durations,
-        [("http_request_method", series.method.text), ("http_response_status_class", series.status.text)])
+    for (labels, report) in reports {
+      for series in report.series {
+        text.histogram(
+          series.durations,
+          labels + [
+            ("http_request_method", series.method.text), ("http_response_status_class", series.status.text),
+          ])
+      }
     }
     text.begin("http_client_active_requests", "gauge", "Transactions in flight.")
-    text.sample(inFlight)
+    for (labels, report) in reports { text.sample(report.inFlight, labels) }
     text.begin("sluice_time_to_head_seconds", "histogram", "Time from before bytes leave to the head of the response.")
-    text.histogram(timeToHeadCounts, [])
+    for (labels, report) in reports { text.histogram(report.timeToHeadCounts, labels) }
     text.begin("sluice_transactions_total", "counter", "Transactions that ended.")
-    for outcome in OutcomeClass.allCases { text.sample(self[outcome], [("outcome", "\(outcome)")]) }
-    text.counter("sluice_hops_total", "Requests on the wire.", hops)
-    text.counter("sluice_retries_total", "Decisions to make one more attempt.", retries)
-    text.counter(
-      "sluice_retries_over_budget_total", "Retries that were not made, because the retry budget was used up.",
-      retriesOverBudget)
-    text.counter("sluice_redirects_total", "Redirects that were followed.", redirects)
-    text.counter("sluice_bytes_sent_total", "Bytes sent by the last hop of each transaction.", bytesSent)
-    text.counter(
-      "sluice_bytes_received_total", "Body bytes received by the last hop of each transaction.", bytesReceived)
-    return text.text + plugins.prometheusText(labels: labels)
+    for (labels, report) in reports {
+      for outcome in OutcomeClass.allCases { text.sample(report[outcome], labels + [("outcome", "\(outcome)")]) }
+    }
+    for (name, help, value) in counters {
+      text.begin(name, "counter", help)
+      for (labels, report) in reports { text.sample(report[keyPath: value], labels) }
+    }
+  }
+
+  private static var counters: [(String, String, KeyPath<MetricsReport, UInt64>)] {
+    [
+      ("sluice_hops_total", "Requests on the wire.", \.hops),
+      ("sluice_retries_total", "Decisions to make one more attempt.", \.retries),
+      (
+        "sluice_retries_over_budget_total", "Retries that were not made, because the retry budget was used up.",
+        \.retriesOverBudget
+      ),
+      ("sluice_redirects_total", "Redirects that were followed.", \.redirects),
+      ("sluice_bytes_sent_total", "Bytes sent by the last hop of each transaction.", \.bytesSent),
+      ("sluice_bytes_received_total", "Body bytes received by the last hop of each transaction.", \.bytesReceived),
+    ]
   }
 }

@@ -21,6 +21,15 @@ struct PrometheusText {
     sample(value)
   }
 
+  /// Quantiles in seconds, their sum and their number, under a metric of the type `summary`.
+  mutating func summary(_ times: LatencySnapshot, _ labels: Labels = []) {
+    for (quantile, nanoseconds) in [("0.5", times.p50), ("0.9", times.p90), ("0.99", times.p99)] {
+      write("", labels + [("quantile", quantile)], "\(Double(nanoseconds) / 1e9)")
+    }
+    write("_sum", labels, "\(Double(times.sum) / 1e9)")
+    write("_count", labels, "\(times.count)")
+  }
+
   mutating func sample(_ value: UInt64, _ labels: Labels = []) { write("", labels, "\(value)") }
 
   mutating func sample(_ value: Double, _ labels: Labels) { write("", labels, "\(value)") }

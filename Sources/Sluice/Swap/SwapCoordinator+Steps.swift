@@ -422,7 +422,9 @@ extension Configuration {
       ("transport.httpVersion", new.httpVersion != old.httpVersion),
       ("transport.maxRequestBytes", new.maxRequestBytes != old.maxRequestBytes),
       ("transport.proxy", new.proxy != old.proxy), ("transport.tls", new.tls != old.tls),
-      ("transport.decodesContent", new.decodesContent != old.decodesContent), ("store", store != other.store),
+      ("transport.decodesContent", new.decodesContent != old.decodesContent),
+      ("transport.unixSocket", new.unixSocket != old.unixSocket), ("store", store != other.store),
+      ("control", control != other.control),
     ]
     return differences.filter(\.1).map(\.0)
   }

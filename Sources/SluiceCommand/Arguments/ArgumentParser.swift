@@ -57,6 +57,9 @@ struct ArgumentParser {
   }
 
   private mutating func append(_ option: Option, attached: String?, spelled: String) throws(CommandError) {
+    if option.isArgumentOptional, attached == nil, rest.first?.hasPrefix("-") ?? true {
+      return parsed.append(option: option)
+    }
     guard let value = attached ?? rest.popFirst() else {
       throw usage("\(spelled) needs a value: \(option.argument ?? "")")
     }

@@ -5,13 +5,19 @@ struct Option: Sendable {
   let letter: Character?
   /// What stands for its argument in the help; nil for a flag.
   let argument: String?
+  /// Whether the argument may be left out: then a word behind it that begins with a dash is the next option.
+  let isArgumentOptional: Bool
   /// Without a full stop.
   let summary: String
 
-  init(_ name: String, _ letter: Character? = nil, _ argument: String? = nil, _ summary: String) {
+  init(
+    _ name: String, _ letter: Character? = nil, _ argument: String? = nil, isArgumentOptional: Bool = false,
+    _ summary: String
+  ) {
     self.name = name
     self.letter = letter
     self.argument = argument
+    self.isArgumentOptional = isArgumentOptional
     self.summary = summary
   }
 
@@ -19,6 +25,7 @@ struct Option: Sendable {
 
   /// `-H, --header NAME: VALUE`.
   var usage: String {
-    (letter.map { "-\($0), " } ?? "    ") + "--\(name)" + (argument.map { " \($0)" } ?? "")
+    (letter.map { "-\($0), " } ?? "    ") + "--\(name)"
+      + (argument.map { isArgumentOptional ? " [\($0)]" : " \($0)" } ?? "")
   }
 }

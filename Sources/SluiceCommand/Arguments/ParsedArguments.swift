@@ -10,7 +10,7 @@ struct ParsedArguments: Sendable {
 
   func has(_ name: String) -> Bool { options.contains { $0.name == name } }
 
-  /// The value of an option; the last one counts where it was given more than once.
+  /// The value of an option, empty where it was left out; the last one counts where it was given more than once.
   subscript(name: String) -> String? { options.last { $0.name == name }?.value }
 
   func all(_ name: String) -> [String] { options.filter { $0.name == name }.map(\.value) }

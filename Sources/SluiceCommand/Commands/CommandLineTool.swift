@@ -5,7 +5,8 @@ import SluicePluginHost
 enum CommandLineTool {
   static let commands: [CommandDescription] = [
     SendCommand.description, RunCommand.description, CheckCommand.description, EchoCommand.description,
-    VerifyTraceCommand.description,
+    VerifyTraceCommand.description, CtlCommand.status, CtlCommand.swap, CtlCommand.rollback, CtlCommand.metrics,
+    CtlCommand.notify,
     InspectCommand.description, ValidateCommand.description, NewCommand.description, BuildCommand.description,
     VersionCommand.description, HelpCommand.description,
   ]

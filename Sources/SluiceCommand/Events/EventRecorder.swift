@@ -6,26 +6,23 @@ import SluicePipeline
 /// Nothing is left out: where the file is slower than the traffic, `run` begins no request until there is room again.
 final class EventRecorder: Sendable {
   private let output: ByteOutput
-  private let mask: SecretMask
 
   /// Nil without the option. Standard output can take the events where the results go elsewhere.
-  static func make(_ arguments: ParsedArguments, _ redaction: Redaction) throws(CommandError) -> EventRecorder? {
+  static func make(_ arguments: ParsedArguments) throws(CommandError) -> EventRecorder? {
     guard let path = arguments["events"] else { return nil }
     if path == "-", arguments["output"] ?? "-" == "-" {
       throw CommandError(
         .usage, "--events -: standard output takes the results already; send them elsewhere with -o FILE")
     }
-    return EventRecorder(try ByteOutput(path: path), SecretMask(redaction))
+    return EventRecorder(try ByteOutput(path: path))
   }
 
-  private init(_ output: ByteOutput, _ mask: SecretMask) {
-    self.output = output
-    self.mask = mask
-  }
+  private init(_ output: ByteOutput) { self.output = output }
 
-  /// Adds the tracer that writes, as the last one.
+  /// Adds the tracer that writes, as the last one; it hides what the configuration wants hidden.
   func append(to configuration: inout Configuration) {
-    var code = StageCode(trace: { [output, mask] in output.append(EventLine.make($0, mask)) })
+    let mask = SecretMask(configuration.redaction)
+    var code = StageCode(trace: { [output] in output.append(EventLine.make($0, mask)) })
     code.isTrustedTracer = true
     configuration.append(code, named: "--events")
   }

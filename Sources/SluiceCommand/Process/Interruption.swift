@@ -2,27 +2,30 @@ import CLinux
 import Glibc
 import SluiceLocks
 
-/// SIGINT and SIGTERM as an event: the first one asks to finish, a second one ends the process at once.
+/// SIGINT and SIGTERM as an event: the first one asks to finish, a second one ends the process at once. SIGHUP as an
+/// event too, for a command that has something to read anew.
 ///
 /// Made before any other thread starts, because threads inherit the blocked signals.
 final class Interruption: Sendable {
   private struct State: Sendable {
     var signal: Int32?
     var handler: (@Sendable () -> Void)?
+    var hangUpHandler: (@Sendable () -> Void)?
   }
 
   /// Readable from the first signal on, for `poll`.
   let descriptor: Int32
   private let state = Locked(State())
 
-  init() throws(CommandError) {
+  /// - Parameter takesHangUp: without, SIGHUP ends the process as it does by default.
+  init(takesHangUp: Bool = false) throws(CommandError) {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-    var signals = Self.signals
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let signals = Self.signals(takesHangUp)
+    withUnsafePointer(to: signals) { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
     // A closed pipe shows as EPIPE where it is written.
     signal(SIGPIPE, SIG_IGN)
     try BackgroundThread("sluice-signals") { [self] in
-      while true { take(Self.wait()) }
+      while true { take(Self.wait(for: signals)) }
     }.detach()
   }
 
@@ -38,7 +41,14 @@ final class Interruption: Sendable {
     if isLate { handler() }
   }
 
+  /// Runs the handler on each SIGHUP, on the thread of signals: it must not block.
+  func onHangUp(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.hangUpHandler = handler } }
+
   private func take(_ signal: Int32) {
+    if signal == SIGHUP {
+      state.withLock { $0.hangUpHandler }?()
+      return
+    }
     let handler: (@Sendable () -> Void)? = state.withLock { state in
       // At once: whatever hangs, this must not wait for it.
       if state.signal != nil { _exit(128 + signal) }
@@ -49,18 +59,19 @@ final class Interruption: Sendable {
     handler?()
   }
 
-  private static func wait() -> Int32 {
+  private static func wait(for signals: sigset_t) -> Int32 {
     var signals = signals
     var signal: Int32 = 0
     while sigwait(&signals, &signal) != 0 {}
     return signal
   }
 
-  private static var signals: sigset_t {
+  private static func signals(_ takesHangUp: Bool) -> sigset_t {
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGINT)
     sigaddset(&signals, SIGTERM)
+    if takesHangUp { sigaddset(&signals, SIGHUP) }
     return signals
   }
 }

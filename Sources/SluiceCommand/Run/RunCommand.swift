@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceControl
 import SluicePipeline
 import SluiceTransport
 
@@ -11,6 +12,7 @@ enum RunCommand {
       A line is a request document with an optional "id" and "timeout". Results come in the order of completion; "id",
       or the number of the line, ties each to its request. A line that is no request gets an error result, and the run
       goes on. SIGINT and SIGTERM end the run after finishing what is in flight; a second one ends it at once.
+      SIGHUP reads the configuration anew: requests go on, new ones run through the new pipeline.
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
       """,
     options: [
@@ -23,6 +25,9 @@ enum RunCommand {
       Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
       Option("metadata", nil, nil, "Add to each result the requests as given and as sent, the final URL and timings"),
       Option("plugin", nil, "PATH[=JSON]", "Add a plugin to each list that it has a part in; may be repeated"),
+      Option(
+        "control", nil, "PATH", isArgumentOptional: true,
+        "Listen for \"sluice ctl\" at this socket (default: one that it finds by itself)"),
       Option("no-progress", nil, nil, "Show no progress bar on a terminal"),
       Option("quiet", "q", nil, "Show neither progress nor summary"),
     ], run: { arguments throws(CommandError) in try run(arguments) })
@@ -32,17 +37,20 @@ enum RunCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let settings = try RunSettings(arguments)
-    let interruption = try Interruption()
+    let interruption = try Interruption(takesHangUp: settings.configurationFile != nil)
     let input = try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
     raiseDescriptorLimit(for: settings)
     Waiting.startPool()
-    let recorder = try EventRecorder.make(arguments, settings.configuration.redaction)
+    let recorder = try EventRecorder.make(arguments)
     var configuration = settings.configuration
     recorder?.append(to: &configuration)
     let engine = try EngineStart.engine(configuration)
     let output = try ByteOutput(path: arguments["output"])
     let session = RunSession(settings, engine, input, output, recorder)
     interruption.onSignal { session.stop() }
+    let reload = RunReload(settings, engine, session, recorder)
+    interruption.onHangUp { reload.readAnew() }
+    let control = try startControl(settings, engine, reload, isQuiet: arguments.has("quiet"))
     let progress = try ProgressBar(arguments, session, input)
     let started = MonotonicClock.now
     let inputFailure = session.feed()
@@ -52,6 +60,7 @@ enum RunCommand {
     let rest = session.inFlight == 0 ? settings.drain : Self.lastMoment
     Waiting.result { await engine.shutdown(drain: rest) }
     session.waitForResults()
+    control?.stop()
     let outputFailure = output.finish()
     let eventsFailure = recorder?.finish()
     progress?.finish()
@@ -61,6 +70,21 @@ enum RunCommand {
       StandardError.write(summary.text(isWhole: isWhole))
     }
     return try status(session, outputFailure, eventsFailure, inputFailure, interruption)
+  }
+
+  private static func startControl(
+    _ settings: RunSettings, _ engine: Engine, _ reload: RunReload, isQuiet: Bool
+  ) throws(CommandError) -> ControlServer? {
+    guard let place = settings.configuration.control else { return nil }
+    do {
+      let control = try ControlServer(engine, at: place) { (new) async throws(SwapError) in try await reload.apply(new)
+      }
+      if !isQuiet { StandardError.say("control socket: \(control.path)") }
+      return control
+    } catch {
+      Waiting.result { await engine.shutdown(drain: .zero) }
+      throw CommandError(.usage, "control: \(error)")
+    }
   }
 
   /// A request in flight over HTTP/1.1 takes a connection.

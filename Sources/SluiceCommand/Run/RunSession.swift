@@ -29,7 +29,7 @@ final class RunSession: Sendable {
   private let input: InputLines
   private let output: ByteOutput
   private let recorder: EventRecorder?
-  private let mask: SecretMask
+  private let mask: Locked<SecretMask>
   private let parser: RunParser
   private let parent = EngineStart.extraction.parent
   private let state = Monitor(State())
@@ -41,7 +41,7 @@ final class RunSession: Sendable {
     self.input = input
     self.output = output
     self.recorder = recorder
-    mask = SecretMask(settings.configuration.redaction)
+    mask = Locked(SecretMask(settings.configuration.redaction))
     parser = RunParser(
       baseURL: engine.baseURL, bodyLimitBytes: settings.configuration.transport.maxRequestBytes)
     output.listen(
@@ -73,6 +73,9 @@ final class RunSession: Sendable {
   var inFlight: Int { state.withLock { $0.inFlight } }
   var outputFailure: ByteOutput.Failure? { state.withLock { $0.outputFailure } }
   var eventsFailure: ByteOutput.Failure? { state.withLock { $0.eventsFailure } }
+
+  /// Hides from now on what a configuration that was read anew wants hidden.
+  func adopt(_ redaction: Redaction) { mask.withLock { $0 = SecretMask(redaction) } }
 
   /// Begins no further request. From any thread.
   func stop() {
@@ -213,7 +216,9 @@ final class RunSession: Sendable {
   }
 
   private func line(_ result: TransactionResult, _ job: RunJob) -> [UInt8] {
-    do { return try ResultText.line(result, id: job.id, metadata: settings.hasMetadata ? mask : nil) } catch {
+    do {
+      return try ResultText.line(result, id: job.id, metadata: settings.hasMetadata ? mask.withLock { $0 } : nil)
+    } catch {
       var failed = result
       failed.response = nil
       failed.error = TransactionError(code: "invalid_result", message: "the result cannot be written: \(error)")

@@ -4,6 +4,10 @@ import SluiceTransport
 /// What the arguments of `run` come to.
 struct RunSettings: Sendable {
   let configuration: Configuration
+  /// Nil for a run without one.
+  let configurationFile: String?
+  private let plugins: [String]
+  private let control: ControlPlace?
   let concurrency: Int
   /// Between two starts; nil sets no pace.
   let interval: Duration?
@@ -11,13 +15,31 @@ struct RunSettings: Sendable {
   let hasMetadata: Bool
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
-    var configuration = try EngineStart.configuration(arguments["config"])
-    try PluginArguments.append(arguments.all("plugin"), to: &configuration)
-    self.configuration = configuration
+    let file = arguments["config"]
+    let plugins = arguments.all("plugin")
+    let control: ControlPlace? = arguments["control"].map { $0.isEmpty ? .userFolder : .path($0) }
+    configuration = try Self.complete(try EngineStart.configuration(file), plugins, control)
+    configurationFile = file
+    self.plugins = plugins
+    self.control = control
     concurrency = try arguments.integer("concurrency", 1...1_000_000) ?? 64
     hasMetadata = arguments.has("metadata")
     drain = try arguments.duration("drain") ?? .seconds(30)
     interval = try arguments["rate"].map { text throws(CommandError) in try Self.interval(text) }
+  }
+
+  /// A configuration that is read later, with what the arguments add to each.
+  func complete(_ configuration: Configuration) throws(CommandError) -> Configuration {
+    try Self.complete(configuration, plugins, control)
+  }
+
+  private static func complete(
+    _ configuration: Configuration, _ plugins: [String], _ control: ControlPlace?
+  ) throws(CommandError) -> Configuration {
+    var configuration = configuration
+    try PluginArguments.append(plugins, to: &configuration)
+    if let control { configuration.control = control }
+    return configuration
   }
 
   /// A body in base64 takes four thirds of its size; what else a line holds has a mebibyte.

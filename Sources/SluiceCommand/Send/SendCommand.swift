@@ -62,7 +62,7 @@ enum SendCommand {
     var request = try SendRequest(arguments, configuration).make()
     request.wantsExplanation = arguments.has("explain")
     let mask = SecretMask(configuration.redaction)
-    let recorder = try EventRecorder.make(arguments, configuration.redaction)
+    let recorder = try EventRecorder.make(arguments)
     recorder?.append(to: &configuration)
     if arguments.has("verbose") { configuration.append(VerboseStage(mask: mask).code, named: "send --verbose") }
     let engine = try EngineStart.engine(configuration, isVerbose: arguments.has("verbose"))

@@ -1,8 +1,17 @@
-/// Columns of text, the first to the left and the others to the right.
+/// Columns of text, the first ones to the left and the others to the right.
 struct TextTable {
   private var rows: [[String]]
+  private let leading: Int
+  private let trailing: Int
 
-  init(_ head: String...) { rows = [head] }
+  /// - Parameters:
+  ///   - leading: so many columns at the beginning are to the left.
+  ///   - trailing: and so many at the end.
+  init(_ head: String..., leading: Int = 1, trailing: Int = 0) {
+    rows = [head]
+    self.leading = leading
+    self.trailing = trailing
+  }
 
   mutating func append(_ row: [String]) { rows.append(row) }
 
@@ -14,7 +23,8 @@ struct TextTable {
     return rows.map { row in
       row.enumerated().map { column, text in
         let space = String(repeating: " ", count: widths[column] - text.count)
-        return column == 0 ? text + space : space + text
+        if column >= count - trailing { return column == count - 1 ? text : text + space }
+        return column < leading ? text + space : space + text
       }.joined(separator: "  ")
     }
   }

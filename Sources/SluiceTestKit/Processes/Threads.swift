@@ -1,5 +1,12 @@
 import Glibc
 
+/// Runs what blocks on a thread of its own, for tests of code whose tasks need the shared pool.
+public func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+  try await withCheckedThrowingContinuation { continuation in
+    Threads.start { continuation.resume(with: Swift.Result { try body() }) }
+  }
+}
+
 /// Threads of the kit's own: what blocks must not take one of the shared pool that tests run on.
 enum Threads {
   private final class Work: Sendable {

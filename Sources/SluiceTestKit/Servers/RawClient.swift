@@ -20,6 +20,10 @@ public final class RawClient {
     socket = try .connect(host: host, port: port, limit: limit)
   }
 
+  public init(unixSocket path: String, limit: Duration = Patience.limit) throws {
+    socket = try .connect(unixSocket: path, limit: limit)
+  }
+
   /// Sends one request, `Content-Length` added for a body, and reads its answer. The connection stays usable.
   public func request(
     _ method: String = "GET", _ target: String = "/", headers: [String] = [], body: String = ""

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A connected TCP socket with blocking reads and writes that give up after a limit.
+/// A connected TCP or Unix socket with blocking reads and writes that give up after a limit.
 public final class StreamSocket: Sendable {
   private let descriptor: FileDescriptor
 
@@ -26,6 +26,26 @@ public final class StreamSocket: Sendable {
         throw error
       }
       return descriptor
+    }
+    return StreamSocket(adopting: descriptor, limit: limit)
+  }
+
+  /// Connects to a Unix socket; refused at once where nobody listens.
+  public static func connect(unixSocket path: String, limit: Duration = Patience.limit) throws -> StreamSocket {
+    let descriptor = socket(AF_UNIX, Loopback.socketType, 0)
+    guard descriptor >= 0 else { throw TestKitError.system("socket") }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+    let status = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    guard status == 0 else {
+      let error = TestKitError.system("connect to \(path)")
+      Glibc.close(descriptor)
+      throw error
     }
     return StreamSocket(adopting: descriptor, limit: limit)
   }

@@ -214,6 +214,7 @@ final class CurlHandle {
       sluice_easy_set_text(easy, CURLOPT_PROXY_CAPATH, nil)
       sluice_easy_set_text(easy, CURLOPT_PROXY_CAINFO, nil)
     }
+    if let path = settings.unixSocket { sluice_easy_set_text(easy, CURLOPT_UNIX_SOCKET_PATH, path) }
     configure(settings.tls)
   }
 

@@ -1,11 +1,10 @@
 import Glibc
-import SluiceTestKit
 
 /// A library that stamps a number into the traffic, in any number of builds that differ in that number and so in their
 /// content: `Tests/Plugins/stamps-generation` in C, `swift-stamps` in Swift.
-struct StampedLibrary: Sendable {
+public struct StampedLibrary: Sendable {
   /// What `MISBEHAVIOUR` of the fixture in C can be.
-  enum Misbehaviour: String, Sendable {
+  public enum Misbehaviour: String, Sendable {
     case nothing = "NOTHING"
     case failsCreate = "FAILS_CREATE"
     case givesNull = "GIVES_NULL"
@@ -23,7 +22,8 @@ struct StampedLibrary: Sendable {
   private let bytes: [UInt8]
   private let place: Int
 
-  static func inC(_ misbehaviour: Misbehaviour = .nothing, isStateOptional: Bool = false) async throws -> StampedLibrary
+  public static func inC(_ misbehaviour: Misbehaviour = .nothing, isStateOptional: Bool = false) async throws
+    -> StampedLibrary
   {
     let product = try await PluginCompiler.compile(
       "stamps-generation",
@@ -33,14 +33,14 @@ struct StampedLibrary: Sendable {
     return try withExtendedLifetime(product) { try StampedLibrary(FileTree.read(product.path)) }
   }
 
-  init(_ bytes: [UInt8]) throws {
+  public init(_ bytes: [UInt8]) throws {
     let first = bytes.indices.first { index in bytes[index...].starts(with: Self.marker) }
     guard let first else { throw TestKitError("the library has no marker") }
     self.bytes = bytes
     place = first + Self.marker.count
   }
 
-  func build(_ number: Int) -> [UInt8] {
+  public func build(_ number: Int) -> [UInt8] {
     let digits = String(number)
     let text = Array((String(repeating: "0", count: 8 - digits.utf8.count) + digits).utf8)
     var build = bytes
@@ -49,15 +49,15 @@ struct StampedLibrary: Sendable {
   }
 
   /// Puts a build in place as a linker of good manners does: whole, by renaming it.
-  func install(_ number: Int, at path: String) throws { try Self.install(build(number), at: path) }
+  public func install(_ number: Int, at path: String) throws { try Self.install(build(number), at: path) }
 
-  static func install(_ bytes: [UInt8], at path: String) throws {
+  public static func install(_ bytes: [UInt8], at path: String) throws {
     try write(bytes, to: path + ".new")
     guard rename(path + ".new", path) == 0 else { throw TestKitError("rename to \(path): \(errno)") }
   }
 
   /// Writes into the file that is there, or a new one, which only its owner may write.
-  static func write(_ bytes: [UInt8], to path: String, truncating: Bool = true) throws {
+  public static func write(_ bytes: [UInt8], to path: String, truncating: Bool = true) throws {
     let number = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (truncating ? O_TRUNC : 0), 0o755)
     guard number >= 0 else { throw TestKitError("open \(path): \(errno)") }
     let file = FileDescriptor(adopting: number)

@@ -1,0 +1,96 @@
+public import SluiceJSON
+import SluicePipeline
+
+extension EngineStatus {
+  /// The status as a JSON document; docs/control.md describes its members.
+  public func document() -> JSONValue {
+    let document: JSONValue = [
+      "snapshot": JSONValue(Int64(snapshot)),
+      "budget": ["used": JSONValue(Int64(budget.used)), "limit": JSONValue(Int64(budget.limit))],
+      "queued": JSONValue(Int64(queued)), "generations": .array(of: generations.map { $0.document() }),
+      "history": .array(of: history.map { $0.document() }),
+      "silentLoops": .array(of: silentLoops.map { JSONValue(Int64($0)) }),
+    ]
+    if let probation {
+      document["probation"] = [
+        "standby": JSONValue(Int64(probation.standby)), "remainingMs": .milliseconds(probation.remaining),
+        "transactions": JSONValue(Int64(probation.transactions)),
+      ]
+    }
+    let refused = JSONValue.object()
+    for (hash, reason) in self.refused.sorted(by: { $0.key < $1.key }) { refused[hash] = JSONValue(reason) }
+    document["refused"] = refused
+    return document
+  }
+}
+
+extension EngineStatus.Generation {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = [
+      "id": JSONValue(Int64(id)), "state": JSONValue("\(state)"), "library": JSONValue(library),
+      "plugins": .array(of: plugins.map { JSONValue($0) }), "pluginId": JSONValue(pluginID),
+      "version": JSONValue(version), "hash": JSONValue(hash), "leases": JSONValue(Int64(leases)),
+      "suspended": JSONValue(Int64(suspended)), "completions": JSONValue(Int64(completions)),
+      "timers": JSONValue(Int64(timers)), "openCalls": JSONValue(Int64(openCalls)),
+      "violations": JSONValue(Int64(violations)), "holders": .array(of: holders.map { $0.document() }),
+    ]
+    document["reason"] = state.reason.map { JSONValue($0) }
+    document["buildId"] = buildID.map { JSONValue($0) }
+    return document
+  }
+}
+
+extension RunningTransaction {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = ["transaction": JSONValue("\(id)"), "ageMs": .milliseconds(age)]
+    document["suspendedIn"] = suspendedIn.map { JSONValue($0) }
+    return document
+  }
+}
+
+extension SwapReport {
+  /// The report as a JSON document; docs/control.md describes its members.
+  public func document() -> JSONValue {
+    let document: JSONValue = [
+      "id": JSONValue(Int64(id)), "trigger": JSONValue(trigger.rawValue), "at": JSONValue(UniversalTime.text(began)),
+      "durationMs": .milliseconds(duration), "outcome": JSONValue(outcome.rawValue),
+      "snapshot": JSONValue(Int64(snapshot)), "changes": .array(of: changes.map { $0.document() }),
+    ]
+    document["reason"] = reason.map { JSONValue($0) }
+    return document
+  }
+}
+
+extension SwapReport.Change {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = [
+      "library": JSONValue(library), "plugins": .array(of: plugins.map { JSONValue($0) }),
+    ]
+    document["old"] = old.map { $0.document() }
+    document["new"] = new.map { $0.document() }
+    return document
+  }
+}
+
+extension SwapReport.Build {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = ["hash": JSONValue(hash)]
+    document["generation"] = generation.map { JSONValue(Int64($0)) }
+    document["version"] = version.map { JSONValue($0) }
+    document["buildId"] = buildID.map { JSONValue($0) }
+    return document
+  }
+}
+
+extension JSONValue {
+  static func array(of elements: [JSONValue]) -> JSONValue {
+    let array = JSONValue.array()
+    for element in elements { array.append(element) }
+    return array
+  }
+
+  /// Down to a microsecond.
+  static func milliseconds(_ duration: Duration) -> JSONValue {
+    JSONValue((duration / .microseconds(1)).rounded() / 1000)
+  }
+}

@@ -1,0 +1,161 @@
+import Glibc
+import Sluice
+import SluiceControl
+import SluiceJSON
+
+/// `sluice ctl`: what can be asked of a running engine.
+enum CtlCommand {
+  private static let socket = Option(
+    "socket", nil, "PATH", "The control socket (default: of the only engine that runs)")
+  private static let json = Option("json", nil, nil, "Print the answer as a JSON document")
+
+  static let status = CommandDescription(
+    "ctl status", summary: "Show what serves in a running engine, what did, and what keeps it",
+    details: """
+      Shows each build of a plugin that the engine has mapped, with the transactions that run on it, and the swaps so far.
+      The engine is one that listens at a control socket: "sluice run --control", or "control" in its configuration.
+      """,
+    options: [socket, json]
+  ) { arguments throws(CommandError) in
+    try ask(arguments, "GET", "/v1/status", timeout: .seconds(30)) { StatusText($0, Terminal.standardOutput).text }
+  }
+
+  static let swap = CommandDescription(
+    "ctl swap", summary: "Load plugins of a running engine anew, while requests flow", operands: "[PLUGIN]...",
+    operandCount: 0...1000,
+    details: """
+      Without names every library is looked at; one whose content has not changed stays. What runs finishes on the old
+      build, what begins runs on the new one. A build that cannot be used is refused: then the status is 1, and what served
+      goes on.
+      """,
+    options: [
+      Option("config", "c", "FILE", "Have the engine read this configuration, in place of naming plugins"), socket,
+      json,
+    ]
+  ) { arguments throws(CommandError) in
+    let document = JSONValue.object()
+    if let file = arguments["config"] {
+      guard arguments.operands.isEmpty else {
+        throw CommandError(.usage, "ctl swap: a configuration brings every library; leave the names of plugins out")
+      }
+      document["configuration"] = JSONValue(try absolute(file))
+    } else if !arguments.operands.isEmpty {
+      let names = JSONValue.array()
+      for name in arguments.operands { names.append(JSONValue(name)) }
+      document["plugins"] = names
+    }
+    return try ask(arguments, "POST", "/v1/swap", document) { ReportText.line($0) + "\n" }
+  }
+
+  static let rollback = CommandDescription(
+    "ctl rollback", summary: "Go back to what served before the last swap of a running engine",
+    details: "At once while that stands by, else by loading its builds again from their private copies.",
+    options: [socket, json]
+  ) { arguments throws(CommandError) in
+    try ask(arguments, "POST", "/v1/rollback") { ReportText.line($0) + "\n" }
+  }
+
+  static let metrics = CommandDescription(
+    "ctl metrics", summary: "Show what a running engine and its plugins have counted",
+    options: [
+      socket, json, Option("prometheus", nil, nil, "Print Prometheus' text format"),
+    ]
+  ) { arguments throws(CommandError) in
+    guard arguments.has("prometheus") else {
+      return try ask(arguments, "GET", "/v1/metrics", timeout: .seconds(30)) { MetricsText($0).text }
+    }
+    let text = try talk(arguments) { (client) throws(ControlError) in try await client.prometheusText() }
+    try StandardOutput.write(String(decoding: text, as: UTF8.self))
+    return .succeeded
+  }
+
+  static let notify = CommandDescription(
+    "ctl notify", summary: "Offer a notification to the plugins of a running engine", operands: "TOPIC [JSON]",
+    operandCount: 1...2,
+    details: """
+      Plugins are asked in the order of the configuration until one takes it. The status is 1 where none does, where the
+      one that took it failed, and where it missed the deadline.
+      """,
+    options: [
+      Option("deadline", nil, "DURATION", "Wait so long for the outcome (default 30s)"), socket, json,
+    ]
+  ) { arguments throws(CommandError) in
+    let document: JSONValue = ["topic": JSONValue(arguments.operands.first ?? "")]
+    if let text = arguments.operands.dropFirst().first { document["payload"] = try payload(text) }
+    let deadline = try arguments.duration("deadline") ?? .seconds(30)
+    document["deadline"] = JSONValue(DurationText.text(deadline))
+    let answer = try answer(arguments, "POST", "/v1/notify", document, timeout: deadline + .seconds(30))
+    try show(answer, arguments) { NotificationText.line($0) + "\n" }
+    return ["new-data", "no-data"].contains(answer["outcome"]?.string) ? .succeeded : .failed
+  }
+
+  private static func payload(_ text: String) throws(CommandError) -> JSONValue {
+    do { return try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
+      throw CommandError(.usage, "ctl notify: the payload is not JSON: \(error.message)")
+    }
+  }
+
+  // MARK: Asking
+
+  private static func ask(
+    _ arguments: ParsedArguments, _ method: String, _ path: String, _ document: JSONValue? = nil,
+    timeout: Duration = .seconds(300), text: (JSONValue) -> String
+  ) throws(CommandError) -> ExitStatus {
+    try show(try answer(arguments, method, path, document, timeout: timeout), arguments, text)
+    return .succeeded
+  }
+
+  private static func answer(
+    _ arguments: ParsedArguments, _ method: String, _ path: String, _ document: JSONValue?, timeout: Duration
+  ) throws(CommandError) -> JSONValue {
+    try talk(arguments) { (client) throws(ControlError) in
+      try await client.send(method, path, document, timeout: timeout)
+    }
+  }
+
+  private static func show(
+    _ answer: JSONValue, _ arguments: ParsedArguments, _ text: (JSONValue) -> String
+  ) throws(CommandError) {
+    try StandardOutput.write(arguments.has("json") ? "\(answer)\n" : text(answer))
+  }
+
+  /// With `--json` an error is a document too, on standard output.
+  private static func talk<Answer: Sendable>(
+    _ arguments: ParsedArguments,
+    _ work: @escaping @Sendable (ControlClient) async throws(ControlError) -> Answer
+  ) throws(CommandError) -> Answer {
+    let socket = arguments["socket"]
+    let result = Waiting.result { () async -> Result<Answer, ControlError> in
+      do throws(ControlError) {
+        let client = try ControlClient(at: socket)
+        let result: Result<Answer, ControlError>
+        do throws(ControlError) { result = .success(try await work(client)) } catch { result = .failure(error) }
+        await client.close()
+        return result
+      } catch { return .failure(error) }
+    }
+    switch result {
+    case .success(let answer): return answer
+    case .failure(let error):
+      if arguments.has("json") { try StandardOutput.write("\(error.document)\n") }
+      throw CommandError(status(of: error.code), PrintableText.of("\(error)"))
+    }
+  }
+
+  private static func status(of code: ControlError.Code) -> ExitStatus {
+    switch code {
+    case .noEngine, .severalEngines, .socket, .forbidden, .notFound, .methodNotAllowed, .malformed, .invalidRequest,
+      .configuration, .tooLarge:
+      .usage
+    default: .failed
+    }
+  }
+
+  private static func absolute(_ path: String) throws(CommandError) -> String {
+    guard let resolved = realpath(path, nil) else {
+      throw CommandError(.usage, "cannot read \(path): \(String(cString: strerror(errno)))")
+    }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}

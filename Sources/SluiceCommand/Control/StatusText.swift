@@ -1,0 +1,120 @@
+import SluiceJSON
+
+/// The status of an engine as tables.
+struct StatusText {
+  private let status: JSONValue
+  private let terminal: Terminal
+
+  init(_ status: JSONValue, _ terminal: Terminal) {
+    self.status = status
+    self.terminal = terminal
+  }
+
+  var text: String {
+    [PrintableText.of(head), generations, history, PrintableText.of(refused)].filter { !$0.isEmpty }
+      .joined(separator: "\n")
+  }
+
+  private var head: String {
+    let engine = status["engine"]
+    let budget = status["budget"]
+    var lines = [
+      "sluice \(engine?["version"]?.string ?? "?"), process \(number(engine?["pid"]))"
+        + ", since \(engine?["startedAt"]?.string ?? "?")",
+      "snapshot \(number(status["snapshot"])), \(number(budget?["used"])) of \(number(budget?["limit"])) builds mapped",
+    ]
+    if let probation = status["probation"] {
+      lines.append(
+        "on probation for \(ReportText.duration(probation["remainingMs"])) more, "
+          + "\(number(probation["transactions"])) transactions so far; snapshot \(number(probation["standby"])) stands by"
+      )
+    }
+    if status["queued"]?.integer ?? 0 > 0 { lines.append("\(number(status["queued"])) swaps wait") }
+    let silent = list(status["silentLoops"])
+    if !silent.isEmpty {
+      lines.append("loops that did not answer in time: \(silent.map { number($0) }.joined(separator: ", "))")
+    }
+    return lines.map { "\($0)\n" }.joined()
+  }
+
+  private var generations: String {
+    let generations = list(status["generations"])
+    guard !generations.isEmpty else { return "" }
+    var table = TextTable(
+      "generation", "state", "plugins", "id", "version", "hash", "build id", "leases", "tokens", "work", "violations",
+      leading: 7)
+    for generation in generations {
+      let work = ["completions", "timers", "openCalls"].reduce(0) { $0 + (generation[$1]?.integer ?? 0) }
+      table.append([
+        number(generation["id"]), generation["state"]?.string ?? "?",
+        list(generation["plugins"]).compactMap(\.string).joined(separator: ","), word(generation["pluginId"]),
+        word(generation["version"]), short(generation["hash"]), short(generation["buildId"]),
+        number(generation["leases"]), number(generation["suspended"]), Figures.count(work),
+        number(generation["violations"]),
+      ])
+    }
+    let rows = table.lines
+    var lines = [rows.first ?? ""]
+    for (row, generation) in zip(rows.dropFirst(), generations) {
+      lines.append(colored(row, generation["state"]?.string))
+      lines += remarks(generation).map { PrintableText.of("  \($0)") }
+    }
+    return lines.map { "\($0)\n" }.joined()
+  }
+
+  /// Why a build is over, and what keeps one that is not.
+  private func remarks(_ generation: JSONValue) -> [String] {
+    var remarks = generation["reason"]?.string.map { ["\(generation["state"]?.string ?? ""): \($0)"] } ?? []
+    let state = generation["state"]?.string
+    guard state != "active", state != "probation" || !list(generation["holders"]).isEmpty else { return remarks }
+    for holder in list(generation["holders"]) {
+      let stage = holder["suspendedIn"]?.string.map { ", suspended in \"\($0)\"" } ?? ""
+      remarks.append(
+        "held by \(holder["transaction"]?.string ?? "?") for \(ReportText.duration(holder["ageMs"]))\(stage)")
+    }
+    return remarks
+  }
+
+  private var history: String {
+    let history = list(status["history"])
+    guard !history.isEmpty else { return "" }
+    var table = TextTable("swap", "time", "by", "outcome", "snapshot", "took", "what", leading: 4, trailing: 1)
+    for report in history {
+      table.append([
+        number(report["id"]), word(report["at"]), word(report["trigger"]), word(report["outcome"]),
+        number(report["snapshot"]), ReportText.duration(report["durationMs"]), ReportText.changes(report),
+      ])
+    }
+    let rows = table.lines
+    var lines = [rows.first ?? ""]
+    for (row, report) in zip(rows.dropFirst(), history) {
+      lines.append(colored(row, report["outcome"]?.string))
+      if let reason = report["reason"]?.string { lines.append(PrintableText.of("  \(reason)")) }
+    }
+    return lines.map { "\($0)\n" }.joined()
+  }
+
+  private var refused: String {
+    guard let refused = status["refused"], refused.count > 0 else { return "" }
+    return "refused builds\n"
+      + refused.members.map { "  \(short(JSONValue($0.key)))  \($0.value.string ?? "")\n" }.joined()
+  }
+
+  private func colored(_ row: String, _ word: String?) -> String {
+    let row = PrintableText.of(row)
+    return switch word {
+    case "active", "published": terminal.colored(row, .green)
+    case "probation", "standby", "draining": terminal.colored(row, .yellow)
+    case "refused", "rolled-back": terminal.colored(row, .red)
+    default: terminal.colored(row, .dim)
+    }
+  }
+
+  private func list(_ value: JSONValue?) -> [JSONValue] { value.map { Array($0.elements) } ?? [] }
+
+  private func number(_ value: JSONValue?) -> String { value?.integer.map { String($0) } ?? "?" }
+
+  private func word(_ value: JSONValue?) -> String { value?.string.flatMap { $0.isEmpty ? nil : $0 } ?? "-" }
+
+  private func short(_ value: JSONValue?) -> String { String(word(value).prefix(12)) }
+}

@@ -1,0 +1,107 @@
+import Glibc
+import Sluice
+public import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTransport
+
+/// Talks to an engine over its control socket.
+public final class ControlClient: Sendable {
+  public let path: String
+  private let engine: Engine
+
+  /// - Parameter path: of the socket; nil finds the only engine that runs.
+  public init(at path: String? = nil) throws(ControlError) {
+    if let path { self.path = path } else { self.path = try ControlFolder.onlyPath() }
+    try Self.check(self.path)
+    var configuration = Configuration()
+    configuration.transport.unixSocket = self.path
+    // Each request has a limit of its own.
+    configuration.transport.timeout = .seconds(86_400)
+    configuration.maxAttempts = 1
+    configuration.deadline = nil
+    configuration.redirects.maximum = 0
+    // Every answer with a document is one, whatever its status.
+    configuration.acceptedStatuses = StatusSet([100...999])
+    do { engine = try Engine(configuration) } catch {
+      throw ControlError(.noAnswer, "cannot start a client: \(error)")
+    }
+  }
+
+  /// Closes the connection.
+  public func close() async { await engine.shutdown(drain: .zero, deactivation: .zero) }
+
+  /// Sends a command and gives the document that answers it.
+  /// - Parameter timeout: swaps take their time: a build is tried out before it serves.
+  public func send(
+    _ method: String, _ target: String, _ document: JSONValue? = nil, timeout: Duration = .seconds(300)
+  ) async throws(ControlError) -> JSONValue {
+    let (status, body) = try await exchange(method, target, document, "application/json", timeout)
+    guard let answer = try? JSONValue(parsing: body) else {
+      throw ControlError(
+        .noAnswer, "\(path) answered with status \(status) and no JSON", advice: "is it the socket of an engine?")
+    }
+    if let error = ControlError(answer) { throw error }
+    guard (200..<300).contains(status) else {
+      throw ControlError(.noAnswer, "\(path) answered with status \(status)", advice: "is it the socket of an engine?")
+    }
+    return answer
+  }
+
+  /// The metrics in Prometheus' text format.
+  public func prometheusText() async throws(ControlError) -> [UInt8] {
+    let (status, body) = try await exchange("GET", "/v1/metrics", nil, "text/plain", .seconds(30))
+    if let answer = try? JSONValue(parsing: body), let error = ControlError(answer) { throw error }
+    guard status == 200 else { throw ControlError(.noAnswer, "\(path) answered with status \(status)") }
+    return body
+  }
+
+  private func exchange(
+    _ method: String, _ target: String, _ document: JSONValue?, _ accept: String, _ timeout: Duration
+  ) async throws(ControlError) -> (Int, [UInt8]) {
+    let result: TransactionResult
+    do {
+      var request = Request(method: method, url: try HTTPURL("http://localhost\(target)"), timeout: timeout)
+      request.headers["accept"] = accept
+      if let document {
+        request.headers["content-type"] = "application/json"
+        request.body = .bytes(try document.serialized())
+      }
+      result = await engine.transaction(request)
+    } catch { throw ControlError(.invalidRequest, "\(error)") }
+    guard let response = result.response else { throw failure(result) }
+    return (response.status, response.body.bytes ?? [])
+  }
+
+  private func failure(_ result: TransactionResult) -> ControlError {
+    guard result.error?.isBeforeSending == true else {
+      return ControlError(
+        .noAnswer, "\(path): no answer: \(result.error?.message ?? "nothing came")",
+        advice: "the engine may have ended meanwhile")
+    }
+    return Self.noEngine(path, "nobody listens there")
+  }
+
+  /// Says what is wrong with the path in words of its own, before libcurl does.
+  private static func check(_ path: String) throws(ControlError) {
+    guard path.utf8.count <= UnixSocket.maxPathBytes else {
+      throw ControlError(
+        .socket, "\(path): the path has \(path.utf8.count) bytes, a socket's has at most \(UnixSocket.maxPathBytes)")
+    }
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw noEngine(path, String(cString: strerror(errno))) }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw ControlError(.socket, "\(path) is no socket") }
+    guard status.st_uid == geteuid() || status.st_uid == 0 || geteuid() == 0 else {
+      throw ControlError(.forbidden, "\(path) belongs to another user (\(status.st_uid))")
+    }
+    guard access(path, W_OK) == 0 else {
+      throw ControlError(.forbidden, "\(path): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  private static func noEngine(_ path: String, _ reason: String) -> ControlError {
+    ControlError(
+      .noEngine, "no engine at \(path): \(reason)", advice: "start one with \"sluice run --control \(path)\"")
+  }
+}

@@ -1,0 +1,177 @@
+import Glibc
+import Sluice
+import SluiceJSON
+import SluicePipeline
+
+/// What a command came to.
+enum ControlAnswer: Sendable {
+  case document(JSONValue)
+  /// Prometheus' text format.
+  case text(String)
+}
+
+/// What can be asked of an engine.
+struct ControlCommands: Sendable {
+  /// One path of the API.
+  struct Command: Sendable {
+    typealias Run = @Sendable (ControlCommands, JSONValue, Bool) async throws(ControlError) -> ControlAnswer
+
+    let method: String
+    let path: String
+    /// Given the document of the request, and whether text is wanted.
+    let run: Run
+  }
+
+  static let all = [
+    Command(method: "GET", path: "/v1/status") { commands, _, _ in .document(await commands.status()) },
+    Command(method: "GET", path: "/v1/metrics") { commands, _, isText in commands.metrics(isText) },
+    Command(method: "POST", path: "/v1/swap") { commands, document, _ throws(ControlError) in
+      try await commands.swap(document)
+    },
+    Command(method: "POST", path: "/v1/rollback") { commands, document, _ throws(ControlError) in
+      try await commands.rollback(document)
+    },
+    Command(method: "POST", path: "/v1/notify") { commands, document, _ throws(ControlError) in
+      try await commands.notify(document)
+    },
+  ]
+
+  private let engine: Engine
+  private let reload: ControlServer.Reload
+  private let started = UniversalTime.now
+
+  init(_ engine: Engine, reload: @escaping ControlServer.Reload) {
+    self.engine = engine
+    self.reload = reload
+  }
+
+  private func status() async -> JSONValue {
+    let document = await engine.status.document()
+    document["engine"] = [
+      "version": JSONValue(Engine.version), "pid": JSONValue(Int64(getpid())),
+      "startedAt": JSONValue(UniversalTime.text(started)),
+    ]
+    return document
+  }
+
+  private func metrics(_ isText: Bool) -> ControlAnswer {
+    isText ? .text(engine.prometheusText()) : .document(engine.metricsDocument())
+  }
+
+  private func swap(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
+    try document.check(["plugins", "configuration"])
+    let plugins = try document.names("plugins")
+    guard let source = document["configuration"], !source.isNull else {
+      return try await report { () throws(SwapError) in try await engine.swap(plugins: plugins) }
+    }
+    guard plugins == nil else {
+      throw ControlError(
+        .invalidRequest, "plugins and configuration are both given",
+        advice: "leave plugins out: a configuration brings every library that has changed")
+    }
+    let configuration = try Self.configuration(source)
+    return try await report { () throws(SwapError) in try await reload(configuration) }
+  }
+
+  private func rollback(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
+    try document.check([])
+    return try await report { () throws(SwapError) in try await engine.rollback() }
+  }
+
+  private func notify(_ document: JSONValue) async throws(ControlError) -> ControlAnswer {
+    try document.check(["topic", "payload", "deadline"])
+    guard let topic = document["topic"]?.string, !topic.isEmpty else {
+      throw ControlError(.invalidRequest, "topic: expected a string that is not empty")
+    }
+    let payload = document["payload"] ?? .object()
+    var deadline = Duration.seconds(30)
+    if let value = document["deadline"], !value.isNull {
+      guard let given = value.string.flatMap({ DurationText.duration($0) }) else {
+        throw ControlError(.invalidRequest, "deadline: expected a duration such as \"500ms\" or \"30s\"")
+      }
+      deadline = given
+    }
+    let result = await engine.notify(topic: topic, payload: payload, deadline: deadline)
+    if result.outcome == .closing {
+      throw ControlError(.shutdown, "the engine was shut down before the notification had an outcome")
+    }
+    return .document(result.document)
+  }
+
+  private func report(
+    _ work: () async throws(SwapError) -> SwapReport
+  ) async throws(ControlError) -> ControlAnswer {
+    do { return .document(try await work().document()) } catch { throw ControlError(error) }
+  }
+
+  /// A path, which the engine reads, or the document itself.
+  private static func configuration(_ source: JSONValue) throws(ControlError) -> Configuration {
+    do {
+      if let path = source.string {
+        guard path.hasPrefix("/") else {
+          throw ControlError(.invalidRequest, "configuration: expected an absolute path, found \"\(path)\"")
+        }
+        return try Configuration(file: path)
+      }
+      guard source.isObject, let text = try? source.serialized() else {
+        throw ControlError(.invalidRequest, "configuration: expected a path or an object")
+      }
+      return try Configuration(text: text)
+    } catch let error as ConfigurationError {
+      throw ControlError(.configuration, "\(error.location): \(error.reason)", advice: error.advice)
+    } catch let error as ControlError {
+      throw error
+    } catch { throw ControlError(.configuration, "\(error)") }
+  }
+}
+
+extension ControlError {
+  init(_ error: SwapError) {
+    let code: Code =
+      switch error.report.outcome {
+      case .superseded: .superseded
+      case .cancelled: .cancelled
+      case .shutdown: .shutdown
+      case .refused, .published, .unchanged, .rolledBack: .refused
+      }
+    self.init(code, "\(error.report)", advice: code == .refused ? "what serves goes on" : nil)
+  }
+}
+
+extension NotificationResult {
+  fileprivate var document: JSONValue {
+    let document: JSONValue = [
+      "outcome": JSONValue("\(outcome)"), "durationMs": JSONValue((duration / .microseconds(1)).rounded() / 1000),
+    ]
+    switch taker {
+    case .plugin(let stage, let id, let generation):
+      document["taker"] = [
+        "plugin": JSONValue(stage), "pluginId": JSONValue(id), "generation": JSONValue(Int64(generation)),
+      ]
+    case .program: document["taker"] = ["program": true]
+    case nil: break
+    }
+    return document
+  }
+}
+
+extension JSONValue {
+  /// Refuses members that the command does not know, since ignoring one would promise something.
+  fileprivate func check(_ known: [String]) throws(ControlError) {
+    for (key, _) in members where !known.contains(key) {
+      throw ControlError(
+        .invalidRequest, "unknown member \"\(key)\"",
+        advice: known.isEmpty ? "send no document" : "known here: \(known.joined(separator: ", "))")
+    }
+  }
+
+  /// A list of names; nil where there is none.
+  fileprivate func names(_ key: String) throws(ControlError) -> [String]? {
+    guard let list = self[key], !list.isNull else { return nil }
+    let names = list.elements.compactMap(\.string)
+    guard list.isArray, names.count == list.count, !names.isEmpty else {
+      throw ControlError(.invalidRequest, "\(key): expected a list of names")
+    }
+    return names
+  }
+}

@@ -1,0 +1,100 @@
+import Glibc
+public import Sluice
+import SluiceServer
+
+/// The user's folder for control sockets: `$XDG_RUNTIME_DIR/sluice`, or `/tmp/sluice-UID` where there is no such
+/// directory; for its user alone.
+public enum ControlFolder {
+  /// An engine that can be talked to.
+  public struct RunningEngine: Sendable, Hashable {
+    public let path: String
+    /// Nil where the kernel does not say.
+    public let process: Int32?
+  }
+
+  /// The path of a socket, the folder made where it is the user's.
+  public static func path(of place: ControlPlace) throws(ControlError) -> String {
+    switch place {
+    case .path(let path): return path
+    case .userFolder:
+      let folder = folder
+      try make(folder)
+      return "\(folder)/\(getpid()).sock"
+    }
+  }
+
+  /// Those whose sockets lie in the folder, by their paths.
+  public static func running() -> [RunningEngine] {
+    let folder = folder
+    guard isPrivate(folder) else { return [] }
+    return names(in: folder).filter { $0.hasSuffix(".sock") }.sorted().compactMap { name in
+      let path = "\(folder)/\(name)"
+      guard case .listening(let process) = UnixSocket.find(at: path) else { return nil }
+      return RunningEngine(path: path, process: process)
+    }
+  }
+
+  /// The one engine that runs.
+  public static func onlyPath() throws(ControlError) -> String {
+    let running = running()
+    guard let first = running.first else {
+      throw ControlError(
+        .noEngine, "no engine listens at a control socket in \(folder)",
+        advice: "start one with \"sluice run --control\", or name its socket")
+    }
+    guard running.count == 1 else {
+      let list = running.map { engine in "\n  \(engine.path)" + (engine.process.map { " (process \($0))" } ?? "") }
+      throw ControlError(.severalEngines, "\(running.count) engines run; name the socket of one:\(list.joined())")
+    }
+    return first.path
+  }
+
+  /// The specification wants it absolute, and 0700 for its user.
+  private static var runtimeFolder: String? {
+    guard let value = getenv("XDG_RUNTIME_DIR") else { return nil }
+    let base = String(cString: value)
+    guard base.hasPrefix("/"), isOwn(base) else { return nil }
+    return base + "/sluice"
+  }
+
+  private static var folder: String { runtimeFolder ?? "/tmp/sluice-\(geteuid())" }
+
+  private static func make(_ folder: String) throws(ControlError) {
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+      throw ControlError(
+        .socket, "cannot make the folder \(folder): \(String(cString: strerror(errno)))",
+        advice: "set XDG_RUNTIME_DIR, or name a path")
+    }
+    guard isPrivate(folder) else {
+      throw ControlError(
+        .socket, "the folder \(folder) is not this user's alone",
+        advice: "make it yours with mode 0700, or name a path elsewhere")
+    }
+  }
+
+  /// Looks at the folder itself, not at what a link leads to: /tmp is everybody's.
+  private static func isPrivate(_ folder: String) -> Bool {
+    var status = stat()
+    guard lstat(folder, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid() && status.st_mode & 0o077 == 0
+  }
+
+  private static func isOwn(_ folder: String) -> Bool {
+    var status = stat()
+    guard stat(folder, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+  }
+
+  private static func names(in folder: String) -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      names.append(
+        withUnsafePointer(to: &entry.pointee.d_name) {
+          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        })
+    }
+    return names
+  }
+}

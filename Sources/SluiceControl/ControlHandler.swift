@@ -1,0 +1,102 @@
+import Glibc
+import SluiceJSON
+import SluiceServer
+
+/// From HTTP to commands and back.
+struct ControlHandler: Sendable {
+  static let maxBodyBytes = 1 << 20
+
+  static let tooLarge = answer(
+    ControlError(
+      .tooLarge, "the request has more than \(maxBodyBytes) bytes",
+      advice: "name a configuration by its path in place of sending it"), 413)
+
+  private let commands: ControlCommands
+
+  init(_ commands: ControlCommands) { self.commands = commands }
+
+  func respond(to request: ServerRequest) -> ServerResponse {
+    // The mode of the socket keeps others out already, unless somebody changed it.
+    guard let user = request.peerUser, user == geteuid() || user == 0 else {
+      return Self.answer(
+        ControlError(.forbidden, "only the user that runs the engine may control it", advice: "run it as that user"),
+        403)
+    }
+    guard let command = ControlCommands.all.first(where: { $0.path == request.path }) else {
+      let paths = ControlCommands.all.map { "\($0.method) \($0.path)" }.joined(separator: ", ")
+      return Self.answer(
+        ControlError(.notFound, "there is no \(request.path)", advice: "there are \(paths)"), 404)
+    }
+    guard request.method == command.method || (request.method == "HEAD" && command.method == "GET") else {
+      var refusal = Self.answer(
+        ControlError(
+          .methodNotAllowed, "\(request.path) takes no \(request.method)", advice: "use \(command.method)"), 405)
+      refusal.headers.append(HeaderLine("Allow", command.method == "GET" ? "GET, HEAD" : command.method))
+      return refusal
+    }
+    let document: JSONValue
+    do { document = try Self.document(request.body) } catch { return Self.answer(error, 400) }
+    let isText = Self.wantsText(request)
+    return .deferred { promise in
+      // On the pool of tasks: the thread that serves goes on at once.
+      Task.detached { [commands] in
+        promise.complete(
+          with: await Self.result { () async throws(ControlError) in
+            try await command.run(commands, document, isText)
+          })
+      }
+    }
+  }
+
+  private static func result(
+    _ work: () async throws(ControlError) -> ControlAnswer
+  ) async -> ServerResponse {
+    do throws(ControlError) {
+      switch try await work() {
+      case .document(let document): return answer(document, 200)
+      case .text(let text): return .text(text, type: "text/plain; version=0.0.4; charset=utf-8")
+      }
+    } catch { return answer(error, status(of: error.code)) }
+  }
+
+  /// An empty body is an empty object.
+  private static func document(_ body: [UInt8]) throws(ControlError) -> JSONValue {
+    guard !body.isEmpty else { return .object() }
+    let document: JSONValue
+    do { document = try JSONValue(parsing: body, options: .rejectDuplicates) } catch {
+      throw ControlError(.malformed, "the body is no JSON: \(error)")
+    }
+    guard document.isObject else {
+      throw ControlError(.invalidRequest, "expected an object, found \(document.kind.rawValue)")
+    }
+    return document
+  }
+
+  /// Prometheus asks for text (RFC 9110 §12.5.1); who takes anything gets JSON.
+  private static func wantsText(_ request: ServerRequest) -> Bool {
+    let accepted = request.headers.values(of: "Accept").joined(separator: ",").lowercased()
+    guard !accepted.contains("application/json") else { return false }
+    return accepted.contains("text/plain") || accepted.contains("application/openmetrics-text")
+  }
+
+  private static func status(of code: ControlError.Code) -> Int {
+    switch code {
+    case .invalidRequest: 400
+    case .configuration, .refused: 422
+    case .superseded, .cancelled: 409
+    case .shutdown: 503
+    default: 500
+    }
+  }
+
+  static func answer(_ error: ControlError, _ status: Int) -> ServerResponse { answer(error.document, status) }
+
+  private static func answer(_ document: JSONValue, _ status: Int) -> ServerResponse {
+    guard let text = try? document.serialized() else {
+      return .text("the answer cannot be written as JSON\n", status: 500)
+    }
+    return ServerResponse(
+      status: status, headers: [HeaderLine("Content-Type", "application/json")],
+      body: .bytes(text + [UInt8(ascii: "\n")]))
+  }
+}

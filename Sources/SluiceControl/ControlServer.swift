@@ -1,0 +1,46 @@
+public import Sluice
+import SluiceServer
+
+/// Lets the programs of the same user look at an engine and change it, over a Unix socket: HTTP with JSON documents.
+/// docs/control.md describes them.
+///
+///     let control = try ControlServer(engine)
+///     …
+///     await engine.shutdown()
+///     control.stop()
+///
+/// It listens from `init` until ``stop()`` or the end of its life, on a thread of its own, and never holds up requests.
+public final class ControlServer: Sendable {
+  /// What takes a new configuration, by default ``Engine/reload(_:)``.
+  public typealias Reload = @Sendable (Configuration) async throws(SwapError) -> SwapReport
+
+  /// Where it listens.
+  public let path: String
+  private let server: EmbeddedServer
+
+  /// - Parameters:
+  ///   - place: what nobody listens at any more is replaced; anything else that is there is an error.
+  ///   - reload: for a program that adds something to each configuration.
+  public init(
+    _ engine: Engine, at place: ControlPlace = .userFolder, reload: Reload? = nil
+  ) throws(ControlError) {
+    path = try ControlFolder.path(of: place)
+    let plain: Reload = { (new) async throws(SwapError) in try await engine.reload(new) }
+    let handler = ControlHandler(ControlCommands(engine, reload: reload ?? plain))
+    var options = ServerOptions()
+    options.workers = 1
+    options.maxBodyBytes = ControlHandler.maxBodyBytes
+    options.bodyRefusal = { _ in ControlHandler.tooLarge }
+    options.idleTimeout = .seconds(30)
+    options.backlog = 128
+    do { server = try EmbeddedServer(on: .unix(path: path), options: options) { handler.respond(to: $0) } } catch {
+      throw ControlError(.socket, error.message, advice: error.advice)
+    }
+  }
+
+  deinit { stop() }
+
+  /// Removes the socket, closes all connections and waits for the thread. A command that is under way goes on, and nobody
+  /// learns of its outcome. Further calls do nothing.
+  public func stop() { server.stop() }
+}

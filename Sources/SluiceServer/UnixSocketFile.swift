@@ -1,0 +1,141 @@
+import CLinux
+import Glibc
+import SluiceLocks
+
+/// The file of a Unix socket that this process listens at.
+///
+/// It is made, and taken away, with the folder locked (`flock`): between `bind` and `listen` a socket looks abandoned to
+/// others, and two that start at the same path must not both take the place of an abandoned one.
+final class UnixSocketFile: Sendable {
+  private let path: String
+  private let device: dev_t
+  private let inode: ino_t
+  private let isRemoved = Locked(false)
+
+  /// A socket that listens, for its taker to close, and its file.
+  static func listen(at path: String, _ backlog: Int32) throws(ServerError) -> (Int32, UnixSocketFile) {
+    let endpoint = ServerEndpoint.unix(path: path)
+    guard path.utf8.count <= UnixSocket.maxPathBytes, !path.utf8.contains(0) else {
+      throw ServerError(
+        .pathUnfit, endpoint,
+        underlying: "the path has \(path.utf8.count) bytes, a Unix socket's has at most \(UnixSocket.maxPathBytes)",
+        advice: "name a shorter one")
+    }
+    let folder = try SocketFolder(of: path, endpoint)
+    return try folder.withLock(endpoint) { () throws(ServerError) in
+      try makeRoom(path, endpoint)
+      return try bind(path, endpoint, backlog)
+    }
+  }
+
+  private init(path: String, _ status: stat) {
+    self.path = path
+    device = status.st_dev
+    inode = status.st_ino
+  }
+
+  /// Removes the file once, unless another one stands in its place.
+  func remove() {
+    let isFirst = isRemoved.withLock { isRemoved in
+      defer { isRemoved = true }
+      return !isRemoved
+    }
+    guard isFirst else { return }
+    let folder = try? SocketFolder(of: path, .unix(path: path))
+    folder?.tryLock()
+    var status = stat()
+    if lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode { unlink(path) }
+  }
+
+  /// Removes what nobody listens at any more, and nothing else.
+  private static func makeRoom(_ path: String, _ endpoint: ServerEndpoint) throws(ServerError) {
+    switch UnixSocket.find(at: path) {
+    case .nothing: return
+    case .abandoned:
+      guard unlink(path) == 0 || errno == ENOENT else { throw ServerError(errorNumber: errno, endpoint) }
+    case .listening(let process):
+      throw ServerError(
+        .addressInUse, endpoint, underlying: "\(process.map { "process \($0)" } ?? "another process") listens there",
+        advice: "end it, or name another path")
+    case .symbolicLink:
+      throw ServerError(
+        .pathUnfit, endpoint, underlying: "it is a symbolic link", advice: "name the place itself, or remove the link")
+    case .otherFile:
+      throw ServerError(
+        .pathUnfit, endpoint, underlying: "there is something else than a socket", advice: "name another path")
+    case .unknown(let number): throw ServerError(errorNumber: number, endpoint)
+    }
+  }
+
+  private static func bind(
+    _ path: String, _ endpoint: ServerEndpoint, _ backlog: Int32
+  ) throws(ServerError) -> (Int32, UnixSocketFile) {
+    let type = sluice_socket_stream | sluice_socket_close_on_exec | Int32(O_NONBLOCK)
+    let descriptor = socket(AF_UNIX, type, 0)
+    guard descriptor >= 0 else { throw ServerError(errorNumber: errno, endpoint) }
+    // Linux gives the file the mode of the socket, less the umask: it is never open to others, not for a moment.
+    fchmod(descriptor, 0o600)
+    var status = stat()
+    guard UnixSocket.withAddress(path, { Glibc.bind(descriptor, $0, $1) }) == 0, lstat(path, &status) == 0,
+      chmod(path, 0o600) == 0, Glibc.listen(descriptor, backlog) == 0
+    else {
+      let error = ServerError(errorNumber: errno, endpoint)
+      close(descriptor)
+      throw error
+    }
+    return (descriptor, UnixSocketFile(path: path, status))
+  }
+}
+
+/// The folder of a socket: nobody but its owner may put something else into the socket's place.
+private final class SocketFolder {
+  private static let patience = Duration.seconds(5)
+
+  private let descriptor: Int32
+  private let path: String
+
+  init(of socket: String, _ endpoint: ServerEndpoint) throws(ServerError) {
+    let path = socket.lastIndex(of: "/").map { $0 == socket.startIndex ? "/" : String(socket[..<$0]) } ?? "."
+    self.path = path
+    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      let code: ServerError.Code = errno == EACCES ? .permissionDenied : .pathUnfit
+      throw ServerError(
+        code, endpoint, underlying: "its folder \(path): \(String(cString: strerror(errno)))",
+        advice: "make the folder, or name another path")
+    }
+    var status = stat()
+    fstat(descriptor, &status)
+    let isShared = status.st_mode & 0o022 != 0 && status.st_mode & S_ISVTX == 0
+    guard !isShared, status.st_uid == geteuid() || status.st_uid == 0 else {
+      throw ServerError(
+        .pathUnfit, endpoint, underlying: "its folder \(path) is open to other users",
+        advice: "name a path in a folder of your own with mode 0700")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Waits for others a while, and not for ever: whoever may read a folder may lock it.
+  func withLock<Result>(
+    _ endpoint: ServerEndpoint, _ body: () throws(ServerError) -> Result
+  ) throws(ServerError) -> Result {
+    guard tryLock() else {
+      throw ServerError(
+        .listenFailed, endpoint, underlying: "another process keeps its folder \(path) locked",
+        advice: "name a path in a folder of your own")
+    }
+    defer { flock(descriptor, LOCK_UN) }
+    return try body()
+  }
+
+  @discardableResult
+  func tryLock() -> Bool {
+    let end = ContinuousClock.now + Self.patience
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+      guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else { return false }
+      usleep(2000)
+    }
+    return true
+  }
+}

@@ -1,0 +1,135 @@
+import Glibc
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Where the control socket is, what it leaves, and how it is found.
+@Suite struct ControlSocketTests {
+  private func start(_ arguments: [String], runtime: String? = nil) throws -> RunningCommand {
+    try Command(Tool.path, ["run", "--no-progress"] + arguments, environment: environment(runtime)).start()
+  }
+
+  private func ctl(_ arguments: String..., runtime: String) async throws -> CommandResult {
+    try await Command.run(Tool.path, ["ctl"] + arguments, environment: environment(runtime))
+  }
+
+  private func environment(_ runtime: String?) -> [String: String?] {
+    Tool.cleared.merging(["XDG_RUNTIME_DIR": runtime]) { $1 }
+  }
+
+  private func end(_ running: RunningCommand) async throws -> CommandResult {
+    running.closeInput()
+    return try await running.wait(upTo: Patience.limit)
+  }
+
+  @Test func `there is no socket unless it is asked for`() async throws {
+    let folder = try TemporaryDirectory()
+    let result = try await end(start([], runtime: folder.path))
+    #expect(result.status == 0 && !result.errorText.contains("control"))
+    #expect(FileTree.names(in: folder.path).isEmpty)
+  }
+
+  @Test func `the only engine is found, several are listed, and none is an error`() async throws {
+    let folder = try TemporaryDirectory()
+    let none = try await ctl("status", runtime: folder.path)
+    #expect(none.status == 2 && none.errorText.contains("no engine listens at a control socket in \(folder.path)"))
+    let first = try start(["--control"], runtime: folder.path)
+    try await first.waitForError(containing: "control socket: \(folder.path("sluice/\(first.processID).sock"))")
+    let found = try await ctl("status", runtime: folder.path)
+    #expect(found.status == 0 && found.outputText.contains("process \(first.processID)"), "\(found)")
+    let second = try start(["--control"], runtime: folder.path)
+    try await second.waitForError(containing: "control socket: ")
+    let several = try await ctl("status", runtime: folder.path)
+    #expect(several.status == 2 && several.errorText.contains("2 engines run"), "\(several)")
+    for running in [first, second] {
+      #expect(several.errorText.contains("\(running.processID).sock (process \(running.processID))"))
+      #expect(try await end(running).status == 0)
+    }
+    #expect(FileTree.names(in: folder.path("sluice")).isEmpty)
+  }
+
+  @Test func `C5, F5: kill -9 leaves a socket that the next start replaces`() async throws {
+    let folder = try TemporaryDirectory()
+    let path = folder.path("c.sock")
+    let first = try start(["--control", path])
+    try await first.waitForError(containing: "control socket: ")
+    first.send(signal: SIGKILL)
+    _ = try await first.wait()
+    #expect(UnixSocket.find(at: path) == .abandoned)
+    #expect(try await Tool.run("ctl", "status", "--socket", path).status == 2)
+    let second = try start(["--control", path])
+    try await second.waitForError(containing: "control socket: ")
+    #expect(try await Tool.run("ctl", "status", "--socket", path).status == 0)
+    #expect(try await end(second).status == 0)
+    #expect(UnixSocket.find(at: path) == .nothing)
+  }
+
+  @Test func `a second engine at the same path does not start, and the first one stays`() async throws {
+    let folder = try TemporaryDirectory()
+    let path = folder.path("c.sock")
+    let first = try start(["--control=\(path)"])
+    try await first.waitForError(containing: "control socket: ")
+    let second = try await end(start(["--control", path]))
+    #expect(second.status == 2)
+    #expect(second.errorText.contains("process \(first.processID) listens there"), "\(second.errorText)")
+    #expect(try await Tool.run("ctl", "status", "--socket", path).status == 0)
+    #expect(try await end(first).status == 0)
+  }
+
+  @Test func `the configuration asks for a socket too, and the option goes before it`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"control": "own.sock"}"#, to: "c.json")
+    let own = try start(["-c", file])
+    try await own.waitForError(containing: "control socket: \(folder.path("own.sock"))")
+    #expect(try await end(own).status == 0)
+    let other = try start(["-c", file, "--control", folder.path("other.sock")])
+    try await other.waitForError(containing: "control socket: \(folder.path("other.sock"))")
+    // The same file again changes nothing that only a start can change.
+    other.send(signal: SIGHUP)
+    try await other.waitForError(containing: "reload 1: ")
+    #expect(!other.errorSoFar.contains("refused"), "\(other.errorSoFar)")
+    #expect(try await end(other).status == 0)
+    let byName = try folder.write(#"{"control": true}"#, to: "d.json")
+    let named = try start(["-c", byName], runtime: folder.path)
+    try await named.waitForError(containing: "control socket: \(folder.path("sluice/\(named.processID).sock"))")
+    named.send(signal: SIGTERM)
+    #expect(try await named.wait(upTo: Patience.limit).status == 143)
+    #expect(FileTree.names(in: folder.path("sluice")).isEmpty)
+  }
+
+  @Test(arguments: ["link", "file", "none/c.sock"]) func `a path that is not fit ends it with 2`(_ name: String)
+    async throws
+  {
+    let folder = try TemporaryDirectory()
+    #expect(symlink(folder.path("elsewhere"), folder.path("link")) == 0)
+    try folder.write("precious", to: "file")
+    let result = try await end(start(["--control", folder.path(name)]))
+    #expect(result.status == 2 && result.errorText.contains("control: cannot listen on \(folder.path(name))"))
+    #expect(try FileTree.readText(folder.path("file")) == "precious")
+  }
+
+  @Test func `a runtime folder that is another's is not used`() async throws {
+    let folder = try TemporaryDirectory()
+    try folder.makeFolder("sluice")
+    chmod(folder.path("sluice"), 0o755)
+    let result = try await end(start(["--control"], runtime: folder.path))
+    #expect(result.status == 2 && result.errorText.contains("is not this user's alone"), "\(result.errorText)")
+  }
+
+  @Test func `without a configuration file SIGHUP ends the run as ever`() async throws {
+    let folder = try TemporaryDirectory()
+    let running = try start(["--control", folder.path("c.sock")])
+    try await running.waitForError(containing: "control socket: ")
+    running.send(signal: SIGHUP)
+    #expect(try await running.wait().ending == .signalled(SIGHUP))
+  }
+
+  @Test(arguments: [
+    ["ctl"], ["ctl", "sing"], ["ctl", "status", "a"], ["ctl", "notify"], ["ctl", "notify", "a", "{}", "b"],
+    ["ctl", "status", "--socket", "/nowhere/a.sock"], ["ctl", "status", "--socket", "/"],
+  ])
+  func `wrong usage is told from a refusal`(_ arguments: [String]) async throws {
+    let result = try await Command.run(Tool.path, arguments, environment: Tool.cleared)
+    #expect(result.status == 2 && !result.errorText.isEmpty, "\(result)")
+  }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// `sluice ctl` against `sluice run`, both real, over a real socket.
+@Suite struct ControlTests {
+  @Test func `F5: a rebuilt library is swapped while requests flow, and none fails`() async throws {
+    let run = try await ControlledRun()
+    let before = try await run.status()
+    #expect(before["generations"]?.elements.map { $0["state"]?.string } == ["active"], "\(before)")
+    let flow = run.flow()
+    try await run.waitForMore(50)
+    try run.library.install(2, at: run.folder.path("a.so"))
+    let swap = try await run.ctl("swap", "a")
+    #expect(swap.status == 0 && swap.outputText.hasPrefix("swap 1: published as snapshot 2 (\"a\" "), "\(swap)")
+    try await run.waitForMore(50)
+    let after = try await run.status()
+    run.stopFlow()
+    let count = try await flow.value
+    let result = try await run.end()
+    #expect(result.status == 0, "\(result.errorText)")
+    let documents = try result.documents
+    #expect(documents.count == count && documents.allSatisfy { $0.status == 200 })
+    let stamps = documents.map(\.stamp)
+    #expect(Set(stamps) == [1, 2], "one of each, none torn")
+
+    #expect(after["snapshot"]?.integer == 2)
+    let generations = try #require(after["generations"]).elements.map { $0 }
+    #expect(generations.map { $0["state"]?.string } == ["standby", "probation"])
+    #expect(generations.map { $0["pluginId"]?.string } == ["stamps-generation", "stamps-generation"])
+    #expect(generations.map { $0["plugins"]?[0]?.string } == ["a", "a"])
+    #expect(generations.allSatisfy { $0["hash"]?.string?.count == 64 && $0["version"]?.string == "1.0.0" })
+    #expect(generations.first?["hash"] != generations.last?["hash"])
+    let report = try #require(after["history"]?[0])
+    #expect(report["outcome"]?.string == "published" && report["trigger"]?.string == "swap")
+    #expect(report["at"]?.string?.hasSuffix("Z") == true && report["durationMs"]?.number ?? 0 > 0)
+    #expect(report["changes"]?[0]?["old"]?["generation"]?.integer == 1)
+    #expect(report["changes"]?[0]?["new"]?["generation"]?.integer == 2)
+  }
+
+  @Test func `F5: rollback goes back, and a swap without a change says so`() async throws {
+    let run = try await ControlledRun()
+    #expect(try await run.ctl("rollback").status == 1)
+    let unchanged = try await run.ctl("swap")
+    #expect(unchanged.status == 0 && unchanged.outputText.contains(": unchanged"), "\(unchanged)")
+    try run.library.install(2, at: run.folder.path("a.so"))
+    #expect(try await run.ctl("swap").status == 0)
+    try await run.request()
+    let back = try await run.ctl("rollback", "--json")
+    let report = try #require(try back.documents.first, "\(back.errorText)")
+    #expect(report["trigger"]?.string == "rollback" && report["outcome"]?.string == "published", "\(report)")
+    #expect(report["snapshot"]?.integer == 1)
+    try await run.request()
+    #expect(try await run.end().documents.compactMap(\.stamp).sorted() == [1, 2])
+  }
+
+  @Test func `F5: a bad build is refused with the reason, and what served goes on`() async throws {
+    let run = try await ControlledRun()
+    let bad = try await StampedLibrary.inC(.failsCreate)
+    try bad.install(2, at: run.folder.path("a.so"))
+    let swap = try await run.ctl("swap", "a")
+    #expect(swap.status == 1 && swap.outputText.isEmpty)
+    #expect(swap.errorText.contains("the moon is missing") && swap.errorText.contains("what serves goes on"), "\(swap)")
+    let document = try await run.ctl("swap", "a", "--json")
+    #expect(document.status == 1)
+    #expect(try document.documents.first?.errorCode == "refused")
+    let unknown = try await run.ctl("swap", "nobody")
+    #expect(unknown.status == 1 && unknown.errorText.contains("nobody"), "\(unknown)")
+    let status = try await run.ctl("status")
+    #expect(status.outputText.contains("the moon is missing"), "\(status.outputText)")
+    try await run.request()
+    #expect(try await run.end().documents.compactMap(\.stamp) == [1])
+  }
+
+  @Test func `the status shows who holds a build, in tables without colour`() async throws {
+    let run = try await ControlledRun(swap: #"{"probation": {"duration": "0s"}, "drain": "240s"}"#)
+    run.server.hold()
+    try run.running.write(#"{"url": "\#(run.server.baseURL)/"}"# + "\n")
+    try await run.server.waitForHeld(1)
+    try run.library.install(2, at: run.folder.path("a.so"))
+    #expect(try await run.ctl("swap").status == 0)
+    let text = try await run.ctl("status").outputText
+    let rows = text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    let head = try #require(rows.first { $0.first == "generation" })
+    let first = try #require(rows.first { $0.first == "1" && $0.dropFirst().first == "draining" }, "\(text)")
+    #expect(first.count == head.count - 1, "\"build id\" is two words: \(text)")
+    #expect(text.contains("\n  held by ") && !text.contains("\u{1B}"))
+    #expect(rows.contains { $0.first == "2" && $0.dropFirst().first == "active" })
+    run.server.release()
+    #expect(try await run.end().documents.map(\.stamp) == [1])
+  }
+
+  @Test func `metrics come as tables, as JSON and for Prometheus`() async throws {
+    let run = try await ControlledRun()
+    try await run.request()
+    let json = try #require(try await run.ctl("metrics", "--json").documents.first)
+    #expect(json["engine"]?["transactions"]?["begun"]?.integer == 1)
+    #expect(json["plugins"]?["metrics"]?[0]?["name"]?.string == "calls")
+    let text = try await run.ctl("metrics").outputText
+    #expect(text.contains("\nrequest a") && text.contains("\nplugin metric") && text.contains("\na calls"), "\(text)")
+    let prometheus = try await run.ctl("metrics", "--prometheus").outputText
+    #expect(prometheus.contains("\na_calls_total 1"), "\(prometheus)")
+    #expect(prometheus.contains("\nsluice_engine_active_transactions "))
+    _ = try await run.end()
+  }
+
+  @Test func `C5: a notification is taken by a plugin, fails, or is passed on`() async throws {
+    let worker = try await PluginCompiler.compile("handles-work")
+    chmod(worker.path, 0o755)
+    let run = try await ControlledRun(more: #", "w": {"library": "\#(worker.path)"}"#)
+    let taken = try await run.ctl("notify", "take", #"{"version": 7, "immediate": true}"#)
+    #expect(taken.status == 0)
+    #expect(taken.outputText.hasPrefix("new-data: taken by \"w\" (handles-work, generation 2), "), "\(taken)")
+    #expect(try await run.ctl("notify", "nothing").status == 0)
+    let failed = try await run.ctl("notify", "fail")
+    #expect(failed.status == 1 && failed.outputText.hasPrefix("failed: "), "\(failed)")
+    let passed = try await run.ctl("notify", "pass")
+    #expect(passed.status == 1 && passed.outputText.hasPrefix("nobody took it"), "\(passed)")
+    let late = try await run.ctl("notify", "keep", "--deadline", "50ms", "--json")
+    #expect(late.status == 1)
+    #expect(try late.documents.first?["outcome"]?.string == "missed-deadline")
+    #expect(try await run.ctl("notify", "take", "{").status == 2)
+    let result = try await run.end()
+    #expect(
+      result.errorText.contains("payload=") || result.errorText.contains("notified-take=0"), "\(result.errorText)")
+  }
+
+  @Test func `F5: SIGHUP takes the configuration up anew, or says why not`() async throws {
+    let run = try await ControlledRun()
+    try run.folder.write(ControlledRun.configuration(header: "x-other"), to: "c.json")
+    run.running.send(signal: SIGHUP)
+    try await run.running.waitForError(containing: "published as snapshot 2")
+    try run.folder.write("{\"plugin\": 1}", to: "c.json")
+    run.running.send(signal: SIGHUP)
+    try await run.running.waitForError(containing: "unknown key \"plugin\"")
+    try run.folder.write(#"{"transport": {"loops": 3}}"#, to: "c.json")
+    run.running.send(signal: SIGHUP)
+    try await run.running.waitForError(containing: "transport.loops")
+    try await run.request()
+    let result = try await run.end()
+    #expect(result.status == 0, "\(result.errorText)")
+    let headers = try #require(try result.documents.first?["response"]?["headers"])
+    #expect(headers["x-other"]?.string == "1" && headers["x-stamp-a"] == nil)
+  }
+
+  @Test func `F5: a configuration is taken up by its path`() async throws {
+    let run = try await ControlledRun()
+    let file = try run.folder.write(ControlledRun.configuration(header: "x-other"), to: "other.json")
+    let swap = try await run.ctl("swap", "-c", file)
+    #expect(swap.status == 0 && swap.outputText.hasPrefix("reload 1: published as snapshot 2"), "\(swap)")
+    #expect(try await run.ctl("swap", "-c", run.folder.path("none.json")).status == 2)
+    #expect(try await run.ctl("swap", "a", "-c", file).status == 2)
+    let broken = try run.folder.write("{", to: "broken.json")
+    #expect(try await run.ctl("swap", "-c", broken).status == 2)
+    _ = try await run.end()
+  }
+}

@@ -1,0 +1,101 @@
+import Glibc
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+
+/// `sluice run --control` with a stamping plugin `a`, its input open, and a server that tells the stamps back.
+final class ControlledRun: Sendable {
+  let folder: TemporaryDirectory
+  let server: LoopbackServer
+  let running: RunningCommand
+  let socket: String
+  let library: StampedLibrary
+  private let lines = Watched((written: 0, isStopping: false))
+
+  /// - Parameter more: further plugins, each with a comma before it.
+  init(more: String = "", socket: String? = nil, swap: String = #"{"probation": {"duration": "30s"}}"#) async throws {
+    folder = try TemporaryDirectory()
+    self.socket = socket ?? folder.path("c.sock")
+    library = try await StampedLibrary.inC()
+    try library.install(1, at: folder.path("a.so"))
+    server = try LoopbackServer(recording: .countOnly) { request in
+      ServerResponse(
+        headers: [HeaderLine("x-echo-a", request.headers.first("x-stamp-a") ?? "none")], body: .bytes(Array("ok".utf8)))
+    }
+    let file = try folder.write(Self.configuration(more, swap: swap), to: "c.json")
+    running = try Tool.start("run", "-q", "-c", file, "--concurrency", "8", "--control", self.socket)
+    try await waitForSocket()
+  }
+
+  static func configuration(_ more: String = "", header: String = "x-stamp-a", swap: String = "null") -> String {
+    """
+    {"plugins": {"a": {"library": "a.so", "config": {"header": "\(header)"}}\(more)},
+     "request": ["a"], "response": ["a"], "store": "store", "swap": \(swap), "transport": {"loops": 2}}
+    """
+  }
+
+  private func waitForSocket() async throws {
+    let end = ContinuousClock.now + Patience.limit
+    while true {
+      if case .listening = UnixSocket.find(at: socket) { return }
+      guard !running.hasEnded, ContinuousClock.now < end else {
+        throw TestKitError("no socket: \(running.errorSoFar)")
+      }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
+
+  /// `sluice ctl` with this socket.
+  func ctl(_ arguments: String...) async throws -> CommandResult {
+    try await Command.run(Tool.path, ["ctl"] + arguments + ["--socket", socket], environment: Tool.cleared)
+  }
+
+  func status() async throws -> JSONValue {
+    let result = try await ctl("status", "--json")
+    guard let document = try result.documents.first else { throw TestKitError("no status: \(result.errorText)") }
+    return document
+  }
+
+  /// Sends one request and waits for its answer to have come.
+  func request() async throws {
+    let count = server.requestCount
+    try running.write(line)
+    try await server.waitForRequests(count + 1)
+  }
+
+  private var line: String { #"{"url": "\#(server.baseURL)/"}"# + "\n" }
+
+  /// Writes requests without a pause, until ``stopFlow()``; gives how many.
+  func flow() -> Task<Int, any Error> {
+    Task.detached { [self] in
+      while !lines.value.isStopping {
+        try running.write(String(repeating: line, count: 10))
+        lines.update { $0.written += 10 }
+        await Task.yield()
+      }
+      return lines.value.written
+    }
+  }
+
+  func stopFlow() { lines.update { $0.isStopping = true } }
+
+  /// Waits for so many more requests to have reached the server.
+  func waitForMore(_ count: Int) async throws { try await server.waitForRequests(server.requestCount + count) }
+
+  /// Ends the input and the run.
+  func end() async throws -> CommandResult {
+    running.closeInput()
+    let result = try await running.wait(upTo: Patience.limit)
+    server.stop()
+    return result
+  }
+}
+
+extension JSONValue {
+  /// The number that a result was stamped with in both phases; nil where they differ.
+  var stamp: Int? {
+    let headers = self["response"]?["headers"]
+    guard let stamp = headers?["x-stamp-a"]?.string, stamp == headers?["x-echo-a"]?.string else { return nil }
+    return Int(stamp)
+  }
+}

@@ -1,0 +1,212 @@
+import Glibc
+import Sluice
+import SluiceControl
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// The control socket of an engine in this process, spoken to byte by byte.
+@Suite struct ControlServerTests {
+  private let folder: TemporaryDirectory
+  private let engine: Engine
+  private let control: ControlServer
+
+  init() throws {
+    folder = try TemporaryDirectory()
+    engine = try Engine(
+      Configuration(text: Array(#"{"plugins": {"m": {"builtin": "metrics"}}, "tracers": ["m"]}"#.utf8)))
+    control = try ControlServer(engine, at: .path(folder.path("c.sock")))
+  }
+
+  private func ask(
+    _ method: String, _ target: String, headers: [String] = [], _ body: String = ""
+  ) async throws -> (response: RawClient.Response, document: JSONValue) {
+    let path = control.path
+    let response = try await blocking {
+      try RawClient(unixSocket: path).request(method, target, headers: headers, body: body)
+    }
+    return (response, (try? JSONValue(parsing: response.body)) ?? .null)
+  }
+
+  private func end() async {
+    await engine.shutdown()
+    control.stop()
+  }
+
+  @Test func `F5: the status says what serves and who asks`() async throws {
+    let (response, status) = try await ask("GET", "/v1/status")
+    #expect(response.status == 200)
+    #expect(response.headers.first("Content-Type") == "application/json")
+    #expect(status["engine"]?["pid"]?.integer == Int64(getpid()))
+    #expect(status["engine"]?["version"]?.string == Engine.version)
+    #expect(status["snapshot"]?.integer == 1)
+    #expect(status["budget"]?["used"]?.integer == 0)
+    #expect(status["generations"]?.count == 0 && status["history"]?.count == 0)
+    await end()
+  }
+
+  @Test func `metrics come as JSON, and as text for whom wants that`() async throws {
+    let (_, document) = try await ask("GET", "/v1/metrics")
+    #expect(document["engine"]?["transactions"]?["begun"]?.integer == 0)
+    #expect(document["reports"]?["m"]?["hops"]?.integer == 0)
+    #expect(document["plugins"]?["metrics"]?.count == 0)
+    for accept in ["text/plain;version=0.0.4;q=0.5, */*;q=0.1", "application/openmetrics-text"] {
+      let (response, _) = try await ask("GET", "/v1/metrics", headers: ["Accept: \(accept)"])
+      #expect(response.headers.first("Content-Type") == "text/plain; version=0.0.4; charset=utf-8")
+      #expect(response.bodyText.contains("\nsluice_engine_attempts_total 0\n"))
+      #expect(response.bodyText.contains("\nsluice_hops_total{stage=\"m\"} 0\n"))
+    }
+    await end()
+  }
+
+  @Test func `each name of a metric has one head, with several built-ins too`() async throws {
+    let engine = try Engine(
+      Configuration(
+        text: Array(
+          #"{"plugins": {"a": {"builtin": "metrics"}, "b": {"builtin": "metrics"}}, "tracers": ["a", "b"]}"#.utf8)))
+    let heads = engine.prometheusText().split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }
+    #expect(Set(heads).count == heads.count && heads.count > 10)
+    await engine.shutdown()
+    await end()
+  }
+
+  @Test(
+    arguments: [
+      ("GET", "/", "", 404, "not_found"), ("GET", "/v1/statuses", "", 404, "not_found"),
+      ("GET", "/v1/../v1/status", "", 404, "not_found"),
+      ("POST", "/v1/status", "", 405, "method_not_allowed"), ("GET", "/v1/swap", "", 405, "method_not_allowed"),
+      ("DELETE", "/v1/rollback", "", 405, "method_not_allowed"),
+      ("POST", "/v1/swap", "{", 400, "malformed"), ("POST", "/v1/swap", "{\"plugins\": [\"\u{0}\"]}", 400, "malformed"),
+      ("POST", "/v1/swap", #"{"plugins": ["a"], "plugins": ["b"]}"#, 400, "malformed"),
+      ("POST", "/v1/swap", "[]", 400, "invalid_request"), ("POST", "/v1/swap", "null", 400, "invalid_request"),
+      ("POST", "/v1/swap", #"{"plugin": "a"}"#, 400, "invalid_request"),
+      ("POST", "/v1/swap", #"{"plugins": "a"}"#, 400, "invalid_request"),
+      ("POST", "/v1/swap", #"{"plugins": []}"#, 400, "invalid_request"),
+      ("POST", "/v1/swap", #"{"plugins": ["a", 1]}"#, 400, "invalid_request"),
+      ("POST", "/v1/swap", #"{"plugins": ["a"], "configuration": {}}"#, 400, "invalid_request"),
+      ("POST", "/v1/swap", #"{"configuration": "c.json"}"#, 400, "invalid_request"),
+      ("POST", "/v1/swap", #"{"configuration": 5}"#, 400, "invalid_request"),
+      ("POST", "/v1/swap", #"{"configuration": "/nowhere/c.json"}"#, 422, "configuration"),
+      ("POST", "/v1/swap", #"{"configuration": {"plugin": {}}}"#, 422, "configuration"),
+      ("POST", "/v1/swap", #"{"plugins": ["nobody"]}"#, 422, "refused"),
+      ("POST", "/v1/swap", #"{"configuration": {"transport": {"loops": 2}}}"#, 422, "refused"),
+      ("POST", "/v1/rollback", #"{"to": 1}"#, 400, "invalid_request"),
+      ("POST", "/v1/rollback", "", 422, "refused"),
+      ("POST", "/v1/notify", "", 400, "invalid_request"),
+      ("POST", "/v1/notify", #"{"topic": ""}"#, 400, "invalid_request"),
+      ("POST", "/v1/notify", #"{"topic": "a", "deadline": 5}"#, 400, "invalid_request"),
+      ("POST", "/v1/notify", #"{"topic": "a", "load": {}}"#, 400, "invalid_request"),
+    ] as [(String, String, String, Int, String)])
+  func `what makes no sense gets a document that says so`(
+    _ method: String, _ target: String, _ body: String, _ status: Int, _ code: String
+  ) async throws {
+    let (response, document) = try await ask(method, target, body)
+    #expect(response.status == status, "\(response.bodyText)")
+    #expect(document["error"]?["code"]?.string == code, "\(response.bodyText)")
+    #expect(document["error"]?["message"]?.string?.isEmpty == false)
+    if status == 405 { #expect(response.headers.first("Allow") != nil) }
+    await end()
+  }
+
+  @Test(arguments: [true, false]) func `a huge body is turned away`(_ isChunked: Bool) async throws {
+    let client = try RawClient(unixSocket: control.path)
+    let start = "POST /v1/swap HTTP/1.1\r\nHost: a\r\n"
+    if isChunked {
+      try client.send(start + "Transfer-Encoding: chunked\r\n\r\n")
+      let chunk = "10000\r\n" + String(repeating: " ", count: 0x10000) + "\r\n"
+      for _ in 0..<17 { try client.send(chunk) }
+      try client.send("0\r\n\r\n")
+    } else {
+      try client.send(start + "Content-Length: 99999999999\r\n\r\n")
+    }
+    let response = try client.readResponse()
+    #expect(response.status == 413)
+    #expect(try JSONValue(parsing: response.body)["error"]?["code"]?.string == "too_large")
+    #expect(try await ask("GET", "/v1/status").response.status == 200)
+    await end()
+  }
+
+  @Test func `clients that are silent, slow or gone keep nobody from asking`() async throws {
+    let silent = try (0..<20).map { _ in try StreamSocket.connect(unixSocket: control.path) }
+    let slow = try StreamSocket.connect(unixSocket: control.path)
+    try slow.write(Array("GET /v1/stat".utf8))
+    for _ in 0..<20 {
+      let gone = try RawClient(unixSocket: control.path)
+      try gone.send("POST /v1/notify HTTP/1.1\r\nHost: a\r\nContent-Length: 14\r\n\r\n{\"topic\": \"a\"}")
+      gone.socket.close()
+    }
+    #expect(try await ask("GET", "/v1/status").response.status == 200)
+    try slow.write(Array("us HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+    let answer = try await blocking { try slow.read() }
+    #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 200 "))
+    // Stopping waits for none of them.
+    await end()
+    for client in silent { #expect(try client.read().isEmpty) }
+  }
+
+  @Test func `C5: a notification that no plugin takes goes to the program, or is passed on`() async throws {
+    let passed = try await ask("POST", "/v1/notify", #"{"topic": "news"}"#).document
+    #expect(passed["outcome"]?.string == "not-taken" && passed["taker"] == nil)
+    engine.setNotificationHandler { topic, payload in topic == "news" && payload["n"] == 7 ? .newData : nil }
+    let taken = try await ask("POST", "/v1/notify", #"{"topic": "news", "payload": {"n": 7}, "deadline": "5s"}"#)
+      .document
+    #expect(taken["outcome"]?.string == "new-data" && taken["taker"]?["program"]?.bool == true)
+    await end()
+  }
+
+  @Test func `F5: a whole configuration is taken up, as a document and from a file`() async throws {
+    let first = try await ask("POST", "/v1/swap", #"{"configuration": {"deadline": "5s"}}"#).document
+    #expect(first["outcome"]?.string == "published" && first["snapshot"]?.integer == 2, "\(first)")
+    #expect(try await ask("GET", "/v1/metrics").document["reports"]?.count == 0)
+    let file = try folder.write(#"{"plugins": {"n": {"builtin": "metrics"}}, "tracers": ["n"]}"#, to: "c.json")
+    let second = try await ask("POST", "/v1/swap", "{\"configuration\": \"\(file)\"}").document
+    #expect(second["trigger"]?.string == "reload" && second["snapshot"]?.integer == 3, "\(second)")
+    #expect(try await ask("GET", "/v1/metrics").document["reports"]?["n"] != nil)
+    await end()
+  }
+
+  /// Only root can be somebody else.
+  private static let canBeOther: Bool =
+    geteuid() == 0
+    && (["/usr/bin/curl", "/usr/bin/setpriv"] as [String]).allSatisfy { path in access(path, X_OK) == 0 }
+
+  @Test(.enabled(if: canBeOther)) func `the engine's user passes, and another gets a document`() async throws {
+    chmod(folder.path, 0o711)
+    chmod(control.path, 0o666)
+    let arguments = ["-s", "-w", " %{http_code}", "--unix-socket", control.path, "http://localhost/v1/status"]
+    let other = try await Command.run(
+      "setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "curl"] + arguments)
+    #expect(other.outputText.contains(#""code":"forbidden""#) && other.outputText.hasSuffix(" 403"), "\(other)")
+    #expect(try await Command.run("curl", arguments).outputText.hasSuffix(" 200"))
+    await end()
+  }
+
+  @Test func `an engine that is over answers until the socket goes`() async throws {
+    await engine.shutdown()
+    #expect(try await ask("GET", "/v1/status").response.status == 200)
+    let (response, document) = try await ask("POST", "/v1/swap")
+    #expect(response.status == 503 && document["error"]?["code"]?.string == "shutdown")
+    #expect(try await ask("POST", "/v1/notify", #"{"topic": "a"}"#).response.status == 503)
+    control.stop()
+    control.stop()
+    #expect(UnixSocket.find(at: control.path) == .nothing)
+  }
+
+  @Test func `the client finds words for what it does not reach`() async throws {
+    let client = try ControlClient(at: control.path)
+    #expect(try await client.send("GET", "/v1/status")["snapshot"]?.integer == 1)
+    let refusal = await #expect(throws: ControlError.self) { try await client.send("POST", "/v1/rollback") }
+    #expect(refusal?.code == .refused)
+    await end()
+    let gone = await #expect(throws: ControlError.self) { try await client.send("GET", "/v1/status") }
+    #expect(gone?.code == .noEngine || gone?.code == .noAnswer)
+    await client.close()
+    let none = #expect(throws: ControlError.self) { try ControlClient(at: control.path) }
+    #expect(none?.code == .noEngine)
+    let file = try folder.write("a", to: "file")
+    #expect(#expect(throws: ControlError.self) { try ControlClient(at: file) }?.code == .socket)
+    let long = folder.path(String(repeating: "a", count: 108))
+    #expect(#expect(throws: ControlError.self) { try ControlClient(at: long) }?.code == .socket)
+  }
+}
