@@ -33,9 +33,10 @@ import Testing
       try await wait(for: 3, of: "ended the scheduled work \"\(name)\" with \(outcome) after")
     }
     try await wait(for: 1, of: "scheduled work \"throw\": the moon is down")
+    // Of those that are to hang, some may not have begun when their deadline passed.
+    try await wait(for: 1, of: "hangs")
     await engine.shutdown(deactivation: .seconds(240))
-    // What hung was cancelled by the end of the instance; its `deactivate` waits for that. Some may not have begun when
-    // their deadline passed.
+    // What hung was cancelled by the end of the instance; its `deactivate` waits for that.
     let end = try #require(log.value.first { $0.message.hasSuffix(" were cancelled") })
     let count = try #require(end.message.split(separator: " ").first.flatMap { Int($0) })
     #expect(count >= 1)

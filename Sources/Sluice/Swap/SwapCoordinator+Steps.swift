@@ -227,10 +227,21 @@ extension SwapCoordinator {
     return candidates
   }
 
+  private func sayUntried(_ candidates: [GenerationRegistry.Candidate]) {
+    for candidate in candidates {
+      log(
+        LogLine(
+          level: .warning,
+          message:
+            "\(candidate.library) is swapped in without being tried out, since the engine has no probe; give it a"
+            + " HelperProbe, and have the command sluice beside the program or on PATH"))
+    }
+  }
+
   private func examine(
     _ candidates: [GenerationRegistry.Candidate], _ configuration: Configuration
   ) async throws(SwapStop) {
-    guard let probe else { return }
+    guard let probe else { return sayUntried(candidates) }
     for candidate in candidates {
       var instances: [ProbeCandidate.Instance] = []
       for plugin in configuration.plugins where plugin.library == candidate.library {

@@ -86,6 +86,7 @@ struct SwiftWork: Plugin, NotificationHandler, ScheduledWork {
     case "throw": throw Mishap()
     case "hang":
       _ = calls.hanging.add(1, ordering: .relaxed)
+      host.log(.warning, "hangs")
       defer { calls.cancelled.signal() }
       try await Task.sleep(for: .seconds(3600))
       return .newData
