@@ -120,8 +120,10 @@ import Testing
       #expect(try await fixture.engine.swap().outcome == .published)
     }
     try await fixture.waitForLine("destroyed=1")
-    let status = await fixture.engine.status
-    #expect(status.generations.map(\.state.description) == ["parked", "standby", "probation"])
+    let expected = ["parked", "standby", "probation"]
+    _ = try await fixture.waitForStatus("the states \(expected)") {
+      $0.generations.map(\.state.description) == expected
+    }
     #expect(try await fixture.engine.rollback().snapshot == 2)
     #expect(try await fixture.stamp() == 2)
     await fixture.shutdown()
