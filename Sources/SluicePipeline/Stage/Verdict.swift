@@ -17,38 +17,24 @@ public enum Verdict: Sendable, Hashable {
 /// The error that a stage ends a transaction with.
 public struct StageFailure: Error, Sendable, Hashable {
   /// Behind one reference, so that a verdict, which seldom is a failure, takes two words.
-  private var parts: Parts
+  private var parts: SharedValue<Parts>
 
-  private final class Parts: Sendable {
-    let code: String
-    let message: String
-
-    init(_ code: String, _ message: String) {
-      self.code = code
-      self.message = message
-    }
+  private struct Parts: Sendable, Hashable {
+    var code: String
+    var message: String
   }
 
-  public init(code: String, message: String) { parts = Parts(code, message) }
+  public init(code: String, message: String) { parts = SharedValue(Parts(code: code, message: message)) }
 
   /// A short word for programs, `[a-z0-9_]`.
   public var code: String {
-    get { parts.code }
-    set { parts = Parts(newValue, message) }
+    get { parts.value.code }
+    set { parts.value.code = newValue }
   }
 
   /// What failed, why, and what to do.
   public var message: String {
-    get { parts.message }
-    set { parts = Parts(code, newValue) }
-  }
-
-  public static func == (left: StageFailure, right: StageFailure) -> Bool {
-    left.parts === right.parts || left.code == right.code && left.message == right.message
-  }
-
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(code)
-    hasher.combine(message)
+    get { parts.value.message }
+    set { parts.value.message = newValue }
   }
 }

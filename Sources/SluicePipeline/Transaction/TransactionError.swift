@@ -3,61 +3,41 @@ public import SluiceMessages
 /// Why a transaction failed.
 public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Behind one reference: every event, action and result has room for an error, and few have one.
-  private var parts: Parts
+  private var parts: SharedValue<Parts>
 
-  private final class Parts: Sendable {
-    let code: String
-    let message: String
-    let stage: String?
-    let isBeforeSending: Bool
-
-    init(_ code: String, _ message: String, _ stage: String?, _ isBeforeSending: Bool) {
-      self.code = code
-      self.message = message
-      self.stage = stage
-      self.isBeforeSending = isBeforeSending
-    }
+  private struct Parts: Sendable, Hashable {
+    var code: String
+    var message: String
+    var stage: String?
+    var isBeforeSending: Bool
   }
 
   public init(code: String, message: String, stage: String? = nil, isBeforeSending: Bool = false) {
-    parts = Parts(code, message, stage, isBeforeSending)
+    parts = SharedValue(Parts(code: code, message: message, stage: stage, isBeforeSending: isBeforeSending))
   }
 
   /// A short word for programs: those of ``TransportError/Code``, those of ``Code``, or what a stage gave.
   public var code: String {
-    get { parts.code }
-    set { parts = Parts(newValue, message, stage, isBeforeSending) }
+    get { parts.value.code }
+    set { parts.value.code = newValue }
   }
 
   /// What failed, why, and what to do.
   public var message: String {
-    get { parts.message }
-    set { parts = Parts(code, newValue, stage, isBeforeSending) }
+    get { parts.value.message }
+    set { parts.value.message = newValue }
   }
 
   /// The stage at fault; nil where it was the transport, the request or the caller.
   public var stage: String? {
-    get { parts.stage }
-    set { parts = Parts(code, message, newValue, isBeforeSending) }
+    get { parts.value.stage }
+    set { parts.value.stage = newValue }
   }
 
   /// Whether no byte of the request can have reached the server.
   public var isBeforeSending: Bool {
-    get { parts.isBeforeSending }
-    set { parts = Parts(code, message, stage, newValue) }
-  }
-
-  public static func == (left: TransactionError, right: TransactionError) -> Bool {
-    left.parts === right.parts
-      || left.code == right.code && left.message == right.message && left.stage == right.stage
-        && left.isBeforeSending == right.isBeforeSending
-  }
-
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(code)
-    hasher.combine(message)
-    hasher.combine(stage)
-    hasher.combine(isBeforeSending)
+    get { parts.value.isBeforeSending }
+    set { parts.value.isBeforeSending = newValue }
   }
 
   public init(_ error: TransportError) {

@@ -30,50 +30,33 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
   }
 
   /// Behind one reference: every transfer has room for an error, and few have one.
-  private var parts: Parts
+  private var parts: SharedValue<Parts>
 
-  private final class Parts: Sendable {
-    let code: Code
-    let message: String
-    let isBeforeSending: Bool
-
-    init(_ code: Code, _ message: String, _ isBeforeSending: Bool) {
-      self.code = code
-      self.message = message
-      self.isBeforeSending = isBeforeSending
-    }
+  private struct Parts: Sendable, Hashable {
+    var code: Code
+    var message: String
+    var isBeforeSending: Bool
   }
 
   public init(_ code: Code, _ message: String, isBeforeSending: Bool = false) {
-    parts = Parts(code, message, isBeforeSending)
+    parts = SharedValue(Parts(code: code, message: message, isBeforeSending: isBeforeSending))
   }
 
   public var code: Code {
-    get { parts.code }
-    set { parts = Parts(newValue, message, isBeforeSending) }
+    get { parts.value.code }
+    set { parts.value.code = newValue }
   }
 
   /// What failed, why and, where there is something, what to do.
   public var message: String {
-    get { parts.message }
-    set { parts = Parts(code, newValue, isBeforeSending) }
+    get { parts.value.message }
+    set { parts.value.message = newValue }
   }
 
   /// Whether no byte of the request can have reached the server, so that sending it again repeats nothing.
   public var isBeforeSending: Bool {
-    get { parts.isBeforeSending }
-    set { parts = Parts(code, message, newValue) }
-  }
-
-  public static func == (left: TransportError, right: TransportError) -> Bool {
-    left.parts === right.parts
-      || left.code == right.code && left.message == right.message && left.isBeforeSending == right.isBeforeSending
-  }
-
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(code)
-    hasher.combine(message)
-    hasher.combine(isBeforeSending)
+    get { parts.value.isBeforeSending }
+    set { parts.value.isBeforeSending = newValue }
   }
 
   public var description: String { "\(code.text): \(message)" }
