@@ -52,3 +52,21 @@ extension PluginConfiguration {
     return nil
   }
 }
+
+extension Snapshot {
+  func generation(of library: String) -> GenerationRecord? {
+    parts.first { $0.plugin.library == library }?.generation
+  }
+
+  /// The builds that instances can be made of, by the library's path.
+  var loaded: [String: LoadedGeneration] {
+    var loaded: [String: LoadedGeneration] = [:]
+    for part in parts {
+      guard let library = part.plugin.library, let record = part.generation, let instance = part.instance else {
+        continue
+      }
+      loaded[library] = LoadedGeneration(record: record, plugin: instance.generation)
+    }
+    return loaded
+  }
+}

@@ -16,113 +16,7 @@ extension SwapCoordinator {
   static let saveLimit = Duration.seconds(5)
   static let probeLimit = Duration.seconds(10)
 
-  /// What the steps are to bring about.
-  private struct Goal: Sendable {
-    let configuration: Configuration
-    /// Whether the configuration is the one that serves.
-    let isSwap: Bool
-    /// The libraries that are looked at, and where their bytes are read.
-    let sources: [(library: String, file: String)]
-  }
-
-  func run(_ request: SwapRequest) async -> (SwapReport, EngineError?) {
-    var changes: [SwapReport.Change] = []
-    var reason = request.reason
-    var outcome = SwapReport.Outcome.published
-    var failure: EngineError?
-    do throws(SwapStop) {
-      switch request.kind {
-      case .swap(let names): try await swap(names, &changes)
-      case .reload: try await reload(request.configuration ?? published.configuration, &changes)
-      case .rollback: try await rollBack(&changes)
-      case .breach(let number):
-        try await goBack(from: number, because: request.reason ?? "", &changes)
-        outcome = .rolledBack
-      }
-    } catch {
-      reason = error.words ?? reason
-      switch error {
-      case .unchanged: outcome = .unchanged
-      case .superseded: outcome = .superseded
-      case .stopped: outcome = state.withLock { $0.isClosed } ? .shutdown : .cancelled
-      case .impossible: outcome = .refused
-      case .refused(let error):
-        outcome = .refused
-        failure = error
-      }
-    }
-    var report = request.report(outcome, snapshot: published.number)
-    report.changes = changes
-    report.reason = reason
-    return (report, failure)
-  }
-
-  private func swap(_ names: Set<String>?, _ changes: inout [SwapReport.Change]) async throws(SwapStop) {
-    let configuration = published.configuration
-    for name in (names ?? []).sorted() {
-      guard let plugin = configuration.plugins.first(where: { $0.name == name }) else {
-        let known = configuration.plugins.map { "\"\($0.name)\"" }.joined(separator: ", ")
-        throw .impossible("no plugin is named \"\(name)\"; there are \(known)")
-      }
-      guard plugin.library != nil else {
-        throw .impossible("plugin \"\(name)\" has no library that could be exchanged; it is part of the program")
-      }
-    }
-    let libraries = configuration.libraries.filter { library in
-      names.map { !$0.isDisjoint(with: configuration.plugins(of: library)) } ?? true
-    }
-    let goal = Goal(configuration: configuration, isSwap: true, sources: libraries.map { ($0, $0) })
-    try await publish(goal, &changes)
-  }
-
-  private func reload(
-    _ configuration: Configuration, _ changes: inout [SwapReport.Change]
-  ) async throws(SwapStop) {
-    let fixed = configuration.fixedDifferences(from: published.configuration)
-    guard fixed.isEmpty else {
-      let keys = fixed.map { "\"\($0)\"" }.joined(separator: ", ")
-      throw .impossible("\(keys) cannot change while the engine runs; restart it to use the new value")
-    }
-    let sources = configuration.libraries.map { ($0, $0) }
-    try await publish(Goal(configuration: configuration, isSwap: false, sources: sources), &changes)
-  }
-
-  /// By pointer while the snapshot before stands by; afterwards its builds are loaded again, from their private copies.
-  private func rollBack(_ changes: inout [SwapReport.Change]) async throws(SwapStop) {
-    if let standby = state.withLock({ $0.standby?.snapshot }) { return await goBack(to: standby, &changes) }
-    guard let point = state.withLock({ $0.restorePoint }) else {
-      throw .impossible("there is no snapshot to go back to: this one was the first, or was gone back to")
-    }
-    let sources = point.builds.map { ($0.key, $0.value.copy) }.sorted { $0.0 < $1.0 }
-    try await publish(Goal(configuration: point.configuration, isSwap: false, sources: sources), &changes)
-    state.withLock { $0.restorePoint = nil }
-  }
-
-  private func goBack(
-    from number: Int, because reason: String, _ changes: inout [SwapReport.Change]
-  ) async throws(SwapStop) {
-    let (current, standby) = state.withLock { ($0.published, $0.standby?.snapshot) }
-    guard current.number == number, let standby else { throw .superseded }
-    for record in current.generations where !standby.holds(record) {
-      registry.refusals?.add(record.hash.hex, because: reason)
-    }
-    await goBack(to: standby, &changes)
-  }
-
-  private func goBack(to standby: Snapshot, _ changes: inout [SwapReport.Change]) async {
-    let current = published
-    changes = Self.changes(from: current, to: standby)
-    await show(standby)
-    let watch = state.withLock { state in
-      defer { (state.standby, state.restorePoint) = (nil, nil) }
-      return state.standby?.watch
-    }
-    // Not with the lock held: what is called by a cancellation may want it.
-    watch?.cancel()
-    retire(current, "the engine went back to snapshot \(standby.number)")
-  }
-
-  private func publish(_ goal: Goal, _ changes: inout [SwapReport.Change]) async throws(SwapStop) {
+  func publish(_ goal: Goal, _ changes: inout [SwapReport.Change]) async throws(SwapStop) {
     let current = published
     let changed = try await read(goal, current, &changes)
     if goal.isSwap, changed.isEmpty { throw .unchanged }
@@ -160,8 +54,8 @@ extension SwapCoordinator {
   /// Waits a little for files that are missing, or being written.
   private func read(
     _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
-  ) async throws(SwapStop) -> [Reading] {
-    var readings: [Reading] = []
+  ) async throws(SwapStop) -> [LibraryReading] {
+    var readings: [LibraryReading] = []
     for (library, file) in goal.sources {
       let known = current.generation(of: library)
       let plugins = goal.configuration.plugins(of: library)
@@ -169,7 +63,7 @@ extension SwapCoordinator {
       while true {
         try checkpoint()
         let result = await ControlThread.run { [registry] in
-          Result { () throws(PluginError) in try Reading(file, of: library, known?.hash, registry) }
+          Result { () throws(PluginError) in try LibraryReading(file, of: library, known?.hash, registry) }
         }
         do {
           guard let reading = try result.get() else { break }
@@ -193,7 +87,7 @@ extension SwapCoordinator {
     return readings
   }
 
-  private func checkRefusals(_ readings: [Reading], _ configuration: Configuration) throws(SwapStop) {
+  private func checkRefusals(_ readings: [LibraryReading], _ configuration: Configuration) throws(SwapStop) {
     for image in readings.map(\.image) {
       guard let reason = registry.refusals?.reason(for: image.hash) else { continue }
       let error = PluginError(
@@ -213,7 +107,7 @@ extension SwapCoordinator {
   }
 
   private func stage(
-    _ readings: [Reading], _ configuration: Configuration
+    _ readings: [LibraryReading], _ configuration: Configuration
   ) async throws(SwapStop) -> [GenerationRegistry.Candidate] {
     var candidates: [GenerationRegistry.Candidate] = []
     for reading in readings {
@@ -356,87 +250,5 @@ extension SwapCoordinator {
     let plugin = configuration.plugins.first { $0.library == library }
     return .refused(
       .plugin(plugin.map { error.named($0.name) } ?? error, plugin?.location ?? ConfigurationLocation()))
-  }
-}
-
-/// A library whose content is not the one that serves.
-private struct Reading: Sendable {
-  let image: LibraryImage
-  let facts: LibraryFacts
-
-  /// Nil where the content is known. Throws for what this host cannot use, and for what is not whole.
-  init?(
-    _ file: String, of library: String, _ known: ContentHash?, _ registry: GenerationRegistry
-  ) throws(PluginError) {
-    image = try LibraryImage(reading: file, as: library)
-    if image.hash == known { return nil }
-    facts = try registry.facts(of: image)
-  }
-}
-
-/// How long a file that is missing or being written is waited for: seven looks within some two seconds.
-private struct ReadingPatience {
-  private var tries = 0
-  private static let first = Duration.milliseconds(25)
-
-  mutating func next() -> Duration? {
-    tries += 1
-    return tries <= 6 ? Self.first * (1 << (tries - 1)) : nil
-  }
-
-  var isFirst: Bool { tries == 1 }
-}
-
-extension Snapshot {
-  func generation(of library: String) -> GenerationRecord? {
-    parts.first { $0.plugin.library == library }?.generation
-  }
-
-  /// The builds that instances can be made of, by the library's path.
-  var loaded: [String: LoadedGeneration] {
-    var loaded: [String: LoadedGeneration] = [:]
-    for part in parts {
-      guard let library = part.plugin.library, let record = part.generation, let instance = part.instance else {
-        continue
-      }
-      loaded[library] = LoadedGeneration(record: record, plugin: instance.generation)
-    }
-    return loaded
-  }
-}
-
-extension SwapCoordinator {
-  /// How two snapshots differ in their builds.
-  static func changes(from old: Snapshot, to new: Snapshot) -> [SwapReport.Change] {
-    new.configuration.libraries.compactMap { library in
-      let (before, after) = (old.generation(of: library), new.generation(of: library))
-      guard before !== after else { return nil }
-      return SwapReport.Change(
-        library: library, plugins: new.configuration.plugins(of: library), old: before?.build, new: after?.build)
-    }
-  }
-}
-
-extension Configuration {
-  /// The paths of the libraries, each once, in the order of the plugins.
-  var libraries: [String] {
-    plugins.compactMap(\.library).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-  }
-
-  /// The keys that differ and that an engine reads only when it starts.
-  func fixedDifferences(from other: Configuration) -> [String] {
-    let (new, old) = (transport, other.transport)
-    let differences: [(String, Bool)] = [
-      ("transport.loops", new.loops != old.loops),
-      ("transport.connectTimeout", new.connectTimeout != old.connectTimeout),
-      ("transport.maxConnectionsPerHost", new.maxConnectionsPerHost != old.maxConnectionsPerHost),
-      ("transport.httpVersion", new.httpVersion != old.httpVersion),
-      ("transport.maxRequestBytes", new.maxRequestBytes != old.maxRequestBytes),
-      ("transport.proxy", new.proxy != old.proxy), ("transport.tls", new.tls != old.tls),
-      ("transport.decodesContent", new.decodesContent != old.decodesContent),
-      ("transport.unixSocket", new.unixSocket != old.unixSocket), ("store", store != other.store),
-      ("control", control != other.control),
-    ]
-    return differences.filter(\.1).map(\.0)
   }
 }

@@ -1,0 +1,23 @@
+extension Configuration {
+  /// The paths of the libraries, each once, in the order of the plugins.
+  var libraries: [String] {
+    plugins.compactMap(\.library).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  /// The keys that differ and that an engine reads only when it starts.
+  func fixedDifferences(from other: Configuration) -> [String] {
+    let (new, old) = (transport, other.transport)
+    let differences: [(String, Bool)] = [
+      ("transport.loops", new.loops != old.loops),
+      ("transport.connectTimeout", new.connectTimeout != old.connectTimeout),
+      ("transport.maxConnectionsPerHost", new.maxConnectionsPerHost != old.maxConnectionsPerHost),
+      ("transport.httpVersion", new.httpVersion != old.httpVersion),
+      ("transport.maxRequestBytes", new.maxRequestBytes != old.maxRequestBytes),
+      ("transport.proxy", new.proxy != old.proxy), ("transport.tls", new.tls != old.tls),
+      ("transport.decodesContent", new.decodesContent != old.decodesContent),
+      ("transport.unixSocket", new.unixSocket != old.unixSocket), ("store", store != other.store),
+      ("control", control != other.control),
+    ]
+    return differences.filter(\.1).map(\.0)
+  }
+}
