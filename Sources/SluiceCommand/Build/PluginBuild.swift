@@ -9,7 +9,7 @@ struct PluginBuild {
 
   /// Gives the paths of the libraries that it built. What the compiler says goes to standard error.
   func run() throws(CommandError) -> [String] {
-    let names = Paths.names(in: folder)
+    let names = FolderListing.names(in: folder)
     let libraries: [String]
     if names.contains("Package.swift") {
       libraries = try buildPackage()
@@ -82,7 +82,7 @@ extension PluginBuild {
     try Self.check(ToolProcess(words, environment: environment))
     let place = ToolProcess(words + ["--show-bin-path"], environment: environment).output()?.filter { !$0.isNewline }
     guard let place else { throw CommandError(.failed, "plugin build: swift build does not say where it builds") }
-    let libraries = Paths.names(in: place).filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }
+    let libraries = FolderListing.names(in: place).filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }
     guard !libraries.isEmpty else {
       throw CommandError(
         .failed, "plugin build: \(folder)/Package.swift makes no library; its product has to be of the type .dynamic")
@@ -102,7 +102,7 @@ extension PluginBuild {
   }
 
   private func sources(in folder: String) -> [String] {
-    Paths.names(in: folder).flatMap { name in
+    FolderListing.names(in: folder).flatMap { name in
       let path = "\(folder)/\(name)"
       return Paths.isFolder(path) ? sources(in: path) : [path]
     }

@@ -56,7 +56,7 @@ package struct PluginStore: Sendable {
 
   package static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-  static func generations(of entry: String) -> [Int] { StoreFolder.names(in: entry).compactMap { Int($0) } }
+  static func generations(of entry: String) -> [Int] { FolderListing.names(in: entry).compactMap { Int($0) } }
 
   private static func homeOfUser() -> String? {
     var entry = passwd()

@@ -14,7 +14,7 @@ package final class RefusalList: Sendable {
   package init(store: PluginStore) {
     folder = store.path + "/refused"
     var found: [String: String] = [:]
-    for name in StoreFolder.names(in: folder) where name.utf8.count == 64 {
+    for name in FolderListing.names(in: folder) where name.utf8.count == 64 {
       if let file = FileDescriptor(opening: "\(folder)/\(name)", O_RDONLY | O_NOFOLLOW),
         let bytes = file.readAll(capacity: Self.longestReasonBytes)
       {

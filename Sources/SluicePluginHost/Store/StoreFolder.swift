@@ -50,19 +50,6 @@ enum StoreFolder {
       advice: isFull ? "free some space, or name a folder elsewhere" : "name a folder that this user can write to")
   }
 
-  static func names(in folder: String) -> [String] {
-    guard let directory = opendir(folder) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != "." && name != ".." { names.append(name) }
-    }
-    return names
-  }
-
   private static func makeAll(_ path: String) throws(PluginError) {
     if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
     let parent = LibraryPermissions.folder(of: path)

@@ -10,7 +10,7 @@ struct StorePruner {
 
   func run() {
     var left = limit
-    for name in StoreFolder.names(in: store) where left > 0 {
+    for name in FolderListing.names(in: store) where left > 0 {
       let entry = "\(store)/\(name)"
       if name.hasPrefix(StagingFolder.prefix) {
         if isOld(entry), removeUnused(entry) { left -= 1 }
