@@ -44,7 +44,7 @@ private struct SignedQuery: OptionSet {
         self = []
         return
       }
-      name[count] = Self.character(text, &index, range.upperBound).asciiLowercased
+      name[count] = PercentCoding.next(text, &index, range.upperBound).asciiLowercased
       count += 1
     }
     self = Self.meaning(name.span.extracting(0..<count))
@@ -62,25 +62,6 @@ private struct SignedQuery: OptionSet {
     case 15: FieldSyntax.equals(name, "x-amz-signature") ? .whole : []
     case 16: FieldSyntax.equals(name, "x-goog-signature") ? .whole : []
     default: []
-    }
-  }
-
-  /// The character at the index, which moves behind it.
-  private static func character(_ text: Span<UInt8>, _ index: inout Int, _ end: Int) -> UInt8 {
-    defer { index += 1 }
-    guard text[index] == UInt8(ascii: "%"), index + 2 < end, let high = digit(text[index + 1]),
-      let low = digit(text[index + 2])
-    else { return text[index] }
-    index += 2
-    return high << 4 | low
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte &- UInt8(ascii: "A") &+ 10
-    default: nil
     }
   }
 }

@@ -61,11 +61,9 @@ extension HTTPURL {
       if byte < 0x80, byte != 0x20 {
         bytes.append(byte)
       } else {
-        bytes += [UInt8(ascii: "%"), hexDigit(byte >> 4), hexDigit(byte & 15)]
+        bytes += PercentCoding.octet(byte)
       }
     }
     return String(decoding: bytes, as: UTF8.self)
   }
-
-  private static func hexDigit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 }

@@ -46,8 +46,8 @@ extension Baggage {
 
   private static func text(of member: BaggageMember) -> String {
     let properties = member.properties.filter { FieldSyntax.isToken($0.key.utf8.span) }
-    return "\(member.key)=\(PercentEncoding.encoded(member.value))"
-      + properties.map { ";" + $0.key + ($0.value.map { "=" + PercentEncoding.encoded($0) } ?? "") }.joined()
+    return "\(member.key)=\(PercentCoding.encoded(member.value))"
+      + properties.map { ";" + $0.key + ($0.value.map { "=" + PercentCoding.encoded($0) } ?? "") }.joined()
   }
 
   private static func member(_ text: Span<UInt8>, _ range: Range<Int>) -> BaggageMember {
@@ -68,6 +68,7 @@ extension Baggage {
     let key = String(copying: text.extracting(ListSyntax.trimmed(text, range.lowerBound..<equals)))
     guard equals < range.upperBound else { return BaggageMember.Property(key) }
     let value = text.extracting(ListSyntax.trimmed(text, equals + 1..<range.upperBound))
-    return BaggageMember.Property(key, PercentEncoding.decoded(value))
+    // What is no UTF-8 becomes U+FFFD (W3C Baggage §3.3.1.4).
+    return BaggageMember.Property(key, String(decoding: PercentCoding.decoded(value), as: UTF8.self))
   }
 }

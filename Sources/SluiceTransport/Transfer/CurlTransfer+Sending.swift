@@ -49,7 +49,7 @@ extension CurlTransfer {
     guard options.sendsBasicUnasked, let userInfo = request.url.userInfo, !headers.contains("Authorization") else {
       return
     }
-    let value = "Basic " + Base64.text(PercentCoding.decode(userInfo))
+    let value = "Basic " + Base64.text(PercentCoding.decoded(userInfo.utf8.span))
     headers.append("Authorization".utf8.span, value.utf8.span, marks: .sensitive)
   }
 }

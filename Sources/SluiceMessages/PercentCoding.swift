@@ -1,0 +1,51 @@
+/// Percent-encoding (RFC 3986 §2.1), of URLs and of what borrows it.
+public enum PercentCoding {
+  /// As UTF-8, with everything encoded that is not unreserved (§2.3).
+  public static func encoded(_ text: String) -> String {
+    var encoded: [UInt8] = []
+    for byte in text.utf8 {
+      if isUnreserved(byte) { encoded.append(byte) } else { encoded += octet(byte) }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+  }
+
+  /// The bytes that the text stands for; a `%` without two digits stands for itself.
+  public static func decoded(_ text: Span<UInt8>) -> [UInt8] {
+    var decoded: [UInt8] = []
+    var index = 0
+    while index < text.count { decoded.append(next(text, &index, text.count)) }
+    return decoded
+  }
+
+  /// The byte that is spelled at the index, which moves behind it and not beyond the end.
+  static func next(_ text: Span<UInt8>, _ index: inout Int, _ end: Int) -> UInt8 {
+    defer { index += 1 }
+    guard text[index] == UInt8(ascii: "%"), index + 2 < end, let high = value(text[index + 1]),
+      let low = value(text[index + 2])
+    else { return text[index] }
+    index += 2
+    return high << 4 | low
+  }
+
+  static func octet(_ byte: UInt8) -> [UInt8] { [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)] }
+
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+
+  private static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}
