@@ -14,7 +14,7 @@ struct ProbeTests {
   @Test func `F5 a constructor that exits is named with its status`() async throws {
     let error = try #require(try await ProbeFixture.refusal(of: "constructor-exits"))
     #expect(error.code == .probeExited)
-    #expect(error.reason.contains("status 42 while it was loaded"), "\(error)")
+    #expect(error.reason.contains("status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"), "\(error)")
     #expect(error.isRefusal)
   }
 

@@ -1,3 +1,4 @@
+internal import SluiceLocks
 public import SluiceMessages
 public import SluicePipeline
 public import SluiceTraceContext
@@ -34,9 +35,9 @@ extension Engine {
   ) async -> TransactionResult {
     let cancellation = Cancellation()
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await Handover.wait { result in
         submit(request, parent: parent, checks: checks, delegate: delegate, cancellation: cancellation) {
-          continuation.resume(returning: $0)
+          result.give($0)
         }
       }
     } onCancel: {

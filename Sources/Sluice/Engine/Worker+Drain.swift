@@ -1,3 +1,4 @@
+import SluiceLocks
 import SluicePipeline
 import SluiceTransport
 import Synchronization
@@ -5,10 +6,10 @@ import Synchronization
 extension Worker {
   /// Waits until no transaction is running, at most so long; then ends those that are left.
   func drain(for limit: Duration) async {
-    await withCheckedContinuation { continuation in
+    await Handover.wait { end in
       loop.post { [self] in
         let deadline = loop.now + limit
-        DrainWatch(self, deadline) { continuation.resume() }.check()
+        DrainWatch(self, deadline) { end.give() }.check()
       }
     }
   }

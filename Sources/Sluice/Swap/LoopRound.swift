@@ -6,8 +6,8 @@ import SluiceTransport
 enum LoopRound {
   /// Returns when each loop has run the body, or has ended without.
   static func run(on workers: [Worker], _ body: @escaping @Sendable (Worker) -> Void) async {
-    await withCheckedContinuation { continuation in
-      let end = LastRelease { continuation.resume() }
+    await Handover.wait { done in
+      let end = LastRelease { done.give() }
       for worker in workers {
         worker.loop.post { withExtendedLifetime(end) { body(worker) } }
       }
@@ -16,8 +16,8 @@ enum LoopRound {
 
   /// Returns when no transaction runs on the pipeline any more. No new one must begin on it: every loop has another.
   static func waitForLeases(on workers: [Worker], of pipeline: Pipeline) async {
-    await withCheckedContinuation { continuation in
-      let end = LastRelease { continuation.resume() }
+    await Handover.wait { done in
+      let end = LastRelease { done.give() }
       for worker in workers {
         worker.loop.post {
           pipeline.leases[worker.loop.index].notifyWhenNone { withExtendedLifetime(end) {} }

@@ -94,10 +94,10 @@ extension SwapCoordinator {
       return state.lastRequest
     }
     return await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await Handover.wait { answer in
         let request = SwapRequest(
           id: id, kind: kind, configuration: configuration, reason: reason, began: workers[0].loop.wallClock
-        ) { continuation.resume(returning: ($0, $1)) }
+        ) { answer.give(($0, $1)) }
         enqueue(request, isCancelled: Task.isCancelled)
       }
     } onCancel: {

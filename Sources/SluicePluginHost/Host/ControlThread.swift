@@ -1,11 +1,13 @@
+import SluiceLocks
+
 /// A thread for the `[control]` calls with which instances begin and end: they may block, and what they wait for may need
 /// the threads that tasks run on.
 package enum ControlThread {
   /// Runs the body on a thread of its own; on the caller's where none can be had.
   package static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
-    await withCheckedContinuation { continuation in
-      if LoaderThread.start(body, then: { continuation.resume(returning: $0) }) { return }
-      continuation.resume(returning: body())
+    await Handover.wait { answer in
+      if LoaderThread.start(body, then: { answer.give($0) }) { return }
+      answer.give(body())
     }
   }
 

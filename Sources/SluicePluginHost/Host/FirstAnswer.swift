@@ -22,8 +22,8 @@ package final class FirstAnswer<Answer: Sendable>: Sendable {
     within limit: Duration, _ body: (FirstAnswer<Answer>) -> Void, orElse fallback: @escaping @Sendable () -> Answer
   ) async -> Answer {
     let watch = Locked<Task<Void, Never>?>(nil)
-    let answer: Answer = await withCheckedContinuation { continuation in
-      let first = FirstAnswer { continuation.resume(returning: $0) }
+    let answer: Answer = await Handover.wait { handover in
+      let first = FirstAnswer { handover.give($0) }
       let task = Task {
         try? await Task.sleep(for: limit)
         // Cancelled, it is a moment too late anyhow.

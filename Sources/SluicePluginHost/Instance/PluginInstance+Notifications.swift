@@ -25,8 +25,8 @@ extension PluginInstance {
   ///   - deadline: also for the turn: a plugin that is busy with other control calls until then has missed it.
   package func offer(_ topic: String, _ payload: JSONValue, until deadline: Instant) async -> NotificationOffer {
     guard takesNotifications else { return .passed }
-    return await withCheckedContinuation { continuation in
-      offer(topic, payload, until: deadline) { continuation.resume(returning: $0) }
+    return await Handover.wait { outcome in
+      offer(topic, payload, until: deadline) { outcome.give($0) }
     }
   }
 

@@ -32,9 +32,9 @@ package final class LoadedLibrary: Sendable {
   package static func load(
     _ stored: StoredPlugin, facts: LibraryFacts, path: String
   ) async throws(PluginError) -> LoadedLibrary {
-    let result: Result<LoadedLibrary, PluginError> = await withCheckedContinuation { continuation in
-      let started = LoaderThread.start({ open(stored, facts, path) }, then: { continuation.resume(returning: $0) })
-      if !started { continuation.resume(returning: .failure(noThread(path))) }
+    let result: Result<LoadedLibrary, PluginError> = await Handover.wait { answer in
+      let started = LoaderThread.start({ open(stored, facts, path) }, then: { answer.give($0) })
+      if !started { answer.give(.failure(noThread(path))) }
     }
     return try result.get()
   }

@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceLocks
 
 /// Tries a library out in a child process of a helper, which is the `sluice` command: maps it, makes its instances with
 /// their real configuration, hands the state over, runs the plugin's own cases, and destroys the instances. `activate` is
@@ -18,12 +19,12 @@ public struct HelperProbe: SwapProbe {
     let request = try request(candidate)
     let process = TrialProcess(request, helper: helper)
     let result: Result<TrialReport, PluginError> = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await Handover.wait { answer in
         let started = LoaderThread.start(
-          { Result { () throws(PluginError) in try process.run() } }, then: { continuation.resume(returning: $0) })
+          { Result { () throws(PluginError) in try process.run() } }, then: { answer.give($0) })
         guard !started else { return }
-        continuation.resume(
-          returning: .failure(
+        answer.give(
+          .failure(
             PluginError(.probeUnavailable, request.subject, "could not be tried out: no thread could be started")))
       }
     } onCancel: {

@@ -1,10 +1,12 @@
 import Glibc
+import SluiceLocks
 
 /// Runs what blocks on a thread of its own, for tests of code whose tasks need the shared pool.
 public func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-  try await withCheckedThrowingContinuation { continuation in
-    Threads.start { continuation.resume(with: Swift.Result { try body() }) }
+  let result = await Handover.wait { answer in
+    Threads.start { answer.give(Swift.Result { try body() }) }
   }
+  return try result.get()
 }
 
 /// Threads of the kit's own: what blocks must not take one of the shared pool that tests run on.

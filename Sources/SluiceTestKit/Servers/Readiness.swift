@@ -1,4 +1,5 @@
 import Glibc
+import SluiceLocks
 
 /// When a program that was started is ready to serve.
 public enum Readiness {
@@ -9,8 +10,8 @@ public enum Readiness {
   public static func hasWritten(
     _ path: String, by process: RunningCommand, upTo limit: Duration = Patience.limit
   ) async -> Bool {
-    await withCheckedContinuation { continuation in
-      Threads.start { continuation.resume(returning: looksForFile(path, by: process, upTo: limit)) }
+    await Handover.wait { answer in
+      Threads.start { answer.give(looksForFile(path, by: process, upTo: limit)) }
     }
   }
 

@@ -45,8 +45,8 @@ public final class Watched<Value: Sendable>: Sendable {
   ) async throws -> Value {
     let deadline = Deadline()
     let value: Value? = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let waiter = watch(isMet) { continuation.resume(returning: $0) }
+      await Handover.wait { handover in
+        let waiter = watch(isMet) { handover.give($0) }
         deadline.start(after: limit) { self.abandon(waiter) }
       }
     } onCancel: {

@@ -7,7 +7,7 @@ import Testing
 /// helper, and serves on.
 struct SwapProbeTests {
   @Test(arguments: [
-    ("constructor-exits", "UNUSED", "status 42 while it was loaded"),
+    ("constructor-exits", "UNUSED", "status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"),
     ("constructor-crashes", "UNUSED", "SIGSEGV while it was loaded"),
     ("constructor-prints", "CRASH", "the last line"),
     ("constructor-forks", "DAEMON=1", "went on after the trial"),
