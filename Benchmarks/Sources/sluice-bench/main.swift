@@ -12,6 +12,8 @@ do {
   guard bench_pin_thread(Int32(client)) else { throw BenchmarkError("cannot pin to processor \(client)") }
   if plan.subjects == [HeadersCost.name] {
     try HeadersCost(plan).report()
+  } else if plan.subjects == [SwapCost.name] {
+    try await SwapCost(plan).report()
   } else {
     let all: [any BenchmarkSubject] = [
       try BareSubject(plan), try TransportSubject(plan, processor: client),
@@ -20,7 +22,8 @@ do {
     let subjects = plan.subjects.isEmpty ? all : all.filter { plan.subjects.contains($0.name) }
     guard !subjects.isEmpty else {
       throw BenchmarkError(
-        "no such subject; there are \(all.map(\.name).joined(separator: ", ")), and \(HeadersCost.name) alone")
+        "no such subject; there are \(all.map(\.name).joined(separator: ", ")), and \(HeadersCost.name) or \(SwapCost.name) alone"
+      )
     }
     print(
       "\(plan.url): \(plan.rounds) rounds of \(plan.requests) requests, \(plan.connections) at a time,"

@@ -14,19 +14,37 @@ enum MappedFile {
   }
 
   /// Device and inode of the mapping that holds the address, as the table spells them (proc(5)).
-  static func identity(of address: UInt, in table: String) -> String? {
-    for line in table.split(separator: "\n") {
-      let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
-      let range = fields.first?.split(separator: "-").compactMap { UInt($0, radix: 16) } ?? []
-      guard fields.count >= 5, range.count == 2, range[0] <= address, address < range[1] else { continue }
-      return "\(fields[3]) \(fields[4])"
+  ///
+  /// A process that has swapped a thousand builds has ten thousand mappings: only the line that counts is taken apart.
+  static func identity(of address: UInt, in table: [UInt8]) -> String? {
+    table.withUnsafeBytes { bytes in
+      guard var line = bytes.baseAddress else { return nil }
+      let end = line + bytes.count
+      while line < end {
+        let lineEnd = memchr(line, CInt(UInt8(ascii: "\n")), end - line).map { UnsafeRawPointer($0) } ?? end
+        if holds(line, address) {
+          let text = String(decoding: UnsafeRawBufferPointer(start: line, count: lineEnd - line), as: UTF8.self)
+          let fields = text.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
+          return fields.count >= 5 ? "\(fields[3]) \(fields[4])" : nil
+        }
+        line = lineEnd + 1
+      }
+      return nil
     }
-    return nil
   }
 
-  private static func table() -> String? {
+  /// Whether a line, which begins with `low-high `, is that of the address.
+  private static func holds(_ line: UnsafeRawPointer, _ address: UInt) -> Bool {
+    var rest: UnsafeMutablePointer<CChar>?
+    let low = strtoul(line.assumingMemoryBound(to: CChar.self), &rest, 16)
+    guard low <= address, let dash = rest, dash.pointee == CChar(UInt8(ascii: "-")) else { return false }
+    return address < strtoul(dash + 1, nil, 16)
+  }
+
+  /// Ends with a NUL, so that no number is read beyond it.
+  private static func table() -> [UInt8]? {
     let limitBytes = 16 << 20
     guard let file = FileDescriptor(opening: "/proc/self/maps", O_RDONLY) else { return nil }
-    return file.readAll(capacity: limitBytes).map { String(decoding: $0, as: UTF8.self) }
+    return file.readAll(capacity: limitBytes).map { $0 + [0] }
   }
 }

@@ -15,7 +15,8 @@ public final class NginxServer: Sendable {
   /// `http://127.0.0.1:port`, without a slash at the end.
   public var baseURL: String { "http://127.0.0.1:\(ports.clear)" }
   /// `https://localhost:port`; HTTP/2 for clients that ask for it by ALPN.
-  public var secureBaseURL: String { "https://localhost:\(ports.tls)" }
+  public var secureBaseURL: String { "https://localhost:\(securePort)" }
+  public var securePort: UInt16 { ports.tls }
   public var processID: Int32 { process.processID }
 
   private init(ports: Ports, folder: TemporaryDirectory, process: RunningCommand) {

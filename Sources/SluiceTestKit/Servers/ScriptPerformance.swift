@@ -33,6 +33,7 @@ struct ScriptPerformance {
     case .sendPattern(let pattern, let byteCount): try send(pattern, byteCount)
     case .signal(let signal): signal.set()
     case .wait(let signal): signal.waitBlocking(or: isStopped)
+    case .tunnel(let port): try tunnel(to: port)
     case .shutdownWriting: socket.shutdownWriting()
     case .reset: socket.reset()
     }
@@ -65,6 +66,24 @@ struct ScriptPerformance {
   private mutating func receiveRequest() throws -> Bool {
     guard let head = try receiveHead() else { return false }
     return try receive(head.contentLength ?? 0)
+  }
+
+  private func tunnel(to port: UInt16) throws {
+    let (near, far) = (socket, try StreamSocket.connect(port: port))
+    let isBackDone = Signal()
+    Threads.start {
+      Self.copy(from: far, to: near)
+      isBackDone.set()
+    }
+    Self.copy(from: near, to: far)
+    isBackDone.waitBlocking()
+    far.close()
+  }
+
+  private static func copy(from source: StreamSocket, to target: StreamSocket) {
+    while let bytes = try? source.read(), !bytes.isEmpty, (try? target.write(bytes)) != nil {}
+    source.shutdownBoth()
+    target.shutdownBoth()
   }
 
   private func send(_ pattern: BytePattern, _ byteCount: Int) throws {

@@ -18,6 +18,8 @@ public enum ScriptStep: Sendable {
   case signal(Signal)
   /// Waits for the test.
   case wait(Signal)
+  /// Hands everything on between the client and a port of this host, until one of the two ends.
+  case tunnel(toPort: UInt16)
   /// Ends the server's stream; the client can go on sending.
   case shutdownWriting
   /// Closes with RST.

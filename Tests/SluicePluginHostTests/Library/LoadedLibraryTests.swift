@@ -128,12 +128,15 @@ struct LoadedLibraryTests {
   }
 
   @Test func `a line of the kernel's table gives device and inode`() {
-    let table = """
+    let text = """
       7f0000000000-7f0000001000 r--p 00000000 08:01 1234                       /tmp/a b.so
       7f0000001000-7f0000002000 rw-p 00000000 00:00 0
       """
+    let table = Array(text.utf8)
     #expect(MappedFile.identity(of: 0x7f00_0000_0fff, in: table) == "08:01 1234")
     #expect(MappedFile.identity(of: 0x7f00_0000_1000, in: table) == "00:00 0")
     #expect(MappedFile.identity(of: 0x7f00_0000_2000, in: table) == nil)
+    #expect(MappedFile.identity(of: 0x7f00_0000_0000, in: []) == nil)
+    #expect(MappedFile.identity(of: 0x7f00_0000_0000, in: Array("7f0000000000-7f0000001000 r--p".utf8)) == nil)
   }
 }

@@ -70,9 +70,38 @@ import Testing
     try await withServer { server in
       server.hold()
       defer { server.release() }
-      let story = try await tell(get(server.baseURL + "/")) { $0.transport.timeout = .milliseconds(30) }
+      let story = try await tellWithinLimits(reaching: .didIssue) { limit in
+        try await tell(get(server.baseURL + "/")) { $0.transport.timeout = limit }
+      }
       #expect(story.code == "timeout")
       #expect(story.kinds == Self.lostOnTheWay)
+    }
+  }
+
+  @Test func `a deadline that passes in the middle of the body ends it after the receipt`() async throws {
+    let done = Signal()
+    defer { done.set() }
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .wait(done))
+    let story = try await tellWithinLimits(reaching: .didReceive) { limit in
+      var request = try get(server.baseURL)
+      request.timeout = limit
+      return try await tell(request)
+    }
+    #expect(story.code == "deadline")
+    #expect(story.kinds == Self.lostInTheBody)
+    #expect(try story.timings().bytesReceived == 3)
+  }
+
+  /// What happens within a limit, which grows until it is long enough for the moment that it is to come after.
+  private func tellWithinLimits(
+    reaching kind: TraceEvent.Kind, _ tell: (Duration) async throws -> Story
+  ) async throws -> Story {
+    var limit = Duration.milliseconds(30)
+    while true {
+      let story = try await tell(limit)
+      if story.kinds.contains(kind) || limit > Patience.limit { return story }
+      limit *= 4
     }
   }
 

@@ -53,6 +53,27 @@ import Testing
     #expect(proxy.receivedText.first?.hasPrefix("GET http://a.test/x HTTP/1.1\r\n") == true)
   }
 
+  @Test func `a request through a proxy's tunnel has the same events, and its fields are the server's alone`()
+    async throws
+  {
+    try await withSecureServer { nginx, _, trust in
+      let proxy = try ScriptedServer(
+        .receiveHead, .send("HTTP/1.1 200 Connection established\r\n\r\n"), .tunnel(toPort: nginx.securePort))
+      var request = try get(nginx.secureBaseURL + "/")
+      request.headers["x-secret"] = "for the server"
+      let story = try await tell(request) {
+        trust(&$0)
+        $0.transport.proxy = proxy.baseURL
+      }
+      #expect(story.kinds == Self.success)
+      #expect(story.result.response?.status == 200)
+      #expect(try story.timings().tlsHandshake > .zero)
+      let sent = try #require(proxy.receivedText.first)
+      #expect(sent.hasPrefix("CONNECT localhost:\(nginx.securePort) HTTP/1.1\r\n"))
+      #expect(!sent.contains("x-secret"))
+    }
+  }
+
   @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Le"])
   func `a connection that dies before the head has an issue and no receipt`(_ sent: String) async throws {
     let server = try ScriptedServer(.receiveHead, .send(sent), .reset)

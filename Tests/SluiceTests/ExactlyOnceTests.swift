@@ -1,0 +1,54 @@
+import Sluice
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// C3: what was asked for ends once. Whoever ends it again is refused, counted and named.
+struct ExactlyOnceTests {
+  @Test func `C3: a request whose stage resumes it twice completes once; the second is refused and counted`()
+    async throws
+  {
+    let library = try await PluginCompiler.compile("resumes-twice")
+    let server = try LoopbackServer { _ in .text("served") }
+    defer { server.stop() }
+    let text = """
+      {"plugins": {"twice": {"library": "\(library.path)"}}, "request": ["twice"], "response": ["twice"]}
+      """
+    let log = Watched<[String]>([])
+    let engine = try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line.message) } }
+    let ends = Watched<[TransactionOutcome]>([])
+    for _ in 0..<20 {
+      engine.submit(Request(url: try HTTPURL(server.baseURL + "/"))) { result in
+        ends.update { $0.append(result.outcome) }
+      }
+    }
+    try await ends.wait { $0.count >= 20 }
+    // The stage says what it was answered: OK (0) to the first, ALREADY (2) to the second, which was a FAIL.
+    #expect(log.value.filter { $0 == "first=0" }.count == 20)
+    #expect(log.value.filter { $0 == "second=2" }.count == 20)
+    let violations = try #require(await engine.status.generations.first).violations
+    #expect(violations >= 20)
+    #expect(log.value.contains { $0.contains("resumed a token a second time; nothing was touched") })
+    await engine.shutdown()
+    // No end came late.
+    #expect(ends.value == Array(repeating: .succeeded, count: 20))
+    #expect(server.requests.count == 20)
+  }
+
+  @Test func `C3: work that a plugin completes twice has one outcome; the second is refused and counted`() async throws
+  {
+    let library = try await PluginCompiler.compile("handles-work")
+    let text = #"{"plugins": {"work": {"library": "\#(library.path)", "config": {}}}}"#
+    let log = Watched<[String]>([])
+    let engine = try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line.message) } }
+    let result = await engine.notify(topic: "twice")
+    #expect(result.outcome == .ended(.newData))
+    try await log.wait { $0.contains("second=2") }
+    #expect(try #require(await engine.status.generations.first).violations == 1)
+    #expect(log.value.contains { $0.contains("completed its work a second time; nothing was touched") })
+    await engine.shutdown()
+  }
+}
