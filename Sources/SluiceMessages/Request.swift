@@ -9,6 +9,10 @@ public struct Request: Sendable {
   public var timeout: Duration?
   /// Whether the result is to say, of every header that the engine's stages could set in a hop, why they did or did not.
   public var wantsExplanation = false
+  /// Whether the result is to say, of every call of a stage, what it answered and what it changed.
+  public var wantsJournal = false
+  /// Whether the result is to hold what the wire answered, so that the request can be replayed.
+  public var wantsRecording = false
 
   public init(
     method: String = "GET", url: HTTPURL, headers: HeaderFields = HeaderFields(), body: Body = .empty,

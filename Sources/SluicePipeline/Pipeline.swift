@@ -98,12 +98,15 @@ public struct PipelineSettings: Sendable {
   public var redirects: RedirectSettings
   /// The default handling of challenges; nil leaves the response as it is.
   public var challengeResponder: (any ChallengeResponder)?
+  /// How the journals of requests that want one show messages.
+  public var journal: JournalSettings
 
   public init(
     deadline: Duration? = .seconds(60), attemptTimeout: Duration = .seconds(30), maximumAttempts: Int = 3,
     retry: RetryPolicy = RetryPolicy(), transfer: TransferOptions = TransferOptions(),
     requestIDHeader: String = "X-Request-ID", acceptedStatuses: StatusSet = .notAnError, checks: ResponseChecks? = nil,
-    redirects: RedirectSettings = RedirectSettings(), challengeResponder: (any ChallengeResponder)? = nil
+    redirects: RedirectSettings = RedirectSettings(), challengeResponder: (any ChallengeResponder)? = nil,
+    journal: JournalSettings = JournalSettings()
   ) {
     self.deadline = deadline
     self.attemptTimeout = attemptTimeout
@@ -115,6 +118,7 @@ public struct PipelineSettings: Sendable {
     self.checks = checks
     self.redirects = redirects
     self.challengeResponder = challengeResponder
+    self.journal = journal
   }
 }
 

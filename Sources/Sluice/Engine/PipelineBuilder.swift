@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 import SluiceTransport
@@ -11,6 +12,8 @@ struct PipelineBuilder {
   var log: @Sendable (LogLine) -> Void = { _ in }
   /// The pipeline before: a tracer that goes on keeps what is known of its pace.
   var predecessor: Pipeline?
+  /// For journals that are compared with those of another process.
+  var journalKey: MessageHash.Key?
 
   func build(generation: Int, loops: Int, resources: [any AnyObject & Sendable]) throws(ConfigurationError) -> Pipeline
   {
@@ -37,7 +40,10 @@ struct PipelineBuilder {
         sendsBasicUnasked: configuration.credentialPolicy == .basicFirst),
       requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses,
       checks: configuration.responseChecks, redirects: redirects,
-      challengeResponder: CredentialResponder(configuration.credentialPolicy))
+      challengeResponder: CredentialResponder(configuration.credentialPolicy),
+      journal: JournalSettings(
+        secrets: SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query),
+        key: journalKey))
   }
 
   private func bindings(

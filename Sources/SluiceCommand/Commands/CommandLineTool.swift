@@ -1,3 +1,4 @@
+import Sluice
 import SluiceConformance
 import SluicePluginHost
 
@@ -31,7 +32,9 @@ enum CommandLineTool {
     default: break
     }
     // A host has started it to try a library out; people have no use for it.
-    if words.elementsEqual(TrialSupervisor.arguments) { return ExitStatus(code: TrialRun.serve()) }
+    if words.elementsEqual(TrialSupervisor.arguments) {
+      return ExitStatus(code: TrialRun.serve([ReplayRun.task: ReplayRun.perform]))
+    }
     let (command, rest) = try find(words)
     let arguments = try ArgumentParser.parse(rest, for: command)
     guard !arguments.has("help") else {

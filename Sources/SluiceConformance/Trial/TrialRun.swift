@@ -1,13 +1,17 @@
-import SluicePluginHost
+package import SluicePluginHost
 import SluiceJSON
 
 /// The helper: what `sluice` is when a host has started it to try a library out.
 package enum TrialRun {
+  /// What does a task that is not of this module, in the child process.
+  package typealias Body = (TrialRequest, TrialChannel) -> Void
+
   /// Serves the one request on standard input; gives the exit status. The process must have one thread.
-  package static func serve() -> Int32 { TrialSupervisor.run { perform($0, $1) } }
+  package static func serve(_ tasks: [String: Body] = [:]) -> Int32 { TrialSupervisor.run { perform($0, $1, tasks) } }
 
   /// In the child process.
-  private static func perform(_ request: TrialRequest, _ channel: TrialChannel) {
+  private static func perform(_ request: TrialRequest, _ channel: TrialChannel, _ tasks: [String: Body]) {
+    if let body = tasks[request.task] { return body(request, channel) }
     guard request.task != TrialRequest.probe else { return probe(request, channel) }
     guard let check = ConformanceCheck.named(request.task) else {
       return channel.finish(CheckVerdict.failed("there is no check of that name").document)

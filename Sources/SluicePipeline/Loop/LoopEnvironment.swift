@@ -3,6 +3,10 @@ public final class LoopEnvironment: @unchecked Sendable {
   public let loop: any EventLoop
   public let transport: any Transport
   public let suspensions: SuspensionTable
+  /// Whether the pause before another attempt is made: not in a replay.
+  package var waitsToRetry = true
+  /// Told before each call of a stage in transactions with a journal.
+  package var stageWatcher: ((_ stage: String, _ callback: StageCall.Callback) -> Void)?
   private var running: [Transaction?] = []
   private var vacant: [Int] = []
   private var spareTimers: [LoopTimer] = []

@@ -35,8 +35,12 @@ extension Transaction {
       }
       let place = StagePlace(phase: .hop, index: index % bindings.count)
       currentPlace = place
+      if journal != nil { noteCall(binding) }
       let verdict = call(binding, hops, index / bindings.count, at: place)
-      if verdict == .proceed, token == nil { continue }
+      if verdict == .proceed, token == nil {
+        if journal != nil { noteAnswer(.proceed) }
+        continue
+      }
       machine.reach(stage: index)
       return settle(verdict, binding)
     }

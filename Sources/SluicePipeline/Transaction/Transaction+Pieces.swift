@@ -14,7 +14,10 @@ extension Transaction {
       exchange.phase = .response
       let place = StagePlace(phase: .response, index: index)
       currentPlace = suspended ?? place
-      switch binding.interceptor.interceptPiece(exchange, .response, piece, &output) {
+      journal?.willPass(binding.name, .response)
+      let verdict = binding.interceptor.interceptPiece(exchange, .response, piece, &output)
+      if journal != nil { notePiece(binding, .response, piece, verdict, output) }
+      switch verdict {
       case .pass: break
       case .taken: piece = output
       case .suspended:
@@ -71,6 +74,7 @@ extension Transaction {
       var output: [UInt8] = []
       currentPlace = StagePlace(phase: .response, index: index)
       let verdict = binding.interceptor.interceptBodyEnd(exchange, .response, &output)
+      if journal != nil { notePiece(binding, .response, [], verdict == .pass ? .taken : verdict, output) }
       currentPlace = nil
       if case .fail(let failure) = verdict { return TransactionError(failure, stage: binding.name) }
       if verdict == .suspended { return TransactionError(Self.cannotSuspendEnd, stage: binding.name) }
@@ -86,6 +90,7 @@ extension Transaction {
   private func passLateOutput(after binding: StageBinding) {
     let late = exchange.pieceOutput
     exchange.pieceOutput = []
+    if journal != nil { notePiece(binding, .response, [], .taken, late) }
     let place = pipeline.responseStages.firstIndex { $0.interceptor === binding.interceptor }
     guard !late.isEmpty, let place else {
       transfer?.resumeReceiving()

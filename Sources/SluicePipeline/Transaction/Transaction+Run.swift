@@ -35,7 +35,7 @@ extension Transaction {
       transfer?.cancel()
       return nil
     case .waitToRetry(let delay):
-      retryAt = loop.now + delay
+      retryAt = environment.waitsToRetry ? loop.now + delay : loop.now
       armTimer()
       return nil
     case .beginAttempt(let attempt):
@@ -88,7 +88,8 @@ extension Transaction {
       try routeRequestBody()
     } catch { return .abort(error) }
     result.timings = nil
-    transfer = environment.transport.start(exchange.nativeRequest, pipeline.settings.transfer, observer: self)
+    transfer = environment.transport.start(
+      exchange.nativeRequest, pipeline.settings.transfer, observer: recorder?.observe(self) ?? self)
     return nil
   }
 
@@ -103,6 +104,7 @@ extension Transaction {
       if pipeline.changesResponsePieces { exchange.nativeResponse?.headers.remove("content-length") }
       sink?.begin(exchange)
     }
+    if let recorder, answer == .discard { recorder.willDiscard() }
     if isAnsweringHead { disposition = answer } else { transfer?.proceed(answer) }
     return nil
   }

@@ -24,6 +24,7 @@ extension Transaction {
   ) -> TransactionMachine.Event? {
     var started = clock ?? loop.now
     exchange.phase = phase
+    let isJournaled = journal != nil
     for index in first..<bindings.count {
       // Safe because the pipeline, which the transaction keeps, keeps its stages; else each call would retain and release
       // the stage and its interceptor.
@@ -32,11 +33,15 @@ extension Transaction {
         continue
       }
       currentPlace = StagePlace(phase: kind, index: index)
+      if isJournaled { noteCall(bindings[index]) }
       let verdict = unsafe binding._withUnsafeGuaranteedRef { function($0.interceptor, exchange) }
       let ended = loop.now
       metrics.recordStage(kind, index, nanoseconds: ended.nanoseconds &- started.nanoseconds)
       started = ended
-      if case .proceed = verdict, token == nil { continue }
+      if case .proceed = verdict, token == nil {
+        if isJournaled { noteAnswer(.proceed) }
+        continue
+      }
       clock = ended
       machine.reach(stage: index)
       return settle(verdict, bindings[index])
@@ -60,6 +65,7 @@ extension Transaction {
       guard token != nil else {
         return answer(.fault(Self.suspendedWithoutToken), binding)
       }
+      if let journal { journal.suspend() }
       if let limit = binding.deadline {
         stageDeadline = loop.now + limit
         armTimer()
@@ -79,6 +85,7 @@ extension Transaction {
 
   private func answer(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event {
     defer { currentPlace = nil }
+    if journal != nil { noteAnswer(verdict) }
     if case .crossingStage = machine.phase, case .retry = verdict {
       return answer(.fault(Self.retriedWhileCrossing), binding)
     }

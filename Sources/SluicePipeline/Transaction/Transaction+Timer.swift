@@ -23,6 +23,7 @@ extension Transaction: LoopTimerTarget {
       run(.retryDelayPassed)
     } else if attemptDeadline <= now {
       attemptDeadline = .distantFuture
+      recorder?.willCut(attemptFailure)
       run(.attemptTimedOut(attemptError))
     }
     if !machine.isDone { armTimer() }
@@ -34,11 +35,12 @@ extension Transaction: LoopTimerTarget {
       message: "not done within its deadline of \(exchange.deadline.duration(since: exchange.started))")
   }
 
-  private var attemptError: TransactionError {
-    TransactionError(
-      TransportError(
-        .timeout,
-        "no whole response from \(exchange.nativeRequest.url.origin) within \(pipeline.settings.attemptTimeout)"
-          + " (transport.timeout)"))
+  private var attemptError: TransactionError { TransactionError(attemptFailure) }
+
+  private var attemptFailure: TransportError {
+    TransportError(
+      .timeout,
+      "no whole response from \(exchange.nativeRequest.url.origin) within \(pipeline.settings.attemptTimeout)"
+        + " (transport.timeout)")
   }
 }

@@ -33,7 +33,7 @@ extension Transaction: TransferObserver {
       let stage = unsafe Unmanaged.passUnretained(pipeline.issueStages[index])
       let answer = unsafe stage._withUnsafeGuaranteedRef { binding -> Verdict? in
         guard binding.capabilities.contains(.issue) else { return nil }
-        guard exchange.explanation == nil else { return explainedIssue(binding) }
+        guard exchange.explanation == nil, journal == nil else { return observedIssue(binding) }
         return matches(binding) ? binding.interceptor.interceptIssue(exchange) : nil
       }
       guard let verdict = answer else { continue }
@@ -51,10 +51,21 @@ extension Transaction: TransferObserver {
       case .respond, .retry, .suspended:
         let fault = StageFailure(
           code: TransactionError.Code.stageFault, message: "on_issue may answer CONTINUE or FAIL and nothing else")
+        noteAnswer(.fault(fault))
         if binding.onFault == .fail { return TransactionError(fault, stage: binding.name) }
       }
     }
     return nil
+  }
+
+  /// Calls a stage, and writes down what it did; nil where its match does not hold.
+  @inline(never)
+  private func observedIssue(_ binding: StageBinding) -> Verdict? {
+    guard journal != nil, matches(binding) else { return explainedIssue(binding) }
+    noteCall(binding)
+    let verdict = exchange.explanation == nil ? binding.interceptor.interceptIssue(exchange) : explainedIssue(binding)
+    if let verdict { noteAnswer(verdict) }
+    return verdict
   }
 
   /// Calls a stage that may say nothing of what it does, as plugins do, and says what it added. Nil where its match does not

@@ -20,6 +20,9 @@ public final class Transaction: @unchecked Sendable {
   var machine: TransactionMachine
   let sink: (any BodySink)?
   let checks: ResponseChecks?
+  /// What the stages do, and what the wire answers, where the request wants to have it written down.
+  let journal: StageJournal?
+  let recorder: ExchangeRecorder?
   /// Asked about redirects and challenges before the engine's own; held until the transaction ends.
   private(set) var delegate: StageBinding?
   private var completion: Finish?
@@ -97,6 +100,11 @@ public final class Transaction: @unchecked Sendable {
     self.checks = checks ?? pipeline.settings.checks
     self.sink = self.checks?.extract == nil ? sink : nil
     self.completion = Finish(call: completion)
+    journal =
+      request.wantsJournal ? StageJournal(pipeline.settings.journal, watcher: environment.stageWatcher) : nil
+    recorder =
+      request.wantsRecording ? ExchangeRecorder(copy request, parent, on: environment, pipeline.settings.transfer) : nil
+    if let recorder { request.body = recorder.tapped(request.body) }
     machine = TransactionMachine(
       plan: TransactionMachine.Plan(
         requestStages: pipeline.requestStages.count, responseStages: pipeline.responseStages.count,
@@ -145,6 +153,7 @@ public final class Transaction: @unchecked Sendable {
     loop.disarm(timer)
     environment.giveBack(timer)
     withdrawToken()
+    if let journal { result.journal = journal.finish(exchange) }
     if machine.isOnWire {
       result.timings = transfer?.timings
       transfer?.cancel()
@@ -170,6 +179,7 @@ public final class Transaction: @unchecked Sendable {
     result.attempts = exchange.attempt + 1
     result.duration = duration
     result.explanation = exchange.explanation.take()
+    if let recorder { result.recording = recorder.finish() }
     completion.call(TransactionResult(result))
   }
 

@@ -56,6 +56,12 @@ public struct TransactionResult: Sendable {
   /// Why the headers of each hop that was issued are what they are; nil unless the request wanted to know.
   public var explanation: [HopExplanation]? { record.explanation }
 
+  /// What each call of a stage did, in their order; nil unless the request wanted to know.
+  public var journal: [StageCall]? { record.journal }
+
+  /// The request with what the wire answered; nil unless the request wanted it.
+  public var recording: RecordedExchange? { record.recording }
+
   public var outcome: TransactionOutcome { TransactionOutcome(error) }
 }
 
@@ -74,6 +80,8 @@ final class ResultRecord: @unchecked Sendable {
   var timings: TransferTimings?
   var issuedRequest: Request?
   var explanation: [HopExplanation]?
+  var journal: [StageCall]?
+  var recording: RecordedExchange?
 
   init(id: TransactionID, _ request: consuming Request) {
     self.id = id
@@ -91,6 +99,8 @@ final class ResultRecord: @unchecked Sendable {
     timings = other.timings
     issuedRequest = other.issuedRequest
     explanation = other.explanation
+    journal = other.journal
+    recording = other.recording
   }
 }
 

@@ -5,8 +5,9 @@ public import SluiceMessages
 public final class StubTransport: Transport {
   /// What becomes of a hop.
   public enum Reply: Sendable {
-    /// A response whose body comes in these pieces, then the trailers.
-    case response(Response, pieces: [[UInt8]] = [])
+    /// A response whose body comes in these pieces, or at once; then the trailers, or a failure, which nobody learns of
+    /// who does not want the body.
+    case response(Response, pieces: [[UInt8]] = [], failure: TransportError? = nil)
     /// The connection stands, and then there is no response.
     case failure(TransportError)
     /// No connection: nothing is issued.
@@ -17,13 +18,22 @@ public final class StubTransport: Transport {
 
   private let loop: any EventLoop
   private let answer: (Request) -> Reply
+  /// Who reads and writes the files of bodies; without one none are.
+  private let files: (any Transport)?
   /// The requests as they were issued, headers of the hop included.
   public fileprivate(set) var issued: [Request] = []
 
-  public init(loop: any EventLoop, answer: @escaping (Request) -> Reply = { _ in .response(Response(status: 200)) }) {
+  /// - Parameter files: a transport that is asked about everything but the wire.
+  public init(
+    loop: any EventLoop, files: (any Transport)? = nil,
+    answer: @escaping (Request) -> Reply = { _ in .response(Response(status: 200)) }
+  ) {
     self.loop = loop
+    self.files = files
     self.answer = answer
   }
+
+  public func usesProxy(for origin: Origin) -> Bool { files?.usesProxy(for: origin) ?? false }
 
   public func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
     let transfer = StubTransfer(self, loop, request, answer(request), observer)
@@ -32,11 +42,12 @@ public final class StubTransport: Transport {
   }
 
   public func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
-    StubGatherer(maximumBytes: options.maximumResponseBytes)
+    files?.makeBodyGatherer(options) ?? StubGatherer(maximumBytes: options.maximumResponseBytes)
   }
 
   public func stream(of file: FileBody) throws(TransportError) -> BodyStream {
-    throw TransportError(.bodyFile, "there is no wire here, and no file is read")
+    guard let files else { throw TransportError(.bodyFile, "there is no wire here, and no file is read") }
+    return try files.stream(of: file)
   }
 }
 
@@ -63,6 +74,8 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
   private var observer: (any TransferObserver)?
   private var pieces: [[UInt8]] = []
   private var collected: [UInt8] = []
+  /// What is left of a body that lies in a file and is streamed.
+  private var stream: BodyStream?
   private var disposition = BodyDisposition.hold
   private var isPaused = false
 
@@ -84,7 +97,7 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
     switch reply {
     case .connectFailure, .silence: break
     case .failure(let error): end(TransferEnd(error: error))
-    case .response(let response, let pieces):
+    case .response(let response, let pieces, _):
       self.pieces = pieces.isEmpty ? [response.body.bytes ?? []] : pieces
       var head = response
       head.body = .empty
@@ -107,9 +120,18 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
   }
 
   private func deliver() {
-    guard let observer, !isPaused, case .response(let response, _) = reply else { return }
-    while !pieces.isEmpty {
-      let piece = pieces.removeFirst()
+    guard let observer, !isPaused, case .response(let response, _, let failure) = reply else { return }
+    if disposition == .discard { return end(TransferEnd(trailers: response.trailers)) }
+    if case .file(let file) = response.body {
+      guard disposition == .stream else {
+        return end(
+          failure.map { TransferEnd(error: $0) } ?? TransferEnd(body: response.body, trailers: response.trailers))
+      }
+      do throws(TransportError) { if stream == nil { stream = try transport.stream(of: file) } } catch {
+        return end(TransferEnd(error: error))
+      }
+    }
+    while let piece = nextPiece() {
       if disposition == .collect { collected += piece }
       guard disposition == .stream else { continue }
       switch observer.transferDidReceive(piece) {
@@ -120,7 +142,13 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
       case .stop: return endCancelled()
       }
     }
+    if let failure { return end(TransferEnd(error: failure)) }
     end(TransferEnd(body: collected.isEmpty ? .empty : .bytes(collected), trailers: response.trailers))
+  }
+
+  private func nextPiece() -> [UInt8]? {
+    if let stream { return (try? stream.read(65_536)) ?? nil }
+    return pieces.isEmpty ? nil : pieces.removeFirst()
   }
 
   private func endCancelled() {

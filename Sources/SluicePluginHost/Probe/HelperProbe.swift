@@ -1,5 +1,4 @@
 import SluiceJSON
-import SluiceLocks
 
 /// Tries a library out in a child process of a helper, which is the `sluice` command: maps it, makes its instances with
 /// their real configuration, hands the state over, runs the plugin's own cases, and destroys the instances. `activate` is
@@ -17,19 +16,7 @@ public struct HelperProbe: SwapProbe {
 
   public func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
     let request = try request(candidate)
-    let process = TrialProcess(request, helper: helper)
-    let result: Result<TrialReport, PluginError> = await withTaskCancellationHandler {
-      await Handover.wait { answer in
-        let started = LoaderThread.start(
-          { Result { () throws(PluginError) in try process.run() } }, then: { answer.give($0) })
-        guard !started else { return }
-        answer.give(
-          .failure(
-            PluginError(.probeUnavailable, request.subject, "could not be tried out: no thread could be started")))
-      }
-    } onCancel: {
-      process.cancel()
-    }
+    let result = await TrialProcess(request, helper: helper).report()
     let secrets = TrialSecrets(request.instances.flatMap { [$0.configuration, Self.document($0.state)] })
     if let failure = try result.get().failure(of: request.subject, secrets: secrets) { throw failure }
   }

@@ -8,6 +8,9 @@ package struct TrialChannel: Sendable {
   /// Says what comes next, as the end of a sentence: `while it was loaded`. When the process ends now, the report says so.
   package func step(_ words: String) { write(["step": JSONValue(words)]) }
 
+  /// Says what came of one part of the task; all of them count.
+  package func report(_ item: JSONValue) { write(["item": item]) }
+
   /// Says what came out; the last one counts.
   package func finish(_ result: JSONValue) { write(["result": result]) }
 

@@ -47,6 +47,19 @@ package final class TrialProcess: Sendable {
       advice: "install the sluice command of the same version as this program")
   }
 
+  /// The same on a thread of its own. Cancelling the task gives the trial up.
+  package func report() async -> Result<TrialReport, PluginError> {
+    await withTaskCancellationHandler {
+      await Handover.wait { answer in
+        let started = LoaderThread.start(
+          { Result { () throws(PluginError) in try self.run() } }, then: { answer.give($0) })
+        if !started { answer.give(.failure(unavailable("no thread could be started"))) }
+      }
+    } onCancel: {
+      cancel()
+    }
+  }
+
   /// Gives it up: the helper finds its socket closed, and ends with all that it has started. From any thread.
   package func cancel() {
     state.withLock { state in

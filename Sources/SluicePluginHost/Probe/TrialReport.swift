@@ -21,6 +21,8 @@ package struct TrialReport: Sendable {
   package var step: String?
   /// What the trial itself had to say; nil where it did not get so far.
   package var result: JSONValue?
+  /// What came of the parts of the task, as far as it got.
+  package var items: [JSONValue] = []
   package var output = Output()
   package var errorOutput = Output()
   /// Processes that it started and that went on after its end, by name; they were killed.
@@ -39,6 +41,7 @@ extension TrialReport {
     }
     document["step"] = step.map { JSONValue($0) }
     document["result"] = result
+    if !items.isEmpty { document["items"] = items.reduce(into: .array()) { $0.append($1) } }
     document["output"] = Self.document(output)
     document["errorOutput"] = Self.document(errorOutput)
     let left = JSONValue.array()
@@ -61,6 +64,7 @@ extension TrialReport {
     }
     step = document["step"]?.string
     result = document["result"]
+    items = document["items"].map { Array($0.elements) } ?? []
     output = Self.output(document["output"])
     errorOutput = Self.output(document["errorOutput"])
     leftProcesses = document["leftProcesses"].map { $0.elements.compactMap(\.string) } ?? []

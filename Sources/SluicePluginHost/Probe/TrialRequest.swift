@@ -29,14 +29,18 @@ package struct TrialRequest: Sendable {
   package var seed: UInt64
   package var deadline: Duration
   package var limits: TrialLimits
+  /// What only some tasks want to know.
+  package var payload: JSONValue?
 
   package static let probe = "probe"
   package static let defaultDeadline = Duration.seconds(10)
 
   package init(
     library: String, path: String, task: String = Self.probe, instances: [Instance], seed: UInt64 = 0,
-    deadline: Duration = Self.defaultDeadline, limits: TrialLimits = TrialLimits()
+    deadline: Duration = Self.defaultDeadline, limits: TrialLimits = TrialLimits(),
+    payload: JSONValue? = nil
   ) {
+    self.payload = payload
     self.library = library
     self.path = path
     self.task = task
@@ -73,7 +77,7 @@ package struct TrialLimits: Sendable, Hashable {
 
 extension TrialRequest {
   /// Counts up when helper and host would misunderstand each other.
-  private static let revision: Int64 = 1
+  private static let revision: Int64 = 2
 
   /// The line, with its end.
   package var line: [UInt8] {
@@ -94,6 +98,7 @@ extension TrialRequest {
       list.append(member)
     }
     document["instances"] = list
+    document["payload"] = payload
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
@@ -112,7 +117,8 @@ extension TrialRequest {
       deadline: .nanoseconds(Int64(clamping: number("deadline"))),
       limits: TrialLimits(
         processorSeconds: number("processorSeconds"), memoryBytes: number("memoryBytes"),
-        descriptors: number("descriptors"), fileBytes: number("fileBytes")))
+        descriptors: number("descriptors"), fileBytes: number("fileBytes")),
+      payload: document["payload"])
   }
 }
 

@@ -6,14 +6,20 @@ import SluiceJSON
 struct TrialStream {
   private static let keptBytes = 4096
   private static let roomBytes = 1 << 20
+  /// For what the child says over its channel.
+  static let channelRoomBytes = 32 << 20
 
+  private let roomBytes: Int
   private let descriptor: CInt
   private var isOpen = true
   private var count = 0
   /// The end of what came, and a while before it.
   private(set) var bytes: [UInt8] = []
 
-  init(descriptor: CInt) { self.descriptor = descriptor }
+  init(descriptor: CInt, roomBytes: Int = Self.roomBytes) {
+    self.descriptor = descriptor
+    self.roomBytes = roomBytes
+  }
 
   /// -1, which poll(2) ignores, at the end.
   var pollDescriptor: CInt { isOpen ? descriptor : -1 }
@@ -28,7 +34,7 @@ struct TrialStream {
     }
     count += piece.count
     bytes += piece
-    if bytes.count > 2 * Self.roomBytes { bytes.removeFirst(bytes.count - Self.roomBytes) }
+    if bytes.count > 2 * roomBytes { bytes.removeFirst(bytes.count - roomBytes) }
   }
 
   /// Takes the rest, when nobody is left who writes.
@@ -45,6 +51,7 @@ extension TrialReport {
       guard let document = try? JSONValue(parsing: line, options: .allowNUL) else { continue }
       if let words = document["step"]?.string { step = words }
       if let outcome = document["result"] { result = outcome }
+      if let item = document["item"] { items.append(item) }
     }
   }
 }

@@ -67,7 +67,9 @@ package struct TrialSupervisor {
     for pipe in [result, output, errors] { close(pipe.writing) }
     child = process
     channel = STDIN_FILENO
-    streams = [result, output, errors].map { TrialStream(descriptor: $0.reading) }
+    streams =
+      [TrialStream(descriptor: result.reading, roomBytes: TrialStream.channelRoomBytes)]
+      + [output, errors].map { TrialStream(descriptor: $0.reading) }
     deadline = Clock.now + request.deadline
   }
 

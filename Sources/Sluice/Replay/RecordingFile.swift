@@ -1,0 +1,120 @@
+import Glibc
+import SluiceJSON
+public import SluiceMessages
+public import SluicePipeline
+
+/// Recordings as JSON Lines, one exchange to a line, in a file that its owner alone may read.
+///
+/// Secrets are not written: what the redaction list names reads `REDACTED`, in fields and in URLs. Bodies are written, up to
+/// 1 MiB each, as they are.
+public enum RecordingFile {
+  /// Of one line.
+  public static let maximumLineBytes = 64 << 20
+
+  public enum Failure: Error, Sendable, CustomStringConvertible {
+    case file(path: String, reason: String)
+    case line(path: String, number: Int, reason: String)
+
+    public var description: String {
+      switch self {
+      case .file(let path, let reason): "recordings \(path): \(reason)"
+      case .line(let path, let number, let reason):
+        "recordings \(path), line \(number): \(reason); take the line out, or record anew"
+      }
+    }
+  }
+
+  /// Writes a new file, in the place of one that is there. Blocks.
+  public static func write(
+    _ exchanges: some Sequence<RecordedExchange>, to path: String, secrets: SecretList = SecretList()
+  ) throws(Failure) {
+    let draft = "\(path).\(getpid()).new"
+    unlink(draft)
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure(path) }
+    defer { close(descriptor) }
+    for exchange in exchanges {
+      let line = ((try? exchange.document(.init(secrets: secrets)).serialized()) ?? []) + [UInt8(ascii: "\n")]
+      guard write(line, to: descriptor) else {
+        let failure = failure(path)
+        unlink(draft)
+        throw failure
+      }
+    }
+    guard rename(draft, path) == 0 else {
+      let failure = failure(path)
+      unlink(draft)
+      throw failure
+    }
+  }
+
+  /// Reads the last recordings of a file, as many as the buffer has room for. Blocks.
+  ///
+  /// - Returns: the recordings, and whether the last line was cut off and left out.
+  /// - Throws: which line is none; a last line without an end is no error, since a writer may have been stopped there.
+  public static func read(
+    _ path: String, into buffer: RecordingBuffer = RecordingBuffer()
+  ) throws(Failure) -> (recordings: RecordingBuffer, isCutOff: Bool) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(path) }
+    defer { close(descriptor) }
+    var (buffer, rest, number): (RecordingBuffer, [UInt8], Int) = (buffer, [], 0)
+    while let piece = try read(descriptor, path), !piece.isEmpty {
+      rest += piece
+      var lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      let last = lines.removeLast()
+      for line in lines {
+        number += 1
+        if line.isEmpty { continue }
+        buffer.append(try exchange(line, path, number))
+      }
+      rest = Array(last)
+      guard rest.count <= maximumLineBytes else {
+        throw .line(path: path, number: number + 1, reason: "longer than \(maximumLineBytes) bytes")
+      }
+    }
+    guard !rest.isEmpty else { return (buffer, false) }
+    guard let last = try? exchange(rest[...], path, number + 1) else { return (buffer, true) }
+    buffer.append(last)
+    return (buffer, false)
+  }
+
+  private static func exchange(
+    _ line: ArraySlice<UInt8>, _ path: String, _ number: Int
+  ) throws(Failure) -> RecordedExchange {
+    let document: JSONValue
+    do { document = try JSONValue(parsing: line) } catch {
+      throw .line(path: path, number: number, reason: "no JSON: \(error.message)")
+    }
+    do { return try RecordedExchange(document) } catch {
+      throw .line(path: path, number: number, reason: "\(error)")
+    }
+  }
+
+  private static func read(_ descriptor: CInt, _ path: String) throws(Failure) -> [UInt8]? {
+    var count = -1
+    let piece = [UInt8](unsafeUninitializedCapacity: 1 << 20) { buffer, filled in
+      repeat { count = Glibc.read(descriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
+      filled = max(count, 0)
+    }
+    guard count >= 0 else { throw failure(path) }
+    return piece
+  }
+
+  private static func write(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
+    var written = 0
+    while written < bytes.count {
+      let step = bytes.withUnsafeBytes {
+        Glibc.write(descriptor, $0.baseAddress.map { $0 + written }, bytes.count - written)
+      }
+      if step < 0, errno == EINTR { continue }
+      guard step > 0 else { return false }
+      written += step
+    }
+    return true
+  }
+
+  private static func failure(_ path: String) -> Failure {
+    .file(path: path, reason: String(cString: strerror(errno)))
+  }
+}

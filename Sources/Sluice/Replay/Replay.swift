@@ -1,0 +1,99 @@
+import SluiceJSON
+import SluiceMessages
+public import SluicePipeline
+import SluicePluginHost
+
+/// Runs recorded exchanges through an old and a new build and says what the stages did otherwise.
+///
+///     let replay = Replay()
+///     let report = try await replay?.compare(recordings, old: old, new: new)
+///     print(report?.text() ?? "no sluice command to be the helper")
+///
+/// Each build runs in child processes of its own, twice, with recorded answers in the place of the wire: nothing goes over
+/// the network, and the engine that serves is not touched. docs/hot-swap.md says what is compared.
+public struct Replay: Sendable {
+  /// Exchanges of one replay; of more, the last ones are taken.
+  public static let maximumExchanges = 1000
+  /// What they may take together as JSON text. Bodies that lie in files do not count.
+  public static let maximumBytes = 16 << 20
+
+  /// One of the two builds: a configuration, and the files to load for its libraries.
+  public struct Build: Sendable {
+    /// The text of a configuration file. Code of the program cannot be a part of it, since it runs elsewhere.
+    public var configuration: [UInt8]
+    /// What relative paths in it start from.
+    public var file: String?
+    /// By the path of the library in the configuration; one that is not here is loaded from that path.
+    public var libraries: [String: String]
+
+    public init(configuration: [UInt8], file: String? = nil, libraries: [String: String] = [:]) {
+      self.configuration = configuration
+      self.file = file
+      self.libraries = libraries
+    }
+
+    /// Reads the configuration from its file.
+    public init(file: String, libraries: [String: String] = [:]) throws(ConfigurationError) {
+      do {
+        self.init(
+          configuration: try FileText.read(file, limitBytes: Configuration.limitBytes), file: file, libraries: libraries
+        )
+      } catch { throw ConfigurationError(ConfigurationLocation(file: file), "cannot read it: \(error)") }
+    }
+  }
+
+  private let helper: TrialHelper
+  /// For each of the child processes.
+  public var deadline = Duration.seconds(30)
+  /// How long a stage may keep one transaction: one that is suspended by then is ended as if its deadline had passed, and
+  /// one that does not return ends the run.
+  public var patience = Duration.seconds(5)
+
+  /// - Parameter helper: of the `sluice` command. Without one, this program where it is the command, else the one beside it,
+  ///   else the first on `PATH`; nil where there is none.
+  public init?(helper: String? = nil) {
+    guard let helper = helper.map(TrialHelper.init(path:)) ?? TrialHelper.find() else { return nil }
+    self.helper = helper
+  }
+
+  /// - Throws: what is wrong with a configuration, or that there is no helper that works. A build that cannot be loaded,
+  ///   crashes or hangs is in the report.
+  public func compare(
+    _ recordings: [RecordedExchange], old: Build, new: Build
+  ) async throws(EngineError) -> ReplayReport {
+    let (oldPlan, newPlan) = (try ReplayPlan(old), try ReplayPlan(new))
+    let selection = ReplaySelection(recordings, newPlan.secrets)
+    let key = MessageHash.Key.random()
+    guard !selection.exchanges.isEmpty else { return ReplayReport(omissions: selection.omissions) }
+    // Both at once, each twice: what differs between two runs of one build says nothing.
+    async let oldRuns = oldPlan.run(selection, key, self, helper)
+    async let newRuns = newPlan.run(selection, key, self, helper)
+    let outcomes = await [oldRuns, newRuns]
+    // Until here the files that bodies lie in are kept.
+    withExtendedLifetime(recordings) {}
+    return try report(selection, outcomes[0], outcomes[1])
+  }
+
+  private func report(
+    _ selection: ReplaySelection, _ old: ReplayPlan.Outcome, _ new: ReplayPlan.Outcome
+  ) throws(EngineError) -> ReplayReport {
+    var report = ReplayReport(omissions: selection.omissions)
+    for (side, outcome) in [(ReplayReport.Side.old, old), (.new, new)] {
+      guard let error = outcome.error else { continue }
+      guard error.code != .probeUnavailable, error.code != .store else {
+        throw .plugin(error, ConfigurationLocation())
+      }
+      report.failures.append(ReplayReport.Failure(side, error))
+    }
+    for (index, _, request) in selection.exchanges {
+      guard let before = old.runs(of: index), let after = new.runs(of: index) else {
+        report.omissions.append(
+          ReplayReport.Omission(
+            index: index, reason: old.omitted[index] ?? new.omitted[index] ?? "a build ended before it was done"))
+        continue
+      }
+      report.comparisons.append(ReplayComparison(index: index, request: request, old: before, new: after))
+    }
+    return report
+  }
+}

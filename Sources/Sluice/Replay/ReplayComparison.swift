@@ -1,0 +1,110 @@
+public import SluicePipeline
+
+/// One thing that a stage did otherwise, or that came out otherwise.
+public struct ReplayDifference: Sendable, Hashable {
+  public var attempt: Int
+  public var hop: Int
+  /// Nil where it is about the result of the transaction.
+  public var stage: String?
+  public var callback: StageCall.Callback?
+  /// `call`, `verdict`, `suspended`, `method`, `URL`, `status`, `header NAME`, `trailer NAME`, `body`; of a result also
+  /// `error`, `message` and `attempts`.
+  public var subject: String
+  /// Nil where the stage left it alone, or was not called.
+  public var old: String?
+  public var new: String?
+
+  public init(
+    attempt: Int = 0, hop: Int = 0, stage: String? = nil, callback: StageCall.Callback? = nil, subject: String,
+    old: String?, new: String?
+  ) {
+    self.attempt = attempt
+    self.hop = hop
+    self.stage = stage
+    self.callback = callback
+    self.subject = subject
+    self.old = old
+    self.new = new
+  }
+}
+
+/// What old and new builds did with one recorded exchange.
+public struct ReplayComparison: Sendable, Hashable {
+  /// The place in the recordings that were given.
+  public var index: Int
+  /// Method and URL, secrets hidden.
+  public var request: String
+  /// In the order of the stages' calls, the result last.
+  public var differences: [ReplayDifference]
+  /// What is not the same in two runs of one build, and so says nothing.
+  public var varying: [ReplayDifference]
+
+  public var isSame: Bool { differences.isEmpty }
+
+  /// Compares runs of the old build with runs of the new one.
+  ///
+  /// - Parameters:
+  ///   - old: the same exchange as often as it was run; with two runs and more, what varies among them is told apart.
+  ///   - new: likewise.
+  public init(index: Int, request: String, old: [ReplayedExchange], new: [ReplayedExchange]) {
+    self.index = index
+    self.request = request
+    (differences, varying) = ReplayMatching(old.map { ReplayFacts($0) }, new.map { ReplayFacts($0) }).outcome
+  }
+}
+
+/// Holds the facts of old runs against those of new ones.
+private struct ReplayMatching {
+  private let old: [ReplayFacts]
+  private let new: [ReplayFacts]
+
+  init(_ old: [ReplayFacts], _ new: [ReplayFacts]) {
+    self.old = old
+    self.new = new
+  }
+
+  var outcome: ([ReplayDifference], [ReplayDifference]) {
+    var (differences, varying): ([ReplayDifference], [ReplayDifference]) = ([], [])
+    for key in keys {
+      let (before, after) = (old.map { $0.values[key] }, new.map { $0.values[key] })
+      // A call that is not there on one side is told once, and not with all that it did.
+      if key.name != ReplayFacts.call, !isCalled(key.place, old) || !isCalled(key.place, new) { continue }
+      let difference = difference(key, before.first ?? nil, after.first ?? nil)
+      if Set(before).count > 1 || Set(after).count > 1 {
+        varying.append(difference)
+      } else if before.first != after.first {
+        differences.append(difference)
+      }
+    }
+    return (differences, varying)
+  }
+
+  /// All keys, in the order of the old run, with those that only others have behind the one that they follow.
+  private var keys: [ReplayFacts.Key] {
+    var keys: [ReplayFacts.Key] = []
+    var known: Set<ReplayFacts.Key> = []
+    for facts in old + new {
+      var place = 0
+      for key in facts.keys {
+        if known.insert(key).inserted {
+          keys.insert(key, at: place)
+          place += 1
+        } else if let found = keys.firstIndex(of: key) {
+          place = found + 1
+        }
+      }
+    }
+    return keys
+  }
+
+  private func isCalled(_ place: ReplayFacts.Place, _ runs: [ReplayFacts]) -> Bool {
+    place.stage == nil || runs.allSatisfy { $0.values[ReplayFacts.Key(place: place, name: ReplayFacts.call)] != nil }
+  }
+
+  private func difference(_ key: ReplayFacts.Key, _ old: String?, _ new: String?) -> ReplayDifference {
+    let isCall = key.name == ReplayFacts.call
+    return ReplayDifference(
+      attempt: key.place.attempt, hop: key.place.hop, stage: key.place.stage, callback: key.place.callback,
+      subject: key.name, old: isCall ? old.map { _ in "called" } : old, new: isCall ? new.map { _ in "called" } : new)
+  }
+}

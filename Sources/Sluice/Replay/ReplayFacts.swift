@@ -1,0 +1,92 @@
+import SluicePipeline
+
+/// A replayed exchange as a list of facts: what is compared.
+struct ReplayFacts {
+  /// Whom a fact is about.
+  struct Place: Hashable {
+    var attempt: Int
+    var hop: Int
+    /// Nil for the result.
+    var stage: String?
+    var callback: StageCall.Callback?
+    /// 0 for the first call of that kind there, such as one for each challenge.
+    var occurrence: Int
+  }
+
+  struct Key: Hashable {
+    var place: Place
+    var name: String
+  }
+
+  /// That a stage was called at all; has no value worth telling.
+  static let call = "call"
+  static let result = Place(attempt: 0, hop: 0, stage: nil, callback: nil, occurrence: 0)
+
+  /// In the order in which they came about.
+  private(set) var keys: [Key] = []
+  private(set) var values: [Key: String] = [:]
+
+  init(_ exchange: ReplayedExchange) {
+    var seen: [Place: Int] = [:]
+    for call in exchange.calls {
+      var place = Place(
+        attempt: call.attempt, hop: call.hop, stage: call.stage, callback: call.callback, occurrence: 0)
+      let occurrence = seen[place] ?? 0
+      seen[place] = occurrence + 1
+      place.occurrence = occurrence
+      add(place, Self.call, "")
+      add(place, "verdict", Self.text(call.verdict))
+      if call.wasSuspended { add(place, "suspended", "yes") }
+      add(call.changes, at: place)
+    }
+    add(
+      Self.result, "error", exchange.error.map { error in error.stage.map { "\(error.code) of \($0)" } ?? error.code })
+    add(Self.result, "message", exchange.error?.message)
+    add(Self.result, "attempts", "\(exchange.attempts)")
+    add(exchange.response, at: Self.result)
+  }
+
+  private mutating func add(_ changes: [StageChange], at place: Place) {
+    for change in changes { add(place, Self.name(change, at: place), Self.text(change.after)) }
+  }
+
+  private mutating func add(_ place: Place, _ name: String, _ value: String?) {
+    guard let value else { return }
+    let key = Key(place: place, name: name)
+    keys.append(key)
+    values[key] = value
+  }
+
+  /// What a change is about; the side only where the callback does not say it.
+  private static func name(_ change: StageChange, at place: Place) -> String {
+    let isUsual =
+      switch place.callback {
+      case .response, .failure, .responseBody, nil: change.side == .response
+      default: change.side == .request
+      }
+    let part =
+      switch change.part {
+      case .method: "method"
+      case .url: "URL"
+      case .status: "status"
+      case .header(let name): "header \(name)"
+      case .trailer(let name): "trailer \(name)"
+      case .body: "body"
+      }
+    return isUsual ? part : "\(change.side == .request ? "request" : "response") \(part)"
+  }
+
+  /// What the part is after the change.
+  private static func text(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: " | ") }
+
+  private static func text(_ verdict: Verdict) -> String {
+    switch verdict {
+    case .proceed: "continue"
+    case .respond: "respond"
+    case .retry(let delay): "retry after \(delay)"
+    case .fail(let failure): "fail with \(failure.code): \(failure.message)"
+    case .suspended: "suspended, and never resumed"
+    case .fault(let failure): "fault \(failure.code): \(failure.message)"
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// Which recordings are replayed: those that are whole, and of them the last ones for which there is room.
+struct ReplaySelection: Sendable {
+  private(set) var exchanges: [(index: Int, document: JSONValue, request: String)] = []
+  private(set) var omissions: [ReplayReport.Omission] = []
+
+  init(_ recordings: [RecordedExchange], _ secrets: SecretList) {
+    var byteCount = 0
+    for (index, recording) in recordings.enumerated().reversed() {
+      guard recording.isRequestWhole else {
+        omit(index, "its request body was produced only once, and is not known, or not all of it")
+        continue
+      }
+      let isFull = exchanges.count == Replay.maximumExchanges || byteCount > Replay.maximumBytes
+      guard !isFull, let document = taken(recording, &byteCount) else {
+        omit(
+          index,
+          "a replay takes the last \(Replay.maximumExchanges) exchanges, and of them what fits into"
+            + " \(Replay.maximumBytes >> 20) MiB")
+        // Whatever is older has no room either.
+        byteCount = .max
+        continue
+      }
+      let url = secrets.url(recording.request.url.string)
+      exchanges.append((index, document, "\(recording.request.method) \(url)"))
+    }
+    exchanges.reverse()
+    omissions.reverse()
+  }
+
+  private mutating func omit(_ index: Int, _ reason: String) {
+    omissions.append(ReplayReport.Omission(index: index, reason: reason))
+  }
+
+  private func taken(_ recording: RecordedExchange, _ byteCount: inout Int) -> JSONValue? {
+    guard byteCount + recording.byteCount <= Replay.maximumBytes else { return nil }
+    let document = recording.document(.complete)
+    guard let size = (try? document.serialized())?.count, byteCount + size <= Replay.maximumBytes else { return nil }
+    byteCount += size
+    return document
+  }
+}

@@ -1,0 +1,92 @@
+public import SluiceMessages
+
+/// How a journal shows what is in messages.
+public struct JournalSettings: Sendable {
+  /// Content up to here is shown where it is text; of more there is the size and a hash.
+  static let shownBytes = 256
+  /// Of a value of a field.
+  static let shownValueBytes = 1024
+
+  private static let processKey = MessageHash.Key.random()
+
+  public var secrets: SecretList
+  /// For hashes of secrets. Journals with one key can be compared.
+  public var key: MessageHash.Key
+
+  public init(secrets: SecretList = SecretList(), key: MessageHash.Key? = nil) {
+    self.secrets = secrets
+    self.key = key ?? Self.processKey
+  }
+
+  /// The values of all fields of a name.
+  func values(of name: String, in fields: HeaderFields) -> [String] {
+    fields.indices.filter { FieldSyntax.equals(fields.buffer.span.extracting(fields.nameRange(at: $0)), name) }
+      .map { value(at: $0, named: name, in: fields) }
+  }
+
+  private func value(at index: Int, named name: String, in fields: HeaderFields) -> String {
+    let bytes = fields.buffer[fields.valueRange(at: index)]
+    if fields.marks(at: index).contains(.sensitive) { return hidden(SecretList.placeholder, bytes) }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      return hidden(secrets.value(fields.value(at: index), ofHeader: name), bytes)
+    }
+    let shown = secrets.value(text, ofHeader: name)
+    if shown != text { return hidden(shown, bytes) }
+    guard bytes.count > Self.shownValueBytes else { return text }
+    return hidden(String(decoding: bytes.prefix(Self.shownValueBytes), as: UTF8.self) + "…", bytes)
+  }
+
+  /// A URL as it may be shown.
+  public func text(of url: HTTPURL) -> String {
+    let shown = secrets.url(url.string)
+    return shown == url.string ? shown : hidden(shown, url.string.utf8)
+  }
+
+  /// What is shown in the place of bytes, with a number that changes when they do.
+  private func hidden(_ shown: String, _ bytes: some Sequence<UInt8>) -> String {
+    var hash = MessageHash(key: key)
+    hash.update(bytes)
+    return "\(shown) [\(hash.finish().hexadecimal(digits: 8))]"
+  }
+
+  /// What a body is, in words; empty for an empty one.
+  func texts(of body: Body) -> [String] {
+    switch body {
+    case .empty: return []
+    case .bytes(let bytes):
+      var digest = BodyDigest()
+      digest.update(bytes)
+      return digest.texts
+    // Neither is read here: a journal does no input.
+    case .file(let file): return ["\(file.byteCount) bytes in a file"]
+    case .stream(let stream): return [stream.byteCount.map { "a stream of \($0) bytes" } ?? "a stream"]
+    }
+  }
+}
+
+/// What is remembered of a body that passes by.
+struct BodyDigest {
+  private var count = 0
+  private var hash = MessageHash()
+  private var beginning: [UInt8] = []
+
+  mutating func update(_ bytes: [UInt8]) {
+    count += bytes.count
+    hash.update(bytes)
+    let room = JournalSettings.shownBytes + 1 - beginning.count
+    if room > 0 { beginning += bytes.prefix(room) }
+  }
+
+  /// Small text in quotation marks; size and hash of anything else; nothing of nothing.
+  var texts: [String] {
+    if count == 0 { return [] }
+    if count <= JournalSettings.shownBytes, let text = String(validating: beginning, as: UTF8.self), isPrintable(text) {
+      return ["\"\(text)\""]
+    }
+    return ["\(count) bytes, hash \(hash.finish().hexadecimal(digits: 16))"]
+  }
+
+  private func isPrintable(_ text: String) -> Bool {
+    text.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\r" || $0 == "\t" || ($0.value >= 0x20 && $0.value != 0x7f) }
+  }
+}

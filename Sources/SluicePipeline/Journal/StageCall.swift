@@ -1,0 +1,68 @@
+/// What one call of a stage did. There for requests that want a journal (``SluiceMessages/Request/wantsJournal``).
+public struct StageCall: Sendable, Hashable {
+  /// Which of the stage's callbacks; the names are those of the C interface.
+  public enum Callback: String, Sendable, Hashable, CaseIterable {
+    case request = "on_request"
+    case issue = "on_issue"
+    case redirect = "on_redirect"
+    case challenge = "on_challenge"
+    case response = "on_response"
+    case failure = "on_failure"
+    /// All pieces of a request body that went through the stage in one hop.
+    case requestBody = "on_chunk(request)"
+    case responseBody = "on_chunk(response)"
+  }
+
+  /// 0 first, then one more for each retry.
+  public var attempt: Int
+  /// Within the attempt, 0 first.
+  public var hop: Int
+  /// The instance's name in the configuration.
+  public var stage: String
+  public var callback: Callback
+  /// What it answered, at last; ``Verdict/suspended`` where it never resumed, ``Verdict/fault(_:)`` where it broke a rule.
+  public var verdict: Verdict
+  /// Whether the answer came by a resumption.
+  public var wasSuspended: Bool
+  /// In the order of the message: line, fields, body.
+  public var changes: [StageChange]
+
+  public init(
+    attempt: Int = 0, hop: Int = 0, stage: String, callback: Callback, verdict: Verdict = .proceed,
+    wasSuspended: Bool = false, changes: [StageChange] = []
+  ) {
+    self.attempt = attempt
+    self.hop = hop
+    self.stage = stage
+    self.callback = callback
+    self.verdict = verdict
+    self.wasSuspended = wasSuspended
+    self.changes = changes
+  }
+}
+
+/// One part of a message that a call left other than it found it. Secrets read `REDACTED` and a number that tells them apart.
+public struct StageChange: Sendable, Hashable {
+  public enum Part: Sendable, Hashable {
+    case method
+    case url
+    case status
+    /// A name in lower case, with all fields of that name.
+    case header(String)
+    case trailer(String)
+    case body
+  }
+
+  public var side: MessageSide
+  public var part: Part
+  /// One text, for fields one for each line; none where there was nothing.
+  public var before: [String]
+  public var after: [String]
+
+  public init(_ side: MessageSide, _ part: Part, before: [String], after: [String]) {
+    self.side = side
+    self.part = part
+    self.before = before
+    self.after = after
+  }
+}

@@ -1,0 +1,131 @@
+import SluiceMessages
+
+/// Writes down what the stages of one transaction do. Confined to its loop.
+final class StageJournal {
+  /// Told before each call; for whoever has to know where a plugin was when its process ended.
+  typealias Watcher = (_ stage: String, _ callback: StageCall.Callback) -> Void
+
+  private struct OpenCall {
+    var call: StageCall
+    let before: MessageState
+  }
+
+  /// A body on its way through one stage in one hop.
+  private struct Flow {
+    var call: StageCall
+    let side: MessageSide
+    var input = BodyDigest()
+    var output = BodyDigest()
+  }
+
+  private let settings: JournalSettings
+  private let watcher: Watcher?
+  private var calls: [StageCall] = []
+  private var open: OpenCall?
+  private var flows: [Flow] = []
+
+  init(_ settings: JournalSettings, watcher: Watcher? = nil) {
+    self.settings = settings
+    self.watcher = watcher
+  }
+
+  func begin(_ stage: String, _ callback: StageCall.Callback, _ exchange: Exchange) {
+    watcher?(stage, callback)
+    open = OpenCall(
+      call: StageCall(attempt: exchange.attempt, hop: exchange.hop, stage: stage, callback: callback),
+      before: exchange.messages)
+  }
+
+  /// The call answered that it will resume.
+  func suspend() { open?.call.wasSuspended = true }
+
+  /// The call has its answer. One that comes when it has one already is what the rules made of that.
+  func end(_ verdict: Verdict, _ exchange: Exchange) {
+    guard var ended = open else {
+      if case .fault = verdict, let last = calls.indices.last { calls[last].verdict = verdict }
+      return
+    }
+    open = nil
+    ended.call.verdict = verdict
+    ended.call.changes = exchange.messages.changes(since: ended.before, settings)
+    calls.append(ended.call)
+  }
+
+  /// A piece of a body went through a stage, and so much came out of it.
+  func pass(
+    _ stage: String, _ side: MessageSide, _ piece: [UInt8], _ output: [UInt8], _ verdict: Verdict, _ exchange: Exchange
+  ) {
+    let callback: StageCall.Callback = side == .request ? .requestBody : .responseBody
+    let call = StageCall(attempt: exchange.attempt, hop: exchange.hop, stage: stage, callback: callback)
+    let known = flows.firstIndex {
+      $0.side == side && $0.call.stage == stage && $0.call.attempt == call.attempt && $0.call.hop == call.hop
+    }
+    let index = known ?? flows.endIndex
+    if known == nil { flows.append(Flow(call: call, side: side)) }
+    flows[index].input.update(piece)
+    flows[index].output.update(output)
+    if verdict == .suspended { flows[index].call.wasSuspended = true } else { flows[index].call.verdict = verdict }
+  }
+
+  func willPass(_ stage: String, _ side: MessageSide) {
+    watcher?(stage, side == .request ? .requestBody : .responseBody)
+  }
+
+  /// The end of all flows of a side: no more pieces come.
+  func endFlows(_ side: MessageSide) {
+    for flow in flows where flow.side == side {
+      var call = flow.call
+      if flow.input.texts != flow.output.texts {
+        call.changes = [StageChange(side, .body, before: flow.input.texts, after: flow.output.texts)]
+      }
+      calls.append(call)
+    }
+    flows.removeAll { $0.side == side }
+  }
+
+  /// All that was written down, the transaction being over.
+  func finish(_ exchange: Exchange) -> [StageCall] {
+    if open != nil { end(.suspended, exchange) }
+    endFlows(.request)
+    endFlows(.response)
+    return calls
+  }
+}
+
+extension Exchange {
+  /// As they are now, whichever form is the truth; the forms are left alone.
+  fileprivate var messages: MessageState {
+    var state = MessageState(request: nativeRequest, response: nativeResponse)
+    if let form = requestDocument, form.isTruth { state.request = try? form.document.request(from: nativeRequest) }
+    if let form = responseDocument, form.isTruth, let response = nativeResponse {
+      state.response = (try? form.document.response(from: response)) ?? response
+    }
+    if let issueHeaders { state.request?.headers = issueHeaders }
+    return state
+  }
+}
+
+extension StageCall.Callback {
+  /// Nil for events, which are no calls of stages that change anything.
+  init?(_ phase: Exchange.Phase) {
+    switch phase {
+    case .request: self = .request
+    case .issue: self = .issue
+    case .redirect: self = .redirect
+    case .challenge: self = .challenge
+    case .response: self = .response
+    case .failure: self = .failure
+    case .trace: return nil
+    }
+  }
+}
+
+extension PieceVerdict {
+  var verdict: Verdict {
+    switch self {
+    case .pass, .taken: .proceed
+    case .suspended: .suspended
+    case .fail(let failure): .fail(failure)
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import Sluice
+import SluiceLocks
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// What each stage did, beside the result of a request that wants to know.
+@Suite struct JournalTests {
+  private static func journal(
+    _ configuration: Configuration, _ request: Request
+  ) async throws -> (calls: [StageCall], result: TransactionResult) {
+    let engine = try Engine(configuration)
+    var request = request
+    request.wantsJournal = true
+    let result = await engine.transaction(request)
+    await engine.shutdown()
+    return (try #require(result.journal), result)
+  }
+
+  private static func configuration(_ stages: StageCode...) -> Configuration {
+    var configuration = Configuration()
+    for (number, stage) in stages.enumerated() { configuration.append(stage, named: "s\(number)") }
+    return configuration
+  }
+
+  static func configuration(_ library: String, _ more: String = "") throws -> Configuration {
+    let text = """
+      {"plugins": {"a": {"library": "\(library)"}}, "request": ["a"], "issue": ["a"], "response": ["a"]\(more)}
+      """
+    return try Configuration(text: Array(text.utf8))
+  }
+
+  @Test func `F5: without being asked for there is none`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let engine = try Engine(Self.configuration(StageCode(request: { request, _ in request.headers["x"] = "1" })))
+    let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL)))
+    await engine.shutdown()
+    #expect(result.error == nil && result.journal == nil && result.recording == nil)
+  }
+
+  @Test func `F5: a plugin in C, call by call over a real socket`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let product = try await PluginCompiler.compile("differs-by-build")
+    defer { withExtendedLifetime(product) {} }
+    let (calls, _) = try await Self.journal(
+      Self.configuration(product.path), Request(url: HTTPURL(server.baseURL + "/a"), headers: ["x-late": "1"]))
+    #expect(calls.map(\.callback) == [.request, .issue, .response])
+    #expect(calls.allSatisfy { $0.stage == "a" && $0.verdict == .proceed && $0.attempt == 0 && $0.hop == 0 })
+    #expect(calls.map(\.wasSuspended) == [true, false, false])
+    let request = try #require(calls.first)
+    #expect(request.changes.first == StageChange(.request, .header("x-build"), before: [], after: ["1"]))
+    // A secret of the list: hidden, and told apart.
+    let secret = try #require(request.changes.last)
+    #expect(secret.part == .header("x-api-key"))
+    #expect(secret.after.first?.hasPrefix("REDACTED [") == true)
+    #expect(!"\(calls)".contains("Bearer one"))
+    #expect(calls.dropFirst().first?.changes.map(\.part) == [.header("x-hop")])
+    #expect(calls.last?.changes == [StageChange(.response, .header("x-build"), before: [], after: ["1"])])
+  }
+
+  @Test func `F5: a plugin in Swift`() async throws {
+    let server = try LoopbackServer { request in
+      ServerResponse(headers: [HeaderLine("x-echo", request.headers.first("x-stamp") ?? "")])
+    }
+    defer { server.stop() }
+    let text = """
+      {"plugins": {"a": {"library": "\(BuiltProducts.library("swift-stamps"))", "config": {"header": "x-stamp"}}},
+       "request": ["a"], "response": ["a"]}
+      """
+    let (calls, result) = try await Self.journal(
+      Configuration(text: Array(text.utf8)), Request(url: HTTPURL(server.baseURL + "/a")))
+    #expect(result.error == nil)
+    #expect(calls.map(\.callback) == [.request, .response])
+    let sent = StageChange(.request, .header("x-stamp"), before: [], after: ["0"])
+    let received = StageChange(.response, .header("x-stamp"), before: ["0"], after: ["0"])
+    #expect(calls.first?.changes == [sent])
+    #expect(calls.last?.changes.map(\.after) == [received.after])
+  }
+
+  @Test func `F5: a document that a plugin edits is compared with what was there before`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(
+        headers: [HeaderLine("content-type", "application/json")], body: .bytes(Array("{\"secret\": 1}".utf8)))
+    }
+    defer { server.stop() }
+    let text = """
+      {"plugins": {"edit": {"library": "\(BuiltProducts.library("json-edit"))", "config": {
+        "request": [{"op": "set", "path": "/tenant", "value": "a"}],
+        "response": [{"op": "remove", "path": "/secret"}]}}}, "request": ["edit"], "response": ["edit"]}
+      """
+    let (calls, result) = try await Self.journal(
+      Configuration(text: Array(text.utf8)),
+      Request(
+        method: "POST", url: HTTPURL(server.baseURL + "/"), headers: ["content-type": "application/json"],
+        body: .text("{\"name\":\"x\"}")))
+    #expect(result.error == nil)
+    let sent = StageChange(
+      .request, .body, before: [#""{"name":"x"}""#], after: [#""{"name":"x","tenant":"a"}""#])
+    let received = StageChange(.response, .body, before: [#""{"secret": 1}""#], after: [#""{}""#])
+    #expect(calls.map(\.changes) == [[sent], [received]])
+    #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == [#"{"name":"x","tenant":"a"}"#])
+  }
+
+  @Test func `F5: verdicts: respond, retry, fail, and what failure stages make of it`() async throws {
+    let server = try LoopbackServer { ServerResponse(status: $0.path == "/busy" ? 503 : 200) }
+    defer { server.stop() }
+    let stages = StageCode(
+      request: { request, _ in if request.headers["x-no"] != nil { throw Boom() } },
+      response: { response, context in
+        if response.status == 503, context.attemptNumber == 0 { throw RetryRequestError() }
+      })
+    let busy = try await Self.journal(Self.configuration(stages), Request(url: HTTPURL(server.baseURL + "/busy")))
+    #expect(busy.calls.map(\.attempt) == [0, 0, 1, 1])
+    guard case .retry = busy.calls.dropFirst().first?.verdict else {
+      Issue.record("no retry: \(busy.calls)")
+      return
+    }
+    let refused = try await Self.journal(
+      Self.configuration(stages), Request(url: HTTPURL(server.baseURL + "/"), headers: ["x-no": "1"]))
+    guard case .fail(let failure) = refused.calls.first?.verdict else {
+      Issue.record("no failure: \(refused.calls)")
+      return
+    }
+    #expect(failure.message.contains("boom"))
+  }
+
+  @Test func `F5: hops have their own calls: redirects and challenges`() async throws {
+    let server = try LoopbackServer { request in
+      if request.path == "/start" { return ServerResponse(status: 302, headers: [HeaderLine("Location", "/end")]) }
+      guard request.headers.first("authorization") == nil else { return .text("ok") }
+      return ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Bearer realm=\"a\"")])
+    }
+    defer { server.stop() }
+    let product = try await PluginCompiler.compile("differs-by-build")
+    defer { withExtendedLifetime(product) {} }
+    let (calls, result) = try await Self.journal(
+      Self.configuration(product.path), Request(url: HTTPURL(server.baseURL + "/start")))
+    #expect(result.response?.status == 200)
+    let order = calls.map { "\($0.hop) \($0.callback.rawValue)" }
+    #expect(
+      order == [
+        "0 on_request", "0 on_issue", "0 on_redirect", "1 on_issue", "1 on_challenge", "2 on_issue", "2 on_response",
+      ])
+    let challenge = try #require(calls.first { $0.callback == .challenge })
+    #expect(challenge.verdict == .respond && challenge.changes.map(\.part) == [.header("authorization")])
+  }
+
+  @Test func `F5: pieces of a body are told as one flow`() async throws {
+    let server = try LoopbackServer { _ in .text(String(repeating: "abc", count: 100_000)) }
+    defer { server.stop() }
+    let product = try await PluginCompiler.compile("changes-pieces")
+    defer { withExtendedLifetime(product) {} }
+    let text = "{\"plugins\": {\"a\": {\"library\": \"\(product.path)\"}}, \"response\": [\"a\"]}"
+    let (calls, result) = try await Self.journal(
+      Configuration(text: Array(text.utf8)), Request(url: HTTPURL(server.baseURL + "/")))
+    #expect(result.error == nil)
+    let flow = try #require(calls.last)
+    #expect(flow.callback == .responseBody)
+    let change = try #require(flow.changes.first)
+    #expect(change.before.first?.hasPrefix("300000 bytes, hash ") == true)
+    #expect(change.after.first?.hasPrefix("300001 bytes, hash ") == true)
+  }
+
+  @Test func `F5: a suspended call that never resumes is a fault of its deadline`() async throws {
+    var configuration = Self.configuration(
+      StageCode(request: { _, _ in try await Task.sleep(for: Patience.limit) }))
+    for index in configuration.plugins.indices { configuration.plugins[index].deadline = .milliseconds(20) }
+    let (calls, _) = try await Self.journal(configuration, Request(url: HTTPURL("http://127.0.0.1:1/")))
+    guard case .fault(let failure) = calls.first?.verdict else {
+      Issue.record("no fault: \(calls)")
+      return
+    }
+    #expect(failure.code == "stage_timeout" && calls.first?.wasSuspended == true)
+  }
+
+  @Test func `F5: a journal goes through JSON and back`() async throws {
+    let calls = [
+      StageCall(
+        attempt: 1, hop: 2, stage: "s", callback: .challenge, verdict: .retry(after: .milliseconds(5)),
+        wasSuspended: true,
+        changes: [
+          StageChange(.request, .header("x"), before: ["1", "2"], after: []),
+          StageChange(.response, .trailer("t"), before: [], after: ["ü\u{0}"]),
+          StageChange(.response, .body, before: [], after: ["9 bytes"]),
+          StageChange(.request, .url, before: ["u"], after: ["v"]),
+          StageChange(.request, .method, before: ["u"], after: ["v"]),
+          StageChange(.response, .status, before: ["1"], after: ["2"]),
+        ]),
+      StageCall(stage: "s", callback: .requestBody, verdict: .fail(StageFailure(code: "c", message: "m"))),
+    ]
+    let texts = try calls.map { try $0.document.serialized() }
+    let read = try texts.compactMap { StageCall(try JSONValue(parsing: $0, options: .allowNUL)) }
+    #expect(read == calls)
+    #expect(StageCall([:]) == nil && StageCall("text") == nil)
+  }
+}

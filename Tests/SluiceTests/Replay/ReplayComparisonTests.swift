@@ -1,0 +1,169 @@
+import Sluice
+import SluicePluginHost
+import Testing
+
+/// The comparison as such: literals in, differences out.
+@Suite struct ReplayComparisonTests {
+  private static func call(
+    _ stage: String = "a", _ callback: StageCall.Callback = .request, attempt: Int = 0, hop: Int = 0,
+    verdict: Verdict = .proceed, suspended: Bool = false, _ changes: StageChange...
+  ) -> StageCall {
+    StageCall(
+      attempt: attempt, hop: hop, stage: stage, callback: callback, verdict: verdict, wasSuspended: suspended,
+      changes: changes)
+  }
+
+  private static func header(_ name: String, _ before: [String] = [], _ after: String...) -> StageChange {
+    StageChange(.request, .header(name), before: before, after: after)
+  }
+
+  private static func compare(_ old: ReplayedExchange..., to new: ReplayedExchange...) -> ReplayComparison {
+    ReplayComparison(index: 0, request: "GET http://a.example/", old: old, new: new)
+  }
+
+  private static func compare(_ old: [StageCall], to new: [StageCall]) -> [ReplayDifference] {
+    compare(ReplayedExchange(calls: old), to: ReplayedExchange(calls: new)).differences
+  }
+
+  private static func difference(
+    _ subject: String, _ old: String?, _ new: String?, _ callback: StageCall.Callback = .request
+  ) -> ReplayDifference {
+    ReplayDifference(stage: "a", callback: callback, subject: subject, old: old, new: new)
+  }
+
+  @Test func `F5: the same is the same`() {
+    let calls = [Self.call("a", .request, Self.header("x", [], "1")), Self.call("b", .response, verdict: .respond)]
+    #expect(Self.compare(calls, to: calls).isEmpty)
+    #expect(Self.compare([], to: []).isEmpty)
+  }
+
+  @Test func `F5: headers added, removed and changed otherwise`() {
+    let old = [Self.call("a", .request, Self.header("x-a", [], "1"), Self.header("x-b", ["0"]))]
+    let new = [Self.call("a", .request, Self.header("x-a", [], "1", "2"), Self.header("x-c", ["0"], "3"))]
+    let expected: [ReplayDifference] = [
+      Self.difference("header x-a", "1", "1 | 2"), Self.difference("header x-c", nil, "3"),
+      Self.difference("header x-b", "none", nil),
+    ]
+    #expect(Self.compare(old, to: new) == expected)
+  }
+
+  @Test func `F5: URL, method, status, body and trailers`() {
+    let old = [
+      Self.call(
+        "a", .request, StageChange(.request, .url, before: ["u"], after: ["v"]),
+        StageChange(.request, .method, before: ["GET"], after: ["PUT"])),
+      Self.call("a", .response, StageChange(.response, .status, before: ["200"], after: ["201"])),
+    ]
+    let new = [
+      Self.call("a", .request, StageChange(.request, .url, before: ["u"], after: ["w"])),
+      Self.call(
+        "a", .response, StageChange(.response, .body, before: [], after: ["\"b\""]),
+        StageChange(.response, .trailer("t"), before: [], after: ["1"]),
+        StageChange(.request, .body, before: [], after: ["\"r\""])),
+    ]
+    let expected: Set<ReplayDifference> = [
+      Self.difference("URL", "v", "w"), Self.difference("method", "PUT", nil),
+      Self.difference("status", "201", nil, .response), Self.difference("body", nil, "\"b\"", .response),
+      Self.difference("trailer t", nil, "1", .response), Self.difference("request body", nil, "\"r\"", .response),
+    ]
+    #expect(Set(Self.compare(old, to: new)) == expected)
+  }
+
+  @Test func `F5: what an earlier stage did otherwise is not told of a later one again`() {
+    let old = [Self.call("a", .request, Self.header("x", ["1"], "3"))]
+    let new = [Self.call("a", .request, Self.header("x", ["2"], "3"))]
+    #expect(Self.compare(old, to: new).isEmpty)
+  }
+
+  @Test(arguments: [
+    (Verdict.respond, "respond"), (.retry(after: .seconds(2)), "retry after 2.0 seconds"),
+    (.fail(StageFailure(code: "no", message: "never")), "fail with no: never"),
+    (.fault(StageFailure(code: "stage_fault", message: "m")), "fault stage_fault: m"),
+    (.suspended, "suspended, and never resumed"),
+  ])
+  func `F5: verdicts`(verdict: Verdict, text: String) {
+    #expect(
+      Self.compare([Self.call()], to: [Self.call("a", .request, verdict: verdict)])
+        == [Self.difference("verdict", "continue", text)])
+  }
+
+  @Test func `F5: a call that is not made any more is told once, without what it did`() {
+    let calls = [
+      Self.call("a", .request, Self.header("x", [], "1")), Self.call("a", .response, attempt: 1, verdict: .respond),
+    ]
+    #expect(Self.compare(calls, to: []).map(\.subject) == ["call", "call"])
+    #expect(Self.compare([], to: calls).map(\.new) == ["called", "called"])
+    let second = Self.compare([Self.call(), Self.call()], to: [Self.call()])
+    #expect(second == [Self.difference("call", "called", nil)])
+  }
+
+  @Test func `F5: suspension is a difference of its own`() {
+    #expect(
+      Self.compare([Self.call()], to: [Self.call("a", .request, suspended: true)])
+        == [Self.difference("suspended", nil, "yes")])
+  }
+
+  @Test func `F5: results: error, message, attempts, response`() {
+    let old = ReplayedExchange(
+      attempts: 1, response: [StageChange(.response, .status, before: [], after: ["200"])])
+    let new = ReplayedExchange(
+      attempts: 2, error: TransactionError(code: "http_status", message: "500 it is", stage: "a"))
+    let differences = Self.compare(old, to: new).differences
+    let expected: [ReplayDifference] = [
+      ReplayDifference(subject: "error", old: nil, new: "http_status of a"),
+      ReplayDifference(subject: "message", old: nil, new: "500 it is"),
+      ReplayDifference(subject: "attempts", old: "1", new: "2"),
+      ReplayDifference(subject: "status", old: "200", new: nil),
+    ]
+    #expect(differences == expected)
+  }
+
+  @Test func `F5: what varies between two runs of one build is no difference`() {
+    func run(_ time: String, _ build: String) -> ReplayedExchange {
+      ReplayedExchange(
+        calls: [Self.call("a", .request, Self.header("x-time", [], time), Self.header("x-build", [], build))])
+    }
+    let outcome = Self.compare(run("1", "A"), run("2", "A"), to: run("3", "B"), run("4", "B"))
+    #expect(outcome.differences == [Self.difference("header x-build", "A", "B")])
+    #expect(outcome.varying.map(\.subject) == ["header x-time"])
+    let sometimes = Self.compare(run("1", "A"), ReplayedExchange(), to: run("1", "A"), run("1", "A"))
+    #expect(sometimes.isSame && sometimes.varying.map(\.subject) == ["call"])
+  }
+
+  @Test func `F5: the report as text and as JSON`() throws {
+    let comparison = Self.compare(
+      ReplayedExchange(calls: [Self.call("a", .request, Self.header("x", [], "1"))]),
+      to: ReplayedExchange(
+        calls: [Self.call("a", .request, Self.header("x", [], "2\n")), Self.call("b", .response, attempt: 1)],
+        error: TransactionError(code: "no", message: "never")))
+    let error = PluginError(.probeCrashed, .plugin(name: nil, path: "/a.so"), "crashed with SIGSEGV")
+    var report = ReplayReport(
+      comparisons: [comparison], failures: [.init(.new, error)], omissions: [.init(index: 4, reason: "too large")])
+    #expect(
+      report.text() == """
+        new: library /a.so: crashed with SIGSEGV
+        1 request: 1 differs, 0 same
+        request 1, GET http://a.example/
+          a, on_request
+            header x: 1 → 2\\n
+          b, on_response (attempt 2, hop 1)
+            is called now
+          result
+            error: none → no
+            message: none → never
+        request 5: not replayed: too large
+        """)
+    let document = report.document
+    #expect(document["same"]?.bool == false)
+    #expect(document["failures"]?[0]?["side"]?.string == "new")
+    #expect(document["omitted"]?[0]?["index"]?.integer == 4)
+    let first = document["requests"]?[0]?["differences"]?[0]
+    let expected: JSONValue = [
+      "attempt": 0, "hop": 0, "stage": "a", "callback": "on_request", "subject": "header x", "old": "1", "new": "2\n",
+    ]
+    #expect(first == expected)
+    report = ReplayReport(comparisons: [Self.compare(ReplayedExchange(), to: ReplayedExchange())])
+    #expect(report.isSame && report.text() == "1 request: same")
+    #expect(ReplayReport().text() == "nothing was compared")
+  }
+}

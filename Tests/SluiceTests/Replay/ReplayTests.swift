@@ -1,0 +1,211 @@
+import Sluice
+import SluiceLocks
+import SluicePluginHost
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Recorded exchanges through an old and a new build, in child processes.
+@Suite struct ReplayTests {
+  private static func lines(_ report: ReplayReport) -> [String] {
+    report.comparisons.flatMap { comparison in
+      comparison.differences.map { "\($0.stage ?? "result") \($0.subject): \($0.old ?? "-") → \($0.new ?? "-")" }
+    }
+  }
+
+  @Test func `F5: exactly what two builds do otherwise is shown`() async throws {
+    let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
+    let recordings = try await fixture.record("/a?sig=s", [:], ["x-late": "1"])
+    let report = try await fixture.compare(recordings)
+    #expect(report.failures.isEmpty && report.omissions.isEmpty)
+    #expect(report.comparisons.map(\.index) == [0, 1])
+    let expected = ["a header x-build: 1 → 2", "a header x-build: 1 → 2", "result header x-build: 1 → 2"]
+    #expect(Self.lines(report) == expected + expected)
+    #expect(report.comparisons.first?.request == "GET \(fixture.server.baseURL)/a?sig=REDACTED")
+    #expect(report.comparisons.first?.differences.map(\.callback) == [.request, .response, nil])
+  }
+
+  @Test func `F5: the same build is the same, whatever the host makes at random`() async throws {
+    let count = Locked(0)
+    let fixture = try await ReplayFixture(
+      plugins: #", "headers": {"builtin": "headers", "config": {"hosts": ["*"]}}"#,
+      issue: #""a", "headers""#, more: #", "retry": {"statuses": [503], "backoff": {"base": "1ms"}}"#
+    ) { _ in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      return ServerResponse(status: number == 1 ? 503 : 200)
+    }
+    let recordings = try await fixture.record("/", [:], ["x-late": "1"])
+    #expect(recordings.map(\.hops.count) == [2, 1])
+    let report = try await fixture.compare(recordings)
+    #expect(report.isSame && report.comparisons.allSatisfy(\.varying.isEmpty), "\(report.text())")
+    #expect(report.text() == "2 requests: same")
+  }
+
+  @Test func `F5: a secret that is another is a difference, and is not shown`() async throws {
+    let fixture = try await ReplayFixture(new: [#"SECRET="Bearer two""#])
+    let report = try await fixture.compare(try await fixture.record())
+    let difference = try #require(report.comparisons.first?.differences.first)
+    #expect(difference.subject == "header x-api-key")
+    #expect(difference.old?.hasPrefix("REDACTED [") == true && difference.new?.hasPrefix("REDACTED [") == true)
+    #expect(!report.text().contains("Bearer") && !"\(report.document)".contains("Bearer"))
+  }
+
+  @Test func `F5: what varies by itself is told apart`() async throws {
+    let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
+    let report = try await fixture.compare(try await fixture.record("/", ["x-varies": "1"]))
+    #expect(report.comparisons.first?.varying.map(\.subject) == ["header x-now"])
+    #expect(Set(report.comparisons.first?.differences.map(\.subject) ?? []) == ["header x-build"])
+    #expect(report.text().hasSuffix("varies by itself: a header x-now"))
+  }
+
+  @Test func `F5: redirects and challenges are answered from the recording`() async throws {
+    let fixture = try await ReplayFixture(new: [#"SECRET="Bearer two""#]) { request in
+      if request.path == "/start" { return ServerResponse(status: 307, headers: [HeaderLine("Location", "/end")]) }
+      guard request.headers.first("authorization") == nil else { return .text("ok") }
+      return ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Bearer realm=\"a\"")])
+    }
+    var request = try fixture.request("/start")
+    request.method = "POST"
+    request.body = .text("body")
+    let recordings = try await fixture.record([request])
+    #expect(recordings.first?.hops.map { $0.response?.status } == [307, 401, 200])
+    let report = try await fixture.compare(recordings)
+    let differences = try #require(report.comparisons.first?.differences)
+    #expect(differences.map(\.subject) == ["header x-api-key", "header authorization"])
+    #expect(differences.map(\.callback) == [.request, .challenge] && differences.map(\.hop) == [0, 1])
+  }
+
+  @Test func `F5: retries do not wait, and ask for no more than was recorded`() async throws {
+    let fixture = try await ReplayFixture(new: ["RETRIES=1"]) { _ in ServerResponse(status: 503) }
+    let started = ContinuousClock.now
+    let report = try await fixture.compare(try await fixture.record())
+    let lines = Self.lines(report)
+    #expect(lines.contains("a verdict: continue → retry after 30.0 seconds"))
+    #expect(lines.contains("a call: - → called"))
+    #expect(lines.contains("result error: http_status → not_recorded"))
+    #expect(lines.contains("result attempts: 1 → 2"))
+    #expect(started.duration(to: .now) < .seconds(30))
+  }
+
+  @Test func `F5: transport errors are answers too`() async throws {
+    let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
+    var request = try fixture.request()
+    request.url = try HTTPURL("http://127.0.0.1:1/")
+    let report = try await fixture.compare(try await fixture.record([request]))
+    #expect(Self.lines(report) == ["a header x-build: 1 → 2"])
+  }
+
+  @Test func `F5: bodies that are huge, binary, or come once`() async throws {
+    let large = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
+    let fixture = try await ReplayFixture(
+      new: [#"BODY="new""#], more: #", "transport": {"spillBytes": 1000}"#
+    ) { request in .init(body: .bytes(request.path == "/large" ? large : [0, 255, 1])) }
+    let pieces = Locked([Array("ab".utf8), [0, 255]])
+    var once = try fixture.request()
+    once.method = "POST"
+    once.body = .stream(BodyStream { _ in pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() } })
+    let recordings = try await fixture.record([fixture.request("/large"), fixture.request(), once])
+    let report = try await fixture.compare(recordings)
+    #expect(report.failures.isEmpty && report.omissions.isEmpty)
+    let bodies = report.comparisons.map { $0.differences.filter { $0.subject == "body" } }
+    #expect(bodies.map(\.count) == [2, 2, 2] && bodies.joined().allSatisfy { $0.new == "\"new\"" })
+    #expect(bodies.first?.last?.old == "200000 bytes in a file")
+    #expect(bodies.dropFirst().first?.last?.old?.hasPrefix("3 bytes, hash ") == true)
+  }
+
+  @Test(arguments: [
+    ("TRAP=abort()", "crashed with SIGABRT in on_request of \"a\", with request 2 of 3"),
+    ("TRAP=exit(3)", "ended the process with status 3 in on_request of \"a\", with request 2 of 3"),
+  ])
+  func `F5: a build that ends its process is named, with the request`(define: String, reason: String) async throws {
+    let fixture = try await ReplayFixture(new: [define, #"BUILD="2""#])
+    let report = try await fixture.compare(try await fixture.record("/", [:], ["x-trap": "1"], [:]))
+    #expect(report.failures.map(\.side) == [.new])
+    #expect(report.failures.first?.error.reason.contains(reason) == true, "\(report.failures)")
+    // What it did before is compared.
+    #expect(report.omissions.map(\.index) == [1, 2])
+    #expect(report.comparisons.map(\.index) == [0])
+    #expect(!report.isSame && report.text().hasPrefix("new: library "))
+  }
+
+  @Test func `F5: a build that hangs is named, on either side`() async throws {
+    let fixture = try await ReplayFixture(old: ["TRAP=for (;;) sluice_text_make(\"\")"])
+    let recordings = try await fixture.record()
+    var trapped = recordings
+    for index in trapped.indices { trapped[index].request.headers["x-trap"] = "1" }
+    var replay = try ReplayFixture.replay()
+    replay.patience = .milliseconds(200)
+    let report = try await fixture.compare(trapped, replay)
+    #expect(report.failures.map(\.side) == [.old])
+    #expect(
+      report.failures.first?.error.reason
+        == "had not come to an end in on_request of \"a\", with request 1 of 1", "\(report.failures)")
+    #expect(report.omissions.map(\.index) == [0])
+    // The server, the recordings and another replay are none the worse for it.
+    #expect(try await fixture.compare(recordings, replay).isSame)
+  }
+
+  @Test func `F5: a build that cannot be loaded is named, a configuration that is wrong is thrown`() async throws {
+    let fixture = try await ReplayFixture()
+    let recordings = try await fixture.record()
+    let file = fixture.folder.path("sluice.json")
+    let replay = try ReplayFixture.replay()
+    let broken = try fixture.folder.write("no library", to: "broken.so")
+    let report = try await replay.compare(
+      recordings, old: Replay.Build(file: file), new: Replay.Build(file: file, libraries: [fixture.old: broken]))
+    #expect(report.failures.map(\.side) == [.new] && report.failures.first?.error.code == .notELF)
+    await #expect(throws: EngineError.self) {
+      try await replay.compare(
+        recordings, old: Replay.Build(file: file), new: Replay.Build(configuration: Array("{".utf8)))
+    }
+    #expect(throws: ConfigurationError.self) { try Replay.Build(file: "/nowhere.json") }
+    let missing = try #require(Replay(helper: "/nowhere/sluice"))
+    let error = await #expect(throws: EngineError.self) {
+      try await missing.compare(recordings, old: Replay.Build(file: file), new: Replay.Build(file: file))
+    }
+    #expect(error?.description.contains("/nowhere/sluice") == true)
+  }
+
+  @Test func `F5: nothing, what is not whole, and 10,000 recordings`() async throws {
+    let fixture = try await ReplayFixture()
+    let none = try await fixture.compare([])
+    #expect(none.isSame && none.comparisons.isEmpty)
+    var exchange = try #require(try await fixture.record().first)
+    exchange.isRequestWhole = false
+    let report = try await fixture.compare([exchange])
+    #expect(report.omissions.map(\.index) == [0] && report.comparisons.isEmpty)
+    exchange.isRequestWhole = true
+    let many = try await fixture.compare([RecordedExchange](repeating: exchange, count: 10_000))
+    #expect(many.failures.isEmpty)
+    #expect(many.comparisons.count == Replay.maximumExchanges && many.comparisons.first?.index == 9000)
+    #expect(many.omissions.count == 9000 && many.comparisons.allSatisfy(\.isSame))
+  }
+
+  @Test func `F5: a swap is replayed from the engine's own copies, in Swift too`() async throws {
+    let library = try StampedLibrary(FileTree.read(BuiltProducts.library("swift-stamps")))
+    let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
+    var request = Request(url: try fixture.url)
+    request.wantsRecording = true
+    let recording = try #require(await fixture.engine.transaction(request).recording)
+    let old = fixture.engine.libraryCopies
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    let new = fixture.engine.libraryCopies
+    let text = """
+      {"plugins": {"a": {"library": "a.so", "config": {"header": "x-stamp-a"}}}, "request": ["a"], "response": ["a"],
+       "store": "store"}
+      """
+    let file = try fixture.folder.write(text, to: "replay.json")
+    let report = try await ReplayFixture.replay().compare(
+      [recording], old: Replay.Build(file: file, libraries: old), new: Replay.Build(file: file, libraries: new))
+    #expect(
+      Self.lines(report) == [
+        "a header x-stamp-a: 1 → 2", "a header x-stamp-a: 1 → 2", "result header x-stamp-a: 1 → 2",
+      ], "\(report)")
+    #expect(try await fixture.stamp() == 2)
+    await fixture.shutdown()
+  }
+}
