@@ -55,14 +55,14 @@ extension RecordedExchange {
       throw MessageError(.invalidDocument, "recording", "expected an object with \"request\" and \"hops\"")
     }
     var request = try RequestDocument.read(message, rules: rules)
-    request.timeout = document["timeoutNs"]?.integer.map { .nanoseconds($0) }
+    request.timeout = document["timeoutNs"]?.integer.map { .nanoseconds(max(0, $0)) }
     for name in document["sensitive"]?.elements.compactMap(\.string) ?? [] {
       request.headers.markAll(named: name, .sensitive)
     }
     self.init(request)
     isRequestStreamed = document["streamed"]?.bool ?? false
     isRequestWhole = document["incomplete"]?.bool != true
-    time = .nanoseconds(document["timeNs"]?.integer ?? 0)
+    time = .nanoseconds(max(0, document["timeNs"]?.integer ?? 0))
     parent.traceparent = document["parent"]?["traceparent"]?.string
     parent.tracestate = document["parent"]?["tracestate"]?.string
     parent.baggage = document["parent"]?["baggage"]?.string
@@ -91,6 +91,9 @@ extension RecordedHop {
   }
 
   fileprivate init(_ document: JSONValue, _ rules: DocumentRules) throws(MessageError) {
+    guard document.isObject else {
+      throw MessageError(.invalidDocument, "recording", "expected an object for each of the \"hops\"")
+    }
     self.init(
       wasIssued: document["issued"]?.bool ?? true, isBodyWhole: document["incomplete"]?.bool != true,
       error: document["error"].map {

@@ -60,15 +60,15 @@ public enum RecordingFile {
     defer { close(descriptor) }
     var (buffer, rest, number): (RecordingBuffer, [UInt8], Int) = (buffer, [], 0)
     while let piece = try read(descriptor, path), !piece.isEmpty {
-      rest += piece
-      var lines = rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      let last = lines.removeLast()
-      for line in lines {
+      var parts = piece.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      let last = parts.removeLast()
+      for part in parts {
         number += 1
-        if line.isEmpty { continue }
-        buffer.append(try exchange(line, path, number))
+        rest += part
+        if !rest.isEmpty { buffer.append(try exchange(rest[...], path, number)) }
+        rest = []
       }
-      rest = Array(last)
+      rest += last
       guard rest.count <= maximumLineBytes else {
         throw .line(path: path, number: number + 1, reason: "longer than \(maximumLineBytes) bytes")
       }

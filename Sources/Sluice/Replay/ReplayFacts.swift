@@ -35,7 +35,7 @@ struct ReplayFacts {
       seen[place] = occurrence + 1
       place.occurrence = occurrence
       add(place, Self.call, "")
-      add(place, "verdict", Self.text(call.verdict))
+      add(place, "verdict", call.verdict.text)
       if call.wasSuspended { add(place, "suspended", "yes") }
       add(call.changes, at: place)
     }
@@ -47,7 +47,7 @@ struct ReplayFacts {
   }
 
   private mutating func add(_ changes: [StageChange], at place: Place) {
-    for change in changes { add(place, Self.name(change, at: place), Self.text(change.after)) }
+    for change in changes { add(place, Self.name(change, at: place), ReplayText.of(change.after)) }
   }
 
   private mutating func add(_ place: Place, _ name: String, _ value: String?) {
@@ -64,29 +64,7 @@ struct ReplayFacts {
       case .response, .failure, .responseBody, nil: change.side == .response
       default: change.side == .request
       }
-    let part =
-      switch change.part {
-      case .method: "method"
-      case .url: "URL"
-      case .status: "status"
-      case .header(let name): "header \(name)"
-      case .trailer(let name): "trailer \(name)"
-      case .body: "body"
-      }
+    let part = change.part.text
     return isUsual ? part : "\(change.side == .request ? "request" : "response") \(part)"
-  }
-
-  /// What the part is after the change.
-  private static func text(_ texts: [String]) -> String { texts.isEmpty ? "none" : texts.joined(separator: " | ") }
-
-  private static func text(_ verdict: Verdict) -> String {
-    switch verdict {
-    case .proceed: "continue"
-    case .respond: "respond"
-    case .retry(let delay): "retry after \(delay)"
-    case .fail(let failure): "fail with \(failure.code): \(failure.message)"
-    case .suspended: "suspended, and never resumed"
-    case .fault(let failure): "fault \(failure.code): \(failure.message)"
-    }
   }
 }

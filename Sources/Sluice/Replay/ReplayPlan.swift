@@ -56,10 +56,12 @@ struct ReplayPlan: Sendable {
       deadline: replay.deadline,
       limits: TrialLimits(processorSeconds: UInt64(clamping: replay.deadline.components.seconds) + 1),
       payload: payload.document)
+    let hidden = TrialSecrets(
+      configuration.plugins.map(\.config) + [.list(selection.hiddenTexts.map { JSONValue($0) })])
     var outcome = Outcome()
     for _ in 0..<Self.runs {
       switch await TrialProcess(request, helper: helper).report() {
-      case .success(let report): take(report, request, &outcome)
+      case .success(let report): take(report, request, hidden, &outcome)
       case .failure(let error): outcome.error = error
       }
       if outcome.error != nil { break }
@@ -81,7 +83,9 @@ struct ReplayPlan: Sendable {
     return copies
   }
 
-  private func take(_ report: TrialReport, _ request: TrialRequest, _ outcome: inout Outcome) {
+  private func take(
+    _ report: TrialReport, _ request: TrialRequest, _ hidden: TrialSecrets, _ outcome: inout Outcome
+  ) {
     var replayed: [Int: ReplayedExchange] = [:]
     for item in report.items {
       guard let index = item["index"]?.integer.map({ Int(clamping: $0) }) else { continue }
@@ -89,7 +93,6 @@ struct ReplayPlan: Sendable {
       outcome.omitted[index] = item["omitted"]?.string
     }
     outcome.replayed.append(replayed)
-    outcome.error = report.failure(
-      of: request.subject, secrets: TrialSecrets(configuration.plugins.map(\.config)))
+    outcome.error = report.failure(of: request.subject, secrets: hidden)
   }
 }

@@ -52,11 +52,6 @@ extension ReplayDifference {
   fileprivate var changeText: String {
     if subject == ReplayFacts.call { return old == nil ? "is called now" : "is not called any more" }
     let untouched = stage == nil ? "none" : "left alone"
-    return "\(subject): \(Self.line(old ?? untouched)) → \(Self.line(new ?? untouched))"
-  }
-
-  private static func line(_ text: String) -> String {
-    text.unicodeScalars.map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }
-      .joined()
+    return "\(subject): \(ReplayText.line(old ?? untouched)) → \(ReplayText.line(new ?? untouched))"
   }
 }

@@ -6,6 +6,8 @@ import SluicePipeline
 struct ReplaySelection: Sendable {
   private(set) var exchanges: [(index: Int, document: JSONValue, request: String)] = []
   private(set) var omissions: [ReplayReport.Omission] = []
+  /// Values of secret fields, which have no place in what a build wrote before it crashed.
+  private(set) var hiddenTexts: Set<String> = []
 
   init(_ recordings: [RecordedExchange], _ secrets: SecretList) {
     var byteCount = 0
@@ -25,10 +27,20 @@ struct ReplaySelection: Sendable {
         continue
       }
       let url = secrets.url(recording.request.url.string)
+      hide(recording.request.headers, secrets)
+      for hop in recording.hops { hide(hop.response?.headers ?? HeaderFields(), secrets) }
       exchanges.append((index, document, "\(recording.request.method) \(url)"))
     }
     exchanges.reverse()
     omissions.reverse()
+  }
+
+  private mutating func hide(_ fields: HeaderFields, _ secrets: SecretList) {
+    for index in fields.indices {
+      let (name, value) = (fields.name(at: index), fields.value(at: index))
+      let isSecret = secrets.value(value, ofHeader: name) == SecretList.placeholder
+      if isSecret || fields.marks(at: index).contains(.sensitive) { hiddenTexts.insert(value) }
+    }
   }
 
   private mutating func omit(_ index: Int, _ reason: String) {

@@ -30,6 +30,8 @@ final class StageJournal {
   }
 
   func begin(_ stage: String, _ callback: StageCall.Callback, _ exchange: Exchange) {
+    // A call that was suspended and then cut off, by the timeout of its attempt.
+    if open != nil { end(.suspended, exchange) }
     watcher?(stage, callback)
     open = OpenCall(
       call: StageCall(attempt: exchange.attempt, hop: exchange.hop, stage: stage, callback: callback),

@@ -58,6 +58,8 @@ final class ExchangeRecorder: @unchecked Sendable {
   /// All that was recorded, the transaction being over.
   func finish() -> RecordedExchange {
     exchange.hops = hops.map { $0.finish() }
+    // They refer to the transaction, which refers to this.
+    hops = []
     if exchange.isRequestStreamed {
       exchange.request.body = requestBody?.finish() ?? .empty
       exchange.isRequestWhole = hasReadRequest && requestBody != nil

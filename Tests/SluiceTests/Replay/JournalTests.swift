@@ -175,6 +175,58 @@ import Testing
     #expect(failure.code == "stage_timeout" && calls.first?.wasSuspended == true)
   }
 
+  @Test func `F5: a stage that blocks on another thread has the changes of its copy`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let product = try await PluginCompiler.compile(
+      source: """
+        #include <sluice/sluice.h>
+        SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+        static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+          (void)config, (void)error;
+          *instance = (void *)host;
+          return SLUICE_OK;
+        }
+        static void destroy(void *instance) { (void)instance; }
+        static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+          sluice_set_request_header(instance, exchange, "x-blocking", "yes");
+          return SLUICE_CONTINUE;
+        }
+        static const sluice_interceptor table = {
+            .size = sizeof table, .flags = SLUICE_BLOCKING, .on_request = on_request};
+        static const void *extension(const char *id) { return strcmp(id, SLUICE_INTERCEPTOR_ID) ? NULL : &table; }
+        static const sluice_plugin plugin = {.size = sizeof plugin, .abi = 1, .id = "blocks", .version = "1", .summary = "A fixture.",
+            .create = create, .destroy = destroy, .extension = extension};
+        const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
+          (void)host, (void)abi, (void)error;
+          return &plugin;
+        }
+        """, name: "blocks")
+    defer { withExtendedLifetime(product) {} }
+    let text = "{\"plugins\": {\"a\": {\"library\": \"\(product.path)\"}}, \"request\": [\"a\"]}"
+    let (calls, result) = try await Self.journal(
+      Configuration(text: Array(text.utf8)), Request(url: HTTPURL(server.baseURL + "/")))
+    #expect(result.error == nil && calls.map(\.wasSuspended) == [true] && calls.map(\.verdict) == [.proceed])
+    #expect(calls.first?.changes == [StageChange(.request, .header("x-blocking"), before: [], after: ["yes"])])
+  }
+
+  @Test func `F5: a journal as text`() {
+    let call = StageCall(
+      stage: "a", callback: .response, verdict: .respond, wasSuspended: true,
+      changes: [
+        StageChange(.response, .header("x"), before: ["1", "2"], after: []),
+        StageChange(.response, .body, before: [], after: ["\"a\nb\""]),
+      ])
+    #expect(
+      call.text == """
+        a, on_response: respond, by a resumption
+          response header x: 1 | 2 → none
+          response body: none → "a\\nb"
+        """)
+    let second = StageCall(attempt: 1, stage: "a", callback: .issue)
+    #expect(second.text == "a, on_issue (attempt 2, hop 1): continue")
+  }
+
   @Test func `F5: a journal goes through JSON and back`() async throws {
     let calls = [
       StageCall(

@@ -175,6 +175,7 @@ import Testing
     let (read, isCutOff) = try RecordingFile.read(path)
     #expect(isCutOff && read.exchanges.count == 1)
     for (text, reason) in [
+      (#"{"request": {"url": "http://a/"}, "hops": [1]}"# + "\n", "an object for each"),
       ("{}\n", "line 1: recording: expected an object with \"request\" and \"hops\""),
       ("\n\n[]\n", "line 3"), ("{\"a\"\n", "no JSON"),
       (

@@ -90,6 +90,26 @@ import Testing
     #expect(started.duration(to: .now) < .seconds(30))
   }
 
+  @Test func `F5: a body that was not recorded is an error for who wants it`() async throws {
+    let fixture = try await ReplayFixture(old: [#"BODY="made""#]) { _ in .text("real") }
+    let report = try await fixture.compare(try await fixture.record())
+    let lines = Self.lines(report)
+    #expect(lines.contains("a body: \"made\" → -") && lines.contains("result error: - → not_recorded"), "\(lines)")
+  }
+
+  @Test func `F5: a replay that is cancelled ends at once`() async throws {
+    let fixture = try await ReplayFixture(old: ["TRAP=for (;;) sluice_text_make(\"\")"])
+    var recordings = try await fixture.record()
+    for index in recordings.indices { recordings[index].request.headers["x-trap"] = "1" }
+    var replay = try ReplayFixture.replay()
+    replay.patience = Patience.limit
+    let task = Task { [recordings, replay] in try await fixture.compare(recordings, replay) }
+    task.cancel()
+    let started = ContinuousClock.now
+    let error = await #expect(throws: EngineError.self) { try await task.value }
+    #expect(error?.description.contains("given up") == true && started.duration(to: .now) < Patience.limit)
+  }
+
   @Test func `F5: transport errors are answers too`() async throws {
     let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
     var request = try fixture.request()
@@ -129,6 +149,22 @@ import Testing
     #expect(report.omissions.map(\.index) == [1, 2])
     #expect(report.comparisons.map(\.index) == [0])
     #expect(!report.isSame && report.text().hasPrefix("new: library "))
+  }
+
+  @Test(arguments: [
+    ("constructor-crashes", "SIGSEGV while it was loaded"), ("constructor-exits", "status 42 while it was loaded"),
+    ("create-misbehaves", "SIGABRT in create"),
+  ])
+  func `F5: a build that does not get so far is named`(behaviour: String, reason: String) async throws {
+    let fixture = try await ReplayFixture()
+    let recordings = try await fixture.record()
+    let product = try await PluginCompiler.compile(behaviour, defines: ["DOES=abort()"])
+    defer { withExtendedLifetime(product) {} }
+    let file = fixture.folder.path("sluice.json")
+    let report = try await ReplayFixture.replay().compare(
+      recordings, old: Replay.Build(file: file, libraries: [fixture.old: product.path]), new: Replay.Build(file: file))
+    #expect(report.failures.map(\.side) == [.old])
+    #expect(report.failures.first?.error.description.contains(reason) == true, "\(report.failures)")
   }
 
   @Test func `F5: a build that hangs is named, on either side`() async throws {
