@@ -13,16 +13,32 @@ extension Array where Element == UInt8 {
 }
 
 extension OutputSpan where Element == UInt8 {
-  /// Copies bytes that somebody else owns; there has to be room for them.
+  /// Writes `name: value` and a NUL; there has to be room for them.
   @inline(__always)
-  mutating func append(copying bytes: Span<UInt8>) {
-    precondition(bytes.count <= freeCapacity)
-    // Safe because there is room, and because neither pointer leaves the closure that it is given to.
-    unsafe bytes.withUnsafeBufferPointer { source in
-      unsafe withUnsafeMutableBufferPointer { target, count in
-        _ = unsafe target.extracting(count...).initialize(from: source)
-        count += source.count
-      }
+  mutating func append(line name: Span<UInt8>, _ value: Span<UInt8>) {
+    precondition(name.count + value.count + 3 <= freeCapacity)
+    // Safe because there is room for all of it, and because no pointer leaves the closure that it is given to.
+    unsafe withUnsafeMutableBufferPointer { target, count in
+      guard var end = unsafe target.baseAddress?.advanced(by: count) else { return }
+      unsafe end.append(name)
+      unsafe end.initialize(to: UInt8(ascii: ":"))
+      unsafe end.advanced(by: 1).initialize(to: UInt8(ascii: " "))
+      unsafe end += 2
+      unsafe end.append(value)
+      unsafe end.initialize(to: 0)
+      count += name.count + value.count + 3
     }
+  }
+}
+
+extension UnsafeMutablePointer<UInt8> {
+  /// Writes the bytes, for which there has to be room, and points behind them.
+  @inline(__always)
+  fileprivate mutating func append(_ bytes: Span<UInt8>) {
+    unsafe bytes.withUnsafeBufferPointer { source in
+      guard let start = source.baseAddress else { return }
+      unsafe initialize(from: start, count: source.count)
+    }
+    unsafe self += bytes.count
   }
 }

@@ -42,15 +42,15 @@ public enum FieldSyntax {
   }
 
   /// Letters, digits and !#$%&'*+-.^_`|~: letters and the hyphen, which names consist of, before the rest.
-  @inline(__always)
-  private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+  @inlinable @inline(__always)
+  public static func isTokenCharacter(_ byte: UInt8) -> Bool {
     if (byte | 0x20) &- 0x61 < 26 || byte == 0x2D { return true }
     return byte < 128 && (byte < 64 ? otherTokensBelow64 : otherTokensFrom64) &>> UInt64(byte & 63) & 1 == 1
   }
 
   /// One bit for each byte that may stand in a token.
-  private static let otherTokensBelow64: UInt64 = 0x03FF_6CFA_0000_0000
-  private static let otherTokensFrom64: UInt64 = 0x57FF_FFFF_C7FF_FFFE
+  @inlinable static var otherTokensBelow64: UInt64 { 0x03FF_6CFA_0000_0000 }
+  @inlinable static var otherTokensFrom64: UInt64 { 0x57FF_FFFF_C7FF_FFFE }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

@@ -75,17 +75,12 @@ extension HeaderFields {
     return true
   }
 
+  @inline(__always)
   private mutating func write(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: Marks) -> Entry {
     if buffer.capacity - buffer.count < name.count + value.count + 3 { makeRoom(name.count + value.count + 3) }
     let entry = Entry(start: buffer.count, nameCount: name.count, valueCount: value.count, marks: marks)
     // All at once: each append of its own would look again whether the buffer is shared and large enough.
-    buffer.append(addingCapacity: entry.byteCount) { output in
-      output.append(copying: name)
-      output.append(UInt8(ascii: ":"))
-      output.append(UInt8(ascii: " "))
-      output.append(copying: value)
-      output.append(0)
-    }
+    buffer.append(addingCapacity: entry.byteCount) { $0.append(line: name, value) }
     return entry
   }
 

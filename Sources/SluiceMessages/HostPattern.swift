@@ -3,16 +3,16 @@
 /// `*.example.com` matches every name below `example.com` at any depth and not `example.com` itself. A scheme and a port
 /// may be given (`https://api.example.com:8443`); what is given must match, and nothing but the parsed origin is looked at.
 public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
-  enum Name: Sendable, Hashable {
-    case any
-    case exact(String)
-    /// With its leading dot.
-    case suffix(String)
+  @usableFromInline
+  enum Kind: Sendable, Hashable {
+    case any, exact, suffix
   }
 
-  let scheme: Origin.Scheme?
-  let name: Name
-  let port: UInt16?
+  @usableFromInline let scheme: Origin.Scheme?
+  @usableFromInline let kind: Kind
+  /// Apart from the kind, so that it is compared where it is; that of a suffix has its leading dot.
+  @usableFromInline let host: String
+  @usableFromInline let port: UInt16?
   public let description: String
 
   public init(_ text: String) throws(MessageError) {
@@ -25,28 +25,31 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     }
     if rest.hasPrefix("*."), rest.count > 2 {
       let origin = try Self.parse("x" + rest.dropFirst(), text)
-      self.init(scheme: scheme, name: .suffix(String(origin.host.dropFirst())), port: Self.port(rest, origin), text)
+      self.init(scheme: scheme, .suffix, String(origin.host.dropFirst()), port: Self.port(rest, origin), text)
     } else if rest == "*" {
-      self.init(scheme: scheme, name: .any, port: nil, text)
+      self.init(scheme: scheme, .any, "", port: nil, text)
     } else {
       let origin = try Self.parse(String(rest), text)
-      self.init(scheme: scheme, name: .exact(origin.host), port: Self.port(rest, origin), text)
+      self.init(scheme: scheme, .exact, origin.host, port: Self.port(rest, origin), text)
     }
   }
 
+  /// Inlined, so that a pattern in a list is not copied for it.
+  @inlinable
   public func matches(_ origin: Origin) -> Bool {
     if let scheme, scheme != origin.scheme { return false }
     if let port, port != origin.port { return false }
-    return switch name {
+    return switch kind {
     case .any: true
-    case .exact(let host): host == origin.host
-    case .suffix(let suffix): origin.host.hasSuffix(suffix) && origin.host.utf8.count > suffix.utf8.count
+    case .exact: host == origin.host
+    case .suffix: origin.host.hasSuffix(host) && origin.host.utf8.count > host.utf8.count
     }
   }
 
-  private init(scheme: Origin.Scheme?, name: Name, port: UInt16?, _ text: String) {
+  private init(scheme: Origin.Scheme?, _ kind: Kind, _ host: String, port: UInt16?, _ text: String) {
     self.scheme = scheme
-    self.name = name
+    self.kind = kind
+    self.host = host
     self.port = port
     description = text
   }

@@ -37,13 +37,10 @@ public struct Extraction: Sendable, Hashable {
 
   /// The same for a transaction that continues the trace, whatever family of headers it came in.
   public var parent: ParentContext {
-    var parent = ParentContext(baggage: baggage, sampling: sampling)
-    parent.refusals = refusals
-    guard let trace else { return parent }
+    guard let trace else { return ParentContext(baggage: baggage, sampling: sampling, refusals: refusals) }
     let isSaidByFlags = trace.sampling == .accepted || trace.sampling == .denied
-    parent.traceparent = trace.traceParent.description
-    parent.tracestate = trace.state
-    parent.sampling = isSaidByFlags ? nil : trace.sampling
-    return parent
+    return ParentContext(
+      trace.traceParent, tracestate: trace.state, baggage: baggage, sampling: isSaidByFlags ? nil : trace.sampling,
+      refusals: refusals)
   }
 }

@@ -1,17 +1,20 @@
-/// What the trace headers of one hop say, however a propagator spells it.
-public struct HopTrace: Sendable {
+/// What the trace headers of one hop say, however a propagator spells it. Handed around without copies.
+public struct HopTrace: ~Copyable, Sendable {
   /// The trace of the transaction, with a span id of this hop alone; nil where no trace headers are written.
   public let traceParent: TraceParent?
   /// Whether the trace is the caller's; else their `tracestate` belongs to nothing.
   public let isContinued: Bool
-  /// Whether every sampler after this one is to let the trace pass.
-  public let isDebug: Bool
+  /// What the headers say about recording the trace; `deferred` in what is handed on alone.
+  public let sampling: SamplingState
   public let parent: ParentContext
 
-  /// The `tracestate` that goes with the trace, valid or not; nil where the trace is not the caller's.
-  public var state: String? { isContinued ? parent.tracestate : nil }
+  /// The valid `tracestate` that goes with the trace; nil where the trace is not the caller's.
+  public var state: String? {
+    guard isContinued, let state = parent.content?.validState else { return nil }
+    return state.isEmpty ? nil : state
+  }
 
-  public var isSampled: Bool { traceParent?.flags.contains(.sampled) ?? false }
+  public var isSampled: Bool { sampling == .accepted || sampling == .debug }
 
   /// Continues the caller's trace, or begins one where theirs is absent or invalid.
   ///
@@ -19,39 +22,37 @@ public struct HopTrace: Sendable {
   ///   - newTraceID: the id of a trace that begins here. Its right seven bytes must be random, which is what the random flag
   ///     promises.
   ///   - spanID: not 0.
-  public init(_ parent: ParentContext, newTraceID: TraceID, spanID: UInt64, sampler: Sampler = Sampler()) {
-    self.parent = parent
-    let caller = Self.traceParent(of: parent)
-    var flags: TraceParent.Flags = caller?.flags.intersection(.random) ?? .random
-    let traceID = caller?.traceID ?? newTraceID
-    let sampling = parent.sampling ?? caller.map { $0.flags.contains(.sampled) ? .accepted : .denied }
-    let isSampled = sampler.samples(traceID, parent: sampling, state: caller == nil ? nil : parent.tracestate)
+  public init(_ parent: consuming ParentContext, newTraceID: TraceID, spanID: UInt64, sampler: Sampler = Sampler()) {
+    let caller = parent.caller
+    var flags: TraceParent.Flags = caller.trace?.flags.intersection(.random) ?? .random
+    let traceID = caller.trace?.traceID ?? newTraceID
+    let isSampled: Bool
+    if let decision = sampler.decision(caller.sampling) {
+      isSampled = decision
+    } else {
+      isSampled = sampler.samples(traceID, state: caller.trace == nil ? nil : parent.tracestate)
+    }
     if isSampled { flags.insert(.sampled) }
     traceParent = TraceParent(traceID: traceID, spanID: spanID, flags: flags)
-    isContinued = caller != nil
-    isDebug = isSampled && sampling == .debug
+    isContinued = caller.trace != nil
+    sampling = isSampled ? caller.sampling == .debug ? .debug : .accepted : .denied
+    self.parent = parent
   }
 
   /// Hands the caller's trace on as it is, without a span of ours; where there is none, none begins.
-  public init(handingOn parent: ParentContext) {
+  public init(handingOn parent: consuming ParentContext) {
+    let caller = parent.caller
+    traceParent = caller.trace
+    isContinued = caller.trace != nil
+    sampling = caller.sampling ?? .denied
     self.parent = parent
-    traceParent = Self.traceParent(of: parent)
-    isContinued = traceParent != nil
-    isDebug = parent.sampling == .debug
   }
 
-  /// The same without a trace: what is left is the baggage.
-  public var withoutTrace: HopTrace { HopTrace(baggageOf: parent) }
-
-  private init(baggageOf parent: ParentContext) {
+  /// No trace: what is left of what the caller gave is the baggage.
+  public init(baggageOf parent: consuming ParentContext) {
     self.parent = parent
     traceParent = nil
     isContinued = false
-    isDebug = false
-  }
-
-  private static func traceParent(of parent: ParentContext) -> TraceParent? {
-    guard let text = parent.traceparent else { return nil }
-    return try? TraceParent(text.utf8.span)
+    sampling = .denied
   }
 }

@@ -1,20 +1,106 @@
 /// The trace context that the caller gave, as the values of the W3C headers.
-public struct ParentContext: Sendable, Hashable {
-  public var traceparent: String?
-  public var tracestate: String?
-  public var baggage: String?
-  /// What the caller says about sampling, where `traceparent` cannot say it: that the decision is left open, that it is a
-  /// debug trace, or a decision for a trace that has yet to begin. Nil leaves it to the flags of `traceparent`.
-  public var sampling: SamplingState?
-  /// What the carrier of the context held and could not be used; for explanations.
-  public var refusals: [InvalidContext] = []
+///
+/// What of them is valid is found out once, when they are given, and not again in each hop.
+public struct ParentContext: Sendable {
+  /// Nil where nothing was given.
+  @usableFromInline private(set) var content: Content?
 
+  /// - Parameters:
+  ///   - sampling: what the caller says about sampling, where `traceparent` cannot say it: that the decision is left open,
+  ///     that it is a debug trace, or a decision for a trace that has yet to begin. Nil leaves it to the flags of `traceparent`.
+  ///   - refusals: what the carrier of the context held and could not be used; for explanations.
   public init(
-    traceparent: String? = nil, tracestate: String? = nil, baggage: String? = nil, sampling: SamplingState? = nil
+    traceparent: String? = nil, tracestate: String? = nil, baggage: String? = nil, sampling: SamplingState? = nil,
+    refusals: [InvalidContext] = []
   ) {
-    self.traceparent = traceparent
-    self.tracestate = tracestate
-    self.baggage = baggage
-    self.sampling = sampling
+    let isEmpty = traceparent == nil && tracestate == nil && baggage == nil && sampling == nil && refusals.isEmpty
+    guard !isEmpty else { return }
+    let trace = traceparent.flatMap { try? TraceParent($0.utf8.span) }
+    content = Content(trace, traceparent, tracestate, baggage, sampling, refusals)
+  }
+
+  /// For a trace that has been read already.
+  init(
+    _ trace: TraceParent, tracestate: String?, baggage: String?, sampling: SamplingState?, refusals: [InvalidContext]
+  ) {
+    let isValid = !trace.traceID.isZero && trace.spanID != 0
+    content = Content(
+      isValid ? trace : nil, isValid ? nil : trace.description, tracestate, baggage, sampling, refusals)
+  }
+
+  /// The trace, if it is valid, and the decision about one, by its flags where nothing else says it.
+  var caller: (trace: TraceParent?, sampling: SamplingState?) { content?.caller ?? (nil, nil) }
+
+  public var traceparent: String? { content.flatMap { $0.traceparent ?? $0.trace?.description } }
+  public var tracestate: String? { content?.tracestate }
+  public var baggage: String? { content?.baggage }
+  public var sampling: SamplingState? { content?.sampling }
+  public var refusals: [InvalidContext] { content?.refusals ?? [] }
+}
+
+extension ParentContext: Hashable {
+  public static func == (left: Self, right: Self) -> Bool {
+    left.content === right.content
+      || left.traceparent == right.traceparent && left.tracestate == right.tracestate && left.baggage == right.baggage
+        && left.sampling == right.sampling && left.refusals == right.refusals
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(traceparent)
+    hasher.combine(tracestate)
+    hasher.combine(baggage)
+    hasher.combine(sampling)
+    hasher.combine(refusals)
+  }
+}
+
+extension ParentContext {
+  /// Behind one reference, so that a copy costs one retain. What is read of it in a hop is read by its own methods: whoever
+  /// calls one keeps it, and nothing is counted.
+  @usableFromInline
+  final class Content: Sendable {
+    /// What ``traceparent`` says; nil where it is absent or not valid.
+    let trace: TraceParent?
+    /// As it was given; nil also where the trace had been read already.
+    let traceparent: String?
+    let tracestate: String?
+    let baggage: String?
+    /// What of ``tracestate`` is passed on; empty where it is absent or not valid.
+    @usableFromInline let validState: String
+    /// What of ``baggage`` is passed on.
+    @usableFromInline let validBaggage: String
+    let sampling: SamplingState?
+    let refusals: [InvalidContext]
+
+    init(
+      _ trace: TraceParent?, _ traceparent: String?, _ tracestate: String?, _ baggage: String?,
+      _ sampling: SamplingState?, _ refusals: [InvalidContext]
+    ) {
+      self.trace = trace
+      self.traceparent = traceparent
+      self.tracestate = tracestate
+      self.baggage = baggage
+      validState = tracestate.flatMap { TraceState.valid($0) } ?? ""
+      validBaggage = baggage.flatMap { Baggage.valid($0) } ?? ""
+      self.sampling = sampling
+      self.refusals = refusals
+    }
+
+    var caller: (trace: TraceParent?, sampling: SamplingState?) {
+      (trace, sampling ?? trace.map { $0.flags.contains(.sampled) ? .accepted : .denied })
+    }
+
+    /// - Returns: whether there is a state to pass on.
+    @inlinable @inline(never)
+    func placeState(_ headers: inout some HeaderSink) -> Bool {
+      guard !validState.isEmpty else { return false }
+      headers.place("tracestate".utf8.span, validState.utf8.span)
+      return true
+    }
+
+    @inlinable @inline(never)
+    func placeBaggage(_ headers: inout some HeaderSink) {
+      if !validBaggage.isEmpty { headers.place("baggage".utf8.span, validBaggage.utf8.span) }
+    }
   }
 }

@@ -8,7 +8,7 @@ public protocol Propagator: Sendable {
   init()
 
   /// Sets the family's headers; called once a hop, before bytes leave.
-  func inject(_ trace: HopTrace, into headers: inout some HeaderSink)
+  func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink)
 
   /// Reads the family's headers, and says what was there and is not valid.
   func extract(from carrier: some Carrier, into extraction: inout Extraction)

@@ -8,9 +8,25 @@ public struct Propagators: Sendable {
   /// The default of OpenTelemetry.
   public static let standard = Propagators([TraceContextPropagator(), BaggagePropagator()])
 
-  public var list: [any Propagator]
+  public var list: [any Propagator] { didSet { steps = list.map { Step($0) } } }
 
-  public init(_ list: [any Propagator]) { self.list = list }
+  /// The usual ones by what they are: to call one of the list costs a copy of its box.
+  @usableFromInline
+  enum Step: Sendable {
+    case traceContext, baggage, listed
+
+    init(_ propagator: any Propagator) {
+      self = propagator is TraceContextPropagator ? .traceContext : propagator is BaggagePropagator ? .baggage : .listed
+    }
+  }
+
+  /// For each of the list.
+  @usableFromInline private(set) var steps: [Step]
+
+  public init(_ list: [any Propagator]) {
+    self.list = list
+    steps = list.map { Step($0) }
+  }
 
   /// The propagator of that name, as `OTEL_PROPAGATORS` spells it.
   public static func named(_ name: String) -> (any Propagator)? { known.first { $0.name == name }?.init() }
@@ -29,7 +45,14 @@ public struct Propagators: Sendable {
     return extraction
   }
 
-  public func inject(_ trace: HopTrace, into headers: inout some HeaderSink) {
-    for propagator in list { propagator.inject(trace, into: &headers) }
+  @inlinable
+  public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
+    for index in steps.indices {
+      switch steps[index] {
+      case .traceContext: TraceContextPropagator().inject(trace, into: &headers)
+      case .baggage: BaggagePropagator().inject(trace, into: &headers)
+      case .listed: list[index].inject(trace, into: &headers)
+      }
+    }
   }
 }

@@ -41,6 +41,11 @@ public struct Sampler: Sendable, Hashable {
   ///   - parent: the caller's decision; nil without one.
   ///   - state: the `tracestate` of the trace, which may bring a random value of its own.
   public func samples(_ traceID: TraceID, parent: SamplingState?, state: String?) -> Bool {
+    decision(parent) ?? samples(traceID, state: state)
+  }
+
+  /// What is decided without a look at the trace.
+  func decision(_ parent: SamplingState?) -> Bool? {
     if isParentBased {
       switch parent {
       case .accepted, .debug: return true
@@ -49,7 +54,10 @@ public struct Sampler: Sendable, Hashable {
       }
     }
     if threshold == 0 { return true }
-    if threshold == Self.values { return false }
+    return threshold == Self.values ? false : nil
+  }
+
+  func samples(_ traceID: TraceID, state: String?) -> Bool {
     let random = state.flatMap { OpenTelemetryState.randomValue($0.utf8.span) } ?? traceID.low & (Self.values - 1)
     return random >= threshold
   }

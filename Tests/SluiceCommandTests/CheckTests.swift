@@ -15,6 +15,14 @@ import Testing
       "{\"plugins\":\n {\"a\": {\"library\": \"x.so\", \"config\": {\"token\": {\"env\": \"NOT_SET_ANYWHERE\"}}}}}",
       ":2: plugins.a.config.token: the environment variable \"NOT_SET_ANYWHERE\" is not set"
     ),
+    (
+      "{\"plugins\":\n {\"h\": {\"builtin\": \"headers\", \"config\": {\"host\": [\"a\"]}}}}",
+      ":2: plugins.h.config.host: unknown key \"host\"; did you mean \"hosts\"?"
+    ),
+    (
+      "{\"plugins\":\n {\"h\": {\"builtin\": \"headers\", \"config\": {\"sampler\": {\"type\": \"on\"}}}}}",
+      ":2: plugins.h.config.sampler.type: expected one of \"always_on\", "
+    ),
     ("{\n \"request\": [\"nobody\"]\n}", ":2: request[0]: no plugin is named \"nobody\""),
     ("{\"deadline\": \"soon\"}", ":1: deadline: expected a duration"), ("{", "no JSON"),
   ])

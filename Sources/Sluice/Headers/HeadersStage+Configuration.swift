@@ -29,7 +29,7 @@ extension HeadersStage.Settings {
     requestIDHeader = try Self.requestIDHeader(node, configuration)
     session = try node["sessionId"].map { node throws(ConfigurationError) in try Self.session(node) }
     var names = traces.propagators.headerNames
-    names += [requestIDHeader, session?.header].compactMap(\.self).map { Self.lowercased($0) }
+    names += [requestIDHeader, session?.header ?? []].filter { !$0.isEmpty }.map { Self.lowercased($0) }
     fields = try Self.fixed(node["static"], names, configuration.redaction)
     if let word = node["existing"] { existing = try word.word(ExistingHeaders.self) }
   }
@@ -37,14 +37,14 @@ extension HeadersStage.Settings {
   /// Absent takes the header that the request id is read from; null, for the whole or for `header`, sends none.
   private static func requestIDHeader(
     _ node: ConfigurationNode, _ configuration: Configuration
-  ) throws(ConfigurationError) -> [UInt8]? {
+  ) throws(ConfigurationError) -> [UInt8] {
     guard let value = node.value["requestId"] else {
       try node.checkSettable(configuration.requestIDHeader)
       return Array(configuration.requestIDHeader.utf8)
     }
-    guard !value.isNull, let requestID = node["requestId"] else { return nil }
+    guard !value.isNull, let requestID = node["requestId"] else { return [] }
     try requestID.checkObject(["header"])
-    if requestID.value["header"]?.isNull == true { return nil }
+    if requestID.value["header"]?.isNull == true { return [] }
     if let header = requestID["header"] { return Array(try header.settableName().utf8) }
     try requestID.checkSettable(configuration.requestIDHeader)
     return Array(configuration.requestIDHeader.utf8)

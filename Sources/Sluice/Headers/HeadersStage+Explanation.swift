@@ -79,7 +79,7 @@ extension HeadersStage {
 
   /// Why a header of a kind that the host gets was not written.
   private func absence(
-    of header: PlannedHeader, _ trace: HopTrace, _ headers: ExplainedHeaders
+    of header: PlannedHeader, _ trace: borrowing HopTrace, _ headers: ExplainedHeaders
   ) -> (HeaderDecision.Reason, String?) {
     let refused = trace.parent.refusals.first { FieldSyntax.equals($0.header.utf8.span, header.lowercased) }
     if header.kind == .baggage {

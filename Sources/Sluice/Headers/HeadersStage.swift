@@ -15,8 +15,8 @@ final class HeadersStage: Interceptor {
   struct Settings: Sendable {
     var hosts = HostList()
     var traces = TraceSettings()
-    /// Nil sends no request id.
-    var requestIDHeader: [UInt8]?
+    /// Empty sends no request id.
+    var requestIDHeader: [UInt8] = []
     /// Nil sends no session id.
     var session: (header: [UInt8], id: SessionID)?
     /// The fixed headers.
@@ -57,9 +57,15 @@ final class HeadersStage: Interceptor {
 
   /// Writes the headers of those kinds.
   func write(_ exchange: Exchange, _ kinds: HeaderKinds, _ headers: inout some MarkingSink) {
-    let propagators = propagators(for: kinds)
-    if !propagators.isEmpty { propagators.inject(settings.traces.trace(exchange), into: &headers) }
-    if kinds.contains(.requestID), let name = settings.requestIDHeader {
+    if kinds.isSuperset(of: [.trace, .baggage]) {
+      write(settings.traces.propagators, exchange, &headers)
+    } else if kinds.contains(.trace) {
+      write(traceAlone, exchange, &headers)
+    } else if kinds.contains(.baggage) {
+      write(baggageAlone, exchange, &headers)
+    }
+    if kinds.contains(.requestID), !settings.requestIDHeader.isEmpty {
+      let name = settings.requestIDHeader
       let requestID = exchange.requestID
       headers.place(name.span, requestID.utf8.span)
     }
@@ -79,10 +85,8 @@ final class HeadersStage: Interceptor {
     }
   }
 
-  private func propagators(for kinds: HeaderKinds) -> Propagators {
-    if kinds.isSuperset(of: [.trace, .baggage]) { return settings.traces.propagators }
-    if kinds.contains(.trace) { return traceAlone }
-    return kinds.contains(.baggage) ? baggageAlone : Propagators([])
+  private func write(_ propagators: Propagators, _ exchange: Exchange, _ headers: inout some MarkingSink) {
+    if !propagators.isEmpty { propagators.inject(settings.traces.trace(exchange), into: &headers) }
   }
 
   static func refusal(_ name: String) -> StageFailure {

@@ -30,9 +30,13 @@ struct HostList: Sendable {
   var exclusions: [Exclusion] = []
 
   func place(of origin: Origin) -> Place {
-    if let index = exclusions.firstIndex(where: { $0.pattern.matches(origin) }) { return .excluded(index) }
+    // Through spans, which look at the patterns where they are: each copy of one counts references.
+    let exclusions = self.exclusions.span
+    for index in exclusions.indices where exclusions[index].pattern.matches(origin) { return .excluded(index) }
     if self.origin == origin { return .base }
-    return entries.firstIndex { $0.pattern.matches(origin) }.map { .entry($0) } ?? .unlisted
+    let entries = self.entries.span
+    for index in entries.indices where entries[index].pattern.matches(origin) { return .entry(index) }
+    return .unlisted
   }
 
   func kinds(at place: Place) -> HeaderKinds {

@@ -18,7 +18,7 @@ extension HeadersStage.Settings {
   /// In the order in which they are written, then those that are usual and left out.
   var planned: [PlannedHeader] {
     var headers = traces.propagators.list.flatMap { Self.planned(of: type(of: $0)) }
-    if let header = requestIDHeader { headers.append(PlannedHeader(kind: .requestID, name: Self.text(header))) }
+    if !requestIDHeader.isEmpty { headers.append(PlannedHeader(kind: .requestID, name: Self.text(requestIDHeader))) }
     if let session { headers.append(PlannedHeader(kind: .sessionID, name: Self.text(session.header))) }
     headers += fields.map { PlannedHeader(kind: .fixed, name: Self.text($0.name)) }
     let kinds = Set(headers.map(\.kind))

@@ -18,10 +18,11 @@ struct TraceSettings: Sendable {
   func trace(_ exchange: Exchange) -> HopTrace {
     if isDisabled { return HopTrace(handingOn: exchange.parent) }
     var spanID: UInt64 = 0
-    while spanID == 0 { spanID = exchange.loop.random.next() }
+    while spanID == 0 { spanID = exchange.randomBits() }
     let trace = HopTrace(
       exchange.parent, newTraceID: TraceID(high: exchange.id.high, low: exchange.id.low), spanID: spanID,
       sampler: sampler)
-    return isSampledOnly && !trace.isSampled ? trace.withoutTrace : trace
+    if isSampledOnly, !trace.isSampled { return HopTrace(baggageOf: exchange.parent) }
+    return trace
   }
 }

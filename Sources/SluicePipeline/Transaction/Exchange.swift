@@ -63,6 +63,9 @@ public final class Exchange: @unchecked Sendable {
   /// For a copy, whose request may have been changed since the id was asked for.
   func keepRequestID(_ id: String) { requestID = id }
 
+  /// 64 random bits, for ids. [loop]
+  public func randomBits() -> UInt64 { loop.random.next() }
+
   /// The status of the response, 0 without one; while a document is the truth, not up to date. Reached in place: reading
   /// the optional response would copy and retain all of it.
   public var responseStatus: Int { Self.status(&nativeResponse) }

@@ -43,6 +43,16 @@ public enum B3: Sendable, Hashable {
     }
   }
 
+  /// How a state is spelled in the header `b3`; nil for the one that is said by its absence.
+  static func character(_ sampling: SamplingState) -> UInt8? {
+    switch sampling {
+    case .deferred: nil
+    case .denied: UInt8(ascii: "0")
+    case .accepted: UInt8(ascii: "1")
+    case .debug: UInt8(ascii: "d")
+    }
+  }
+
   /// An id of 64 bits is the right half of one of 128.
   static func traceID(
     _ text: Span<UInt8>, _ range: Range<Int>, _ header: String

@@ -5,14 +5,15 @@ public struct B3Propagator: Propagator {
 
   public init() {}
 
-  public func inject(_ trace: HopTrace, into headers: inout some HeaderSink) {
+  public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     guard let parent = trace.traceParent else { return }
     var value = InlineArray<51, UInt8>(repeating: UInt8(ascii: "-"))
     var output = value.mutableSpan
     parent.traceID.write(to: &output, at: 0)
-    Hexadecimal.write(parent.spanID, digits: 16, to: &output, at: 33)
-    output[50] = trace.isDebug ? UInt8(ascii: "d") : trace.isSampled ? UInt8(ascii: "1") : UInt8(ascii: "0")
-    headers.place("b3".utf8.span, value.span)
+    Hexadecimal.write(parent.spanID, to: &output, at: 33)
+    // Who leaves the decision open says nothing about it ("Sampling State").
+    if let state = B3.character(trace.sampling) { output[50] = state }
+    headers.place("b3".utf8.span, value.span.extracting(0..<(trace.sampling == .deferred ? 49 : 51)))
   }
 
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
@@ -27,7 +28,7 @@ public struct B3MultiPropagator: Propagator {
 
   public init() {}
 
-  public func inject(_ trace: HopTrace, into headers: inout some HeaderSink) {
+  public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     guard let parent = trace.traceParent else { return }
     var traceID = InlineArray<32, UInt8>(repeating: 0)
     var output = traceID.mutableSpan
@@ -36,16 +37,18 @@ public struct B3MultiPropagator: Propagator {
     guard headers.place(B3.traceIDHeader.utf8.span, traceID.span) else { return }
     var spanID = InlineArray<16, UInt8>(repeating: 0)
     var digits = spanID.mutableSpan
-    Hexadecimal.write(parent.spanID, digits: 16, to: &digits, at: 0)
+    Hexadecimal.write(parent.spanID, to: &digits, at: 0)
     headers.place(B3.spanIDHeader.utf8.span, spanID.span)
-    // The parent of their span would not be ours, and the debug flag takes the place of the decision.
+    // The parent of their span would not be ours.
     headers.withdraw(B3.parentSpanIDHeader.utf8.span)
-    headers.withdraw((trace.isDebug ? B3.sampledHeader : B3.flagsHeader).utf8.span)
-    if trace.isDebug {
-      headers.place(B3.flagsHeader.utf8.span, "1".utf8.span)
-    } else {
-      headers.place(B3.sampledHeader.utf8.span, (trace.isSampled ? "1" : "0").utf8.span)
-    }
+    // The debug flag takes the place of the decision, and one that is left open is absent.
+    place(B3.sampledHeader, trace.sampling == .accepted ? "1" : trace.sampling == .denied ? "0" : nil, &headers)
+    place(B3.flagsHeader, trace.sampling == .debug ? "1" : nil, &headers)
+  }
+
+  private func place(_ header: String, _ value: String?, _ headers: inout some HeaderSink) {
+    guard let value else { return headers.withdraw(header.utf8.span) }
+    headers.place(header.utf8.span, value.utf8.span)
   }
 
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {

@@ -8,15 +8,15 @@ public struct DatadogPropagator: Propagator {
 
   public init() {}
 
-  public func inject(_ trace: HopTrace, into headers: inout some HeaderSink) {
+  public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     // A trace id whose lower half is zero has no spelling here. Who has set the trace id speaks of another trace.
     guard let parent = trace.traceParent, parent.traceID.low != 0,
       headers.place(Datadog.traceIDHeader.utf8.span, String(parent.traceID.low).utf8.span)
     else { return }
     headers.place(Datadog.parentIDHeader.utf8.span, String(parent.spanID).utf8.span)
     let state = trace.state.flatMap { DatadogState($0) } ?? DatadogState()
-    let priority = String(state.priority(isSampled: trace.isSampled))
-    headers.place(Datadog.priorityHeader.utf8.span, priority.utf8.span)
+    let isOpen = trace.sampling == .deferred
+    place(Datadog.priorityHeader, isOpen ? "" : String(state.priority(isSampled: trace.isSampled)), &headers)
     place(Datadog.originHeader, state.origin ?? "", &headers)
     place(Datadog.tagsHeader, Self.tags(parent.traceID, state), &headers)
   }

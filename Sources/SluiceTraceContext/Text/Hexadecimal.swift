@@ -1,15 +1,20 @@
 /// Numbers in lower-case hexadecimal of fixed width, without strings: upper case is refused (W3C Trace Context §2.2.2).
+///
+/// Eight digits are read and written at once, as the bytes of one number: every header of a trace is made of them.
 enum Hexadecimal {
   /// The number that the bytes of a range spell; nil where one of them is no lower-case digit. At most 16 digits.
   static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64? {
     var number: UInt64 = 0
-    for index in range {
-      let byte = bytes[index]
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(byte &- UInt8(ascii: "0"))
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(byte &- UInt8(ascii: "a") &+ 10)
-      default: return nil
-      }
+    var index = range.lowerBound
+    while index + 8 <= range.upperBound {
+      guard let digits = value(ofDigits: word(bytes, index)) else { return nil }
+      number = number << 32 | digits
+      index += 8
+    }
+    while index < range.upperBound {
+      guard let digit = value(of: bytes[index]) else { return nil }
+      number = number << 4 | digit
+      index += 1
     }
     return number
   }
@@ -18,20 +23,69 @@ enum Hexadecimal {
   static func text(_ number: UInt64) -> String {
     var digits = InlineArray<16, UInt8>(repeating: 0)
     var output = digits.mutableSpan
-    write(number, digits: 16, to: &output, at: 0)
+    write(number, to: &output, at: 0)
     return String(copying: digits.span)
   }
 
-  /// Writes the last `digits` digits of a number, beginning at `start`.
+  /// Writes 16 digits, beginning at `start`.
   @inline(__always)
-  static func write(_ number: UInt64, digits: Int, to output: inout MutableSpan<UInt8>, at start: Int) {
-    var rest = number
-    var index = start + digits
-    while index > start {
-      index -= 1
-      let digit = UInt8(truncatingIfNeeded: rest) & 15
-      output[index] = digit &+ (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") &- 10)
-      rest >>= 4
+  static func write(_ number: UInt64, to output: inout MutableSpan<UInt8>, at start: Int) {
+    store(digits(of: number >> 32), to: &output, at: start)
+    store(digits(of: number & 0xFFFF_FFFF), to: &output, at: start + 8)
+  }
+
+  /// The digit of four bits.
+  static func digit(_ value: UInt8) -> UInt8 { value &+ (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") &- 10) }
+
+  private static func value(of digit: UInt8) -> UInt64? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(digit &- UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(digit &- UInt8(ascii: "a") &+ 10)
+    default: nil
     }
   }
+
+  /// Eight bytes, the first of them the lowest.
+  @inline(__always)
+  private static func word(_ bytes: Span<UInt8>, _ start: Int) -> UInt64 {
+    let eight = bytes.extracting(start..<start + 8)
+    var word: UInt64 = 0
+    for index in 0..<8 { word |= UInt64(eight[index]) << UInt64(8 * index) }
+    return word
+  }
+
+  @inline(__always)
+  private static func store(_ word: UInt64, to output: inout MutableSpan<UInt8>, at start: Int) {
+    for index in 0..<8 { output[start + index] = UInt8(truncatingIfNeeded: word >> UInt64(8 * index)) }
+  }
+
+  /// What eight digits spell; nil where one byte is none.
+  @inline(__always)
+  private static func value(ofDigits word: UInt64) -> UInt64? {
+    // Bit 6 tells letters from figures; the low half of a letter is its value less nine.
+    let values = word & each(0x0F) &+ (word >> 6 & each(0x01)) &* 9
+    guard values & each(0xF0) == 0, characters(values) == word else { return nil }
+    let pairs = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
+    let fours = (pairs << 8 | pairs >> 16) & 0x0000_FFFF_0000_FFFF
+    return (fours << 16 | fours >> 32) & 0xFFFF_FFFF
+  }
+
+  /// The eight digits of 32 bits, the first of them in the lowest byte.
+  @inline(__always)
+  private static func digits(of number: UInt64) -> UInt64 {
+    let fours = (number << 32 | number >> 16) & 0x0000_FFFF_0000_FFFF
+    let pairs = (fours << 16 | fours >> 8) & 0x00FF_00FF_00FF_00FF
+    return characters((pairs << 8 | pairs >> 4) & each(0x0F))
+  }
+
+  /// Turns each byte, 0 to 15, into its digit.
+  @inline(__always)
+  private static func characters(_ values: UInt64) -> UInt64 {
+    let letters = (values &+ each(0x06)) >> 4 & each(0x01)
+    return values &+ each(UInt64(UInt8(ascii: "0"))) &+ letters &* UInt64(UInt8(ascii: "a") - 10 - UInt8(ascii: "0"))
+  }
+
+  /// The same byte eight times.
+  @inline(__always)
+  private static func each(_ byte: UInt64) -> UInt64 { byte &* 0x0101_0101_0101_0101 }
 }

@@ -20,5 +20,10 @@ enum ListSyntax {
     return start..<end
   }
 
+  /// Moves the position to the first byte that is no blank, or to the end.
+  static func skipBlanks(_ text: Span<UInt8>, _ position: inout Int) {
+    while position < text.count, isBlank(text[position]) { position += 1 }
+  }
+
   static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

@@ -22,14 +22,25 @@ public enum Baggage {
     return members.isEmpty ? .nothing : .members(members)
   }
 
+  /// What of a text is passed on; nil where that is nothing.
+  static func valid(_ text: String) -> String? {
+    switch content(text.utf8.span) {
+    case .nothing: nil
+    case .part(let range):
+      range.count == text.utf8.count ? text : String(copying: text.utf8.span.extracting(range))
+    case .members(let members): String(copying: members.span)
+    }
+  }
+
   private static func isIntact(_ text: Span<UInt8>) -> Bool {
     var position = 0
     var members = 0
-    while let member = ListSyntax.nextMember(text, &position) {
+    while members < maximumMembers, skipMember(text, &position) {
+      if position == text.count { return true }
       members += 1
-      guard members <= maximumMembers, isMember(text, member) else { return false }
+      position += 1
     }
-    return true
+    return false
   }
 
   /// Leaves invalid members out and ends before the first one that passes a limit.
@@ -49,30 +60,42 @@ public enum Baggage {
 
   /// `key=value`, then any number of properties: `;key` or `;key=value`.
   static func isMember(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
-    var position = range.lowerBound
-    var isProperty = false
-    while position <= range.upperBound {
-      var end = position
-      while end < range.upperBound, text[end] != UInt8(ascii: ";") { end += 1 }
-      guard isPair(text, position..<end, needsValue: !isProperty) else { return false }
-      isProperty = true
-      position = end + 1
+    let member = text.extracting(range)
+    var position = 0
+    return skipMember(member, &position) && position == member.count
+  }
+
+  /// Reads a member up to a comma or the end; false where that is not what stands there.
+  private static func skipMember(_ text: Span<UInt8>, _ position: inout Int) -> Bool {
+    guard skipPair(text, &position, needsValue: true) else { return false }
+    while position < text.count, text[position] == UInt8(ascii: ";") {
+      position += 1
+      guard skipPair(text, &position, needsValue: false) else { return false }
     }
+    return position == text.count || text[position] == UInt8(ascii: ",")
+  }
+
+  /// Reads `key` or `key=value` and the blanks around both.
+  @inline(__always)
+  private static func skipPair(_ text: Span<UInt8>, _ position: inout Int, needsValue: Bool) -> Bool {
+    ListSyntax.skipBlanks(text, &position)
+    let key = position
+    while position < text.count, FieldSyntax.isTokenCharacter(text[position]) { position += 1 }
+    guard position > key else { return false }
+    ListSyntax.skipBlanks(text, &position)
+    guard position < text.count, text[position] == UInt8(ascii: "=") else { return !needsValue }
+    position += 1
+    ListSyntax.skipBlanks(text, &position)
+    while position < text.count, isOctet(text[position]) { position += 1 }
+    ListSyntax.skipBlanks(text, &position)
     return true
   }
 
-  private static func isPair(_ text: Span<UInt8>, _ range: Range<Int>, needsValue: Bool) -> Bool {
-    var equals = range.lowerBound
-    while equals < range.upperBound, text[equals] != UInt8(ascii: "=") { equals += 1 }
-    let key = ListSyntax.trimmed(text, range.lowerBound..<equals)
-    guard FieldSyntax.isToken(text.extracting(key)) else { return false }
-    guard equals < range.upperBound else { return !needsValue }
-    for index in ListSyntax.trimmed(text, equals + 1..<range.upperBound) where !isOctet(text[index]) { return false }
-    return true
-  }
-
-  /// `baggage-octet`; commas and semicolons have been taken for delimiters already.
+  /// `baggage-octet`: printable, save blanks, quotation marks, commas, semicolons and backslashes.
   private static func isOctet(_ byte: UInt8) -> Bool {
-    byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\\"): false
+    default: byte > 0x20 && byte < 0x7F
+    }
   }
 }

@@ -3,15 +3,11 @@ public struct BaggagePropagator: Propagator {
   public static let name = "baggage"
   public static let headerNames = ["baggage"]
 
-  public init() {}
+  @inlinable public init() {}
 
-  public func inject(_ trace: HopTrace, into headers: inout some HeaderSink) {
-    guard let text = trace.parent.baggage else { return }
-    switch Baggage.content(text.utf8.span) {
-    case .nothing: return
-    case .part(let range): headers.place("baggage".utf8.span, text.utf8.span.extracting(range))
-    case .members(let members): headers.place("baggage".utf8.span, members.span)
-    }
+  @inlinable
+  public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
+    trace.parent.content?.placeBaggage(&headers)
   }
 
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {

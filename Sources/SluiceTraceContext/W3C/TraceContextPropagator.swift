@@ -3,16 +3,15 @@ public struct TraceContextPropagator: Propagator {
   public static let name = "tracecontext"
   public static let headerNames = ["traceparent", "tracestate"]
 
-  public init() {}
+  @inlinable public init() {}
 
-  public func inject(_ trace: HopTrace, into headers: inout some HeaderSink) {
+  @inlinable
+  public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     guard let value = trace.traceParent?.value else { return }
     // Who has set traceparent speaks of another trace, to which our state says nothing.
     guard headers.place("traceparent".utf8.span, value.span) else { return }
-    guard let state = trace.state, let content = TraceState.content(state.utf8.span) else {
-      return headers.withdraw("tracestate".utf8.span)
-    }
-    headers.place("tracestate".utf8.span, state.utf8.span.extracting(content))
+    if trace.isContinued, trace.parent.content?.placeState(&headers) == true { return }
+    headers.withdraw("tracestate".utf8.span)
   }
 
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {

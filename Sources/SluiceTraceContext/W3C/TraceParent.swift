@@ -57,10 +57,12 @@ public struct TraceParent: Sendable, Hashable {
   public var value: InlineArray<55, UInt8> {
     var text = InlineArray<55, UInt8>(repeating: UInt8(ascii: "-"))
     var output = text.mutableSpan
-    Hexadecimal.write(0, digits: 2, to: &output, at: 0)
+    output[0] = UInt8(ascii: "0")
+    output[1] = UInt8(ascii: "0")
     traceID.write(to: &output, at: 3)
-    Hexadecimal.write(spanID, digits: 16, to: &output, at: 36)
-    Hexadecimal.write(UInt64(flags.rawValue), digits: 2, to: &output, at: 53)
+    Hexadecimal.write(spanID, to: &output, at: 36)
+    output[53] = Hexadecimal.digit(flags.rawValue >> 4)
+    output[54] = Hexadecimal.digit(flags.rawValue & 15)
     return text
   }
 
@@ -80,9 +82,10 @@ public struct TraceID: Sendable, Hashable {
   var isZero: Bool { high | low == 0 }
 
   /// Writes 32 digits.
+  @inline(__always)
   func write(to output: inout MutableSpan<UInt8>, at start: Int) {
-    Hexadecimal.write(high, digits: 16, to: &output, at: start)
-    Hexadecimal.write(low, digits: 16, to: &output, at: start + 16)
+    Hexadecimal.write(high, to: &output, at: start)
+    Hexadecimal.write(low, to: &output, at: start + 16)
   }
 }
 

@@ -8,12 +8,22 @@ public enum TraceState {
   public static func content(_ text: Span<UInt8>) -> Range<Int>? {
     var position = 0
     var members = 0
-    while let member = ListSyntax.nextMember(text, &position) {
-      if member.isEmpty { continue }
-      members += 1
-      guard members <= maximumMembers, isMember(text, member) else { return nil }
+    while true {
+      ListSyntax.skipBlanks(text, &position)
+      if position < text.count, text[position] != UInt8(ascii: ",") {
+        members += 1
+        guard members <= maximumMembers, skipMember(text, &position) else { return nil }
+      }
+      if position == text.count { break }
+      position += 1
     }
     return members == 0 ? nil : ListSyntax.trimmed(text, 0..<text.count)
+  }
+
+  /// What of a text is passed on; nil where that is nothing.
+  static func valid(_ text: String) -> String? {
+    guard let content = content(text.utf8.span) else { return nil }
+    return content.count == text.utf8.count ? text : String(copying: text.utf8.span.extracting(content))
   }
 
   /// Whether there is nothing but blanks and commas.
@@ -37,39 +47,35 @@ public enum TraceState {
     return nil
   }
 
-  private static func isMember(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
-    var equals = range.lowerBound
-    while equals < range.upperBound, text[equals] != UInt8(ascii: "=") { equals += 1 }
-    return isKey(text, range.lowerBound..<equals) && equals < range.upperBound
-      && isValue(text, equals + 1..<range.upperBound)
+  /// Reads `key=value` and the blanks after it, up to a comma or the end; false where that is not what stands there.
+  private static func skipMember(_ text: Span<UInt8>, _ position: inout Int) -> Bool {
+    let key = position
+    while position < text.count, isKeyCharacter(text[position]) { position += 1 }
+    guard (1...256).contains(position - key), isLetterOrDigit(text[key]), position < text.count,
+      text[position] == UInt8(ascii: "=")
+    else { return false }
+    position += 1
+    let value = position
+    while position < text.count, isValueCharacter(text[position]) { position += 1 }
+    var end = position
+    // Spaces may stand in a value, and at its end belong to the list.
+    while end > value, text[end - 1] == 0x20 { end -= 1 }
+    ListSyntax.skipBlanks(text, &position)
+    return (1...256).contains(end - value) && (position == text.count || text[position] == UInt8(ascii: ","))
   }
 
-  private static func isKey(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
-    guard (1...256).contains(range.count), isLetterOrDigit(text[range.lowerBound]) else { return false }
-    for index in range {
-      switch text[index] {
-      case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "*"), UInt8(ascii: "/"), UInt8(ascii: "@"): continue
-      case let byte where isLetterOrDigit(byte): continue
-      default: return false
-      }
+  private static func isKeyCharacter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "*"), UInt8(ascii: "/"), UInt8(ascii: "@"): true
+    default: isLetterOrDigit(byte)
     }
-    return true
   }
 
-  /// A final space cannot occur: it would belong to the list.
-  private static func isValue(_ text: Span<UInt8>, _ range: Range<Int>) -> Bool {
-    guard (1...256).contains(range.count) else { return false }
-    for index in range {
-      let byte = text[index]
-      guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "=") else { return false }
-    }
-    return true
+  private static func isValueCharacter(_ byte: UInt8) -> Bool {
+    byte &- 0x20 < 0x5F && byte != UInt8(ascii: ",") && byte != UInt8(ascii: "=")
   }
 
   private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-    default: false
-    }
+    byte &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10
   }
 }

@@ -5,12 +5,13 @@ public struct XRayPropagator: Propagator {
 
   public init() {}
 
-  public func inject(_ trace: HopTrace, into headers: inout some HeaderSink) {
+  public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     guard let parent = trace.traceParent else { return }
     let traceID = Hexadecimal.text(parent.traceID.high) + Hexadecimal.text(parent.traceID.low)
+    // Who leaves the decision open says nothing about it.
+    let decision = trace.sampling == .deferred ? "" : ";Sampled=\(trace.isSampled ? 1 : 0)"
     let value =
-      "Root=1-\(traceID.prefix(8))-\(traceID.dropFirst(8));Parent=\(Hexadecimal.text(parent.spanID))"
-      + ";Sampled=\(trace.isSampled ? 1 : 0)"
+      "Root=1-\(traceID.prefix(8))-\(traceID.dropFirst(8));Parent=\(Hexadecimal.text(parent.spanID))\(decision)"
     headers.place(XRay.header.utf8.span, value.utf8.span)
   }
 

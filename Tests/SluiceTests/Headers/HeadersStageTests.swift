@@ -88,8 +88,8 @@ import Testing
   }
 
   @Test func `a state with a bad member is dropped, and the trace goes on`() async throws {
-    var parent = Self.parent
-    parent.tracestate = "vendor=opaque,BAD=1"
+    let parent = ParentContext(
+      traceparent: Self.parent.traceparent, tracestate: "vendor=opaque,BAD=1", baggage: Self.parent.baggage)
     let lines = try await Self.arrived("{\"hosts\": [\"*\"]}", parent: parent)
     #expect(lines.first("traceparent")?.contains("0123456789abcdef0011223344556677") == true)
     #expect(lines.first("tracestate") == nil)

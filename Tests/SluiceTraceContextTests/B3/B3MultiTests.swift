@@ -90,6 +90,33 @@ import Testing
     #expect(multi["X-B3-Flags"] == (sent == "d" ? "1" : nil))
   }
 
+  @Test func `A4: a decision that is left open stays open where the trace is only handed on`() {
+    let parent = Propagators.of("b3").extract(["b3": "\(Self.trace)-\(Self.span)"]).parent
+    #expect(Propagators.of("b3").inject(HopTrace(handingOn: parent)) == ["b3": "\(Self.trace)-\(Self.span)"])
+    #expect(
+      Propagators.of("b3multi").inject(HopTrace(handingOn: parent))
+        == ["X-B3-TraceId": Self.trace, "X-B3-SpanId": Self.span])
+    #expect(
+      Propagators.of("datadog").inject(HopTrace(handingOn: parent)) == [
+        "x-datadog-trace-id": "4822678189205111", "x-datadog-parent-id": "9843086184167632639",
+        "x-datadog-tags": "_dd.p.tid=0123456789abcdef",
+      ])
+    #expect(
+      Propagators.of("xray").inject(HopTrace(handingOn: parent))
+        == ["X-Amzn-Trace-Id": "Root=1-01234567-89abcdef0011223344556677;Parent=\(Self.span)"])
+    // Trace Context has no way to say it.
+    #expect(
+      Propagators.of("tracecontext").inject(HopTrace(handingOn: parent))
+        == ["traceparent": "00-\(Self.trace)-\(Self.span)-00"])
+  }
+
+  @Test(arguments: ["0", "1", "d"])
+  func `A4: handing on writes the decision that was made`(decision: String) {
+    let text = "\(Self.trace)-\(Self.span)-\(decision)"
+    let parent = Propagators.of("b3").extract(["b3": text]).parent
+    #expect(Propagators.of("b3").inject(HopTrace(handingOn: parent)) == ["b3": text])
+  }
+
   @Test func `what the sender left open is decided by the sampler`() {
     let lines: Lines = ["b3": "\(Self.trace)-\(Self.span)"]
     #expect(Propagators.of("b3").relay(lines)["b3"]?.hasSuffix("-1") == true)

@@ -24,7 +24,7 @@ extension Propagators {
     inject(HopTrace(extract(lines).parent, newTraceID: .new, spanID: newSpanID, sampler: sampler))
   }
 
-  func inject(_ trace: HopTrace) -> HeaderFields {
+  func inject(_ trace: borrowing HopTrace) -> HeaderFields {
     var sink = FieldSink()
     inject(trace, into: &sink)
     return sink.fields
