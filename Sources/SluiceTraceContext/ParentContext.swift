@@ -31,11 +31,41 @@ public struct ParentContext: Sendable {
   /// The trace, if it is valid, and the decision about one, by its flags where nothing else says it.
   var caller: (trace: TraceParent?, sampling: SamplingState?) { content?.caller ?? (nil, nil) }
 
-  public var traceparent: String? { content.flatMap { $0.traceparent ?? $0.trace?.description } }
-  public var tracestate: String? { content?.tracestate }
-  public var baggage: String? { content?.baggage }
-  public var sampling: SamplingState? { content?.sampling }
-  public var refusals: [InvalidContext] { content?.refusals ?? [] }
+  public var traceparent: String? {
+    get { content.flatMap { $0.traceparent ?? $0.trace?.description } }
+    set {
+      self = ParentContext(
+        traceparent: newValue, tracestate: tracestate, baggage: baggage, sampling: sampling, refusals: refusals)
+    }
+  }
+  public var tracestate: String? {
+    get { content?.tracestate }
+    set {
+      self = ParentContext(
+        traceparent: traceparent, tracestate: newValue, baggage: baggage, sampling: sampling, refusals: refusals)
+    }
+  }
+  public var baggage: String? {
+    get { content?.baggage }
+    set {
+      self = ParentContext(
+        traceparent: traceparent, tracestate: tracestate, baggage: newValue, sampling: sampling, refusals: refusals)
+    }
+  }
+  public var sampling: SamplingState? {
+    get { content?.sampling }
+    set {
+      self = ParentContext(
+        traceparent: traceparent, tracestate: tracestate, baggage: baggage, sampling: newValue, refusals: refusals)
+    }
+  }
+  public var refusals: [InvalidContext] {
+    get { content?.refusals ?? [] }
+    set {
+      self = ParentContext(
+        traceparent: traceparent, tracestate: tracestate, baggage: baggage, sampling: sampling, refusals: newValue)
+    }
+  }
 }
 
 extension ParentContext: Hashable {

@@ -31,6 +31,23 @@ import Testing
     #expect(ParentContext() == ParentContext() && ParentContext() != given)
   }
 
+  @Test func `each value may be changed by itself, and what is passed on follows`() {
+    let before = ParentContext(traceparent: Self.traceparent, tracestate: "a=1", baggage: "b=2")
+    var parent = before
+    parent.tracestate = "BAD"
+    parent.baggage = " c=3 "
+    parent.sampling = .debug
+    parent.refusals = [InvalidContext("b3", "no")]
+    #expect(parent.traceparent == Self.traceparent)
+    let sent = Propagators.of("tracecontext", "baggage", "b3").inject(HopTrace(handingOn: parent))
+    #expect(sent["tracestate"] == nil)
+    #expect(sent["baggage"] == "c=3")
+    #expect(sent["b3"]?.hasSuffix("-d") == true)
+    parent.traceparent = "x"
+    #expect(HopTrace(handingOn: parent).traceParent == nil)
+    #expect(before.tracestate == "a=1" && before.baggage == "b=2")
+  }
+
   @Test(
     arguments: [
       (" a=1\t", " b=2 ", "a=1", "b=2"), ("a=1,B=1", "b=2,=,c=3", nil, "b=2,c=3"), ("", "", nil, nil),
