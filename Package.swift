@@ -63,6 +63,7 @@ let package = Package(
     .library(name: "calls-in-swift", type: .dynamic, targets: ["CallsInSwift"]),
     // A fixture of the tests.
     .library(name: "chaos-in-swift", type: .dynamic, targets: ["ChaosInSwift"]),
+    .library(name: "crashes-in-swift", type: .dynamic, targets: ["CrashesInSwift"]),
   ],
   targets: [
     // The ABI: headers at top level for C, Swift and outside packages alike.
@@ -164,6 +165,9 @@ let package = Package(
       name: "CallsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/calls-in-swift", swiftSettings: strict),
     .target(
       name: "ChaosInSwift", dependencies: ["SluicePlugin", "SluiceLocks"], path: "Tests/Plugins/chaos-in-swift",
+      swiftSettings: strict),
+    .target(
+      name: "CrashesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/crashes-in-swift",
       swiftSettings: strict),
     .target(name: "CTestKit", cSettings: strictC),
     .target(

@@ -4,6 +4,8 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include "call_context.h"
+#include "call_record.h"
+#include "crash_handler.h"
 #include "current_loop.h"
 #include "helper_process.h"
 #include "mapped_library.h"

@@ -7,10 +7,14 @@
 /// A thread takes so many numbers at a time, so that counting touches nothing that threads share.
 #define SLUICE_CALL_NUMBER_BLOCK (UINT64_C(1) << 20)
 
+struct sluice_call_record;
+
 struct sluice_thread_calls {
   /// The innermost call, owned by the frame that has set it; NULL outside of calls.
   void *_Nullable current;
   uint64_t next_number;
+  /// What others may know of this thread's calls (call_record.h); NULL before the first.
+  struct sluice_call_record *_Nullable record;
 };
 
 extern _Thread_local struct sluice_thread_calls sluice_thread_calls;

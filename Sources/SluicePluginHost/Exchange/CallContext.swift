@@ -69,9 +69,13 @@ struct CallContext {
   static func push<Result>(_ context: inout CallContext, _ body: (Call) -> Result) -> Result {
     let previous = sluice_current_call()
     context.previous = previous
+    context.instance.subject.begin(context.name, context.phase.rawValue, context.borrowedExchange)
     return withUnsafeMutablePointer(to: &context) { call in
       sluice_set_current_call(call)
-      defer { sluice_set_current_call(previous) }
+      defer {
+        sluice_set_current_call(previous)
+        sluice_end_call()
+      }
       return body(call)
     }
   }
@@ -105,6 +109,7 @@ extension CallContext {
     call.pointee.kept = [exchange, instance]
     call.pointee.previous = sluice_current_call()
     sluice_set_current_call(call)
+    instance.subject.begin(call.pointee.name, PluginCallback.posted.rawValue, call.pointee.borrowedExchange)
     return call.pointee.name
   }
 
@@ -119,11 +124,12 @@ extension CallContext {
 
   /// Runs a posted function, and takes off the stack what it entered.
   static func runPosted(_ instance: PluginInstance, _ body: () -> Void) {
-    var context = CallContext(instance, nil, .event, scope: .posted)
+    var context = CallContext(instance, nil, .posted, scope: .posted)
     push(&context) { base in
       body()
       while let call = current, call != base {
         sluice_set_current_call(call.pointee.previous)
+        sluice_end_call()
         call.deinitialize(count: 1)
         call.deallocate()
       }

@@ -1,4 +1,4 @@
-/// What a call may do with the exchange that it was given.
+/// What a call may do with the exchange that it was given. Numbered as ``PluginCallback`` numbers the functions.
 enum CallPhase: UInt8 {
   case request
   case issue
@@ -11,11 +11,13 @@ enum CallPhase: UInt8 {
   case responsePiece
   /// A tracer's.
   case event
+  /// A posted function's, before it enters an exchange.
+  case posted
 
   /// Method, URL and body of the request.
   var writesRequest: Bool { self == .request }
   var writesRequestHeaders: Bool { self == .request || self == .issue || self == .challenge }
   /// Whether the response can be set anew.
   var responds: Bool { self == .request || self == .response || self == .failure }
-  var suspends: Bool { self != .issue && self != .event }
+  var suspends: Bool { self != .issue && self != .event && self != .posted }
 }

@@ -29,7 +29,7 @@ final class InstanceRecord: Sendable {
   deinit {
     let (data, release, calls) = state.withLock { (UncheckedPointer($0.data), $0.release, $0.calls) }
     for call in calls { _ = instance.callOuts.cancel(call) }
-    if let address = data.address { release?(address) }
+    if let address = data.address { instance.subject.call(.dataRelease) { release?(address) } }
   }
 
   var data: UnsafeMutableRawPointer? { state.withLock { UncheckedPointer($0.data) }.address }
@@ -43,7 +43,7 @@ final class InstanceRecord: Sendable {
       state.release = release
       return old
     }
-    if let address = old.0.address, address != data.address { old.1?(address) }
+    if let address = old.0.address, address != data.address { instance.subject.call(.dataRelease) { old.1?(address) } }
   }
 
   var failure: StageFailure? {

@@ -36,7 +36,7 @@ extension PluginInstance {
     if hasHostTokens, takeHostToken(token) { return }
     callOuts.cancelAll(for: token)
     guard let function = calls.on_cancel else { return }
-    withTurn { function(handle, sluice_token(token)) }
+    withTurn { subject.call(.onCancel) { function(handle, sluice_token(token)) } }
   }
 
   @inline(__always)

@@ -51,7 +51,9 @@ extension PluginInstance {
   private func callNotification(_ topic: String, _ payload: JSONValue, _ token: CompletionToken) {
     guard let function = notificationCalls.on_notification else { return }
     let status = topic.withText { topic in
-      payload.withUnsafeJSON { function(handle, topic, $0, sluice_completion(token)) }
+      payload.withUnsafeJSON { payload in
+        subject.call(.onNotification) { function(handle, topic, payload, sluice_completion(token)) }
+      }
     }
     guard status != Status.ok else { return }
     if status < 0 {

@@ -40,7 +40,7 @@ extension PluginInstance {
   /// On a control thread.
   func callSchedule(_ name: String, _ token: CompletionToken) {
     guard let function = notificationCalls.on_schedule else { return }
-    name.withText { function(handle, $0, sluice_completion(token)) }
+    name.withText { name in subject.call(.onSchedule) { function(handle, name, sluice_completion(token)) } }
   }
 
   func scheduleEnded(_ name: String, _ outcome: WorkOutcome, after duration: Duration) {

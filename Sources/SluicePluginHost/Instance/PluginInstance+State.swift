@@ -28,7 +28,7 @@ extension PluginInstance {
   /// On a control thread.
   private func callSave() throws(PluginError) -> SavedState {
     guard let save = stateCalls.save else { throw stateError("it keeps none") }
-    let (saved, message) = PluginErrorBuffer.collect { save(handle, $0) }
+    let (saved, message) = PluginErrorBuffer.collect { error in subject.call(.save) { save(handle, error) } }
     guard let saved else { throw stateError(message ?? "save gave none, and no reason") }
     let text: String
     do { text = try JSONValue(adopting: saved).serializedText() } catch {
@@ -52,7 +52,7 @@ extension PluginInstance {
       throw stateError("the saved state cannot be read: \(error)")
     }
     let (status, message) = PluginErrorBuffer.collect { error in
-      document.withUnsafeJSON { load(handle, $0, state.version, error) }
+      document.withUnsafeJSON { document in subject.call(.load) { load(handle, document, state.version, error) } }
     }
     guard status == Status.ok else {
       throw stateError(message ?? "load answered \(status) and gave no reason")

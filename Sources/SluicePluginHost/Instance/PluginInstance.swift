@@ -20,6 +20,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   package let capabilities: StageCapabilities
   let runtime: HostRuntime
   let seat: HostSeat
+  let subject: CallSubject
   let handle: UnsafeMutableRawPointer
   let calls: sluice_interceptor
   let bodyCalls: sluice_body
@@ -66,11 +67,16 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     following predecessor: PluginInstance? = nil
   ) throws(PluginError) {
     try ConfigurationCheck.check(configuration, for: generation, name: name)
-    let tables = try PluginTables(generation, name: name)
+    let subject = CallSubject(
+      generation.library.copy, stage: name, plugin: generation.id, generation: generation.number)
+    let tables = try subject.call(.lookUp) { () throws(PluginError) in try PluginTables(generation, name: name) }
     let seat = HostSeat.make(
       name: name, plugin: generation.id, generation: generation.number, runtime: runtime,
       continuing: predecessor?.metrics ?? [])
-    handle = try Self.create(generation, name: name, configuration, seat)
+    handle = try subject.call(.create) { () throws(PluginError) in
+      try Self.create(generation, name: name, configuration, seat)
+    }
+    self.subject = subject
     metrics = seat.metrics.freeze()
     self.name = name
     self.generation = generation
@@ -112,7 +118,9 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// Calls `activate`. An instance whose activation fails is destroyed. [control]
   package func activate() throws(PluginError) {
     guard move(from: [.created], to: .active) != nil else { return }
-    let (status, message) = PluginErrorBuffer.collect { generation.table.activate?(handle, $0) ?? Status.ok }
+    let (status, message) = PluginErrorBuffer.collect { error in
+      subject.call(.activate) { generation.table.activate?(handle, error) ?? Status.ok }
+    }
     guard status != Status.ok else { return control.open() }
     // As the ABI says: without `deactivate`.
     state.withLock { $0 = .inactive }
@@ -129,7 +137,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// A timer or control call that has not returned at the limit means that the instance is given up. [control]
   package func deactivate(within limit: Duration) {
     guard move(from: [.active], to: .inactive) != nil, endCalls(within: limit) else { return }
-    generation.table.deactivate?(handle, limit.nanoseconds)
+    subject.call(.deactivate) { generation.table.deactivate?(handle, limit.nanoseconds) }
   }
 
   /// Calls `destroy` once, after `deactivate` and when everything that the instance posted has run. Where that takes
@@ -144,7 +152,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
       seat.log(.error, "still has work under way and was not destroyed; it stays in memory")
       return false
     }
-    generation.table.destroy(handle)
+    subject.call(.destroy) { generation.table.destroy(handle) }
     return true
   }
 

@@ -1,4 +1,5 @@
 import CElf
+import Glibc
 
 /// An ELF image in memory, seen through libelf. The bytes must outlive it; `withFile` sees to that.
 struct ELFFile: ~Copyable {
@@ -11,6 +12,17 @@ struct ELFFile: ~Copyable {
     // libelf asks for a mutable image, which it changes for ELF_C_RDWR alone; elf_memory opens for reading.
     let image = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
     guard let image, let elf = elf_memory(image, bytes.count) else { return nil }
+    self.init(elf, sizeBytes: bytes.count)
+  }
+
+  /// Of an open file, of which libelf reads what is asked for; the descriptor must outlive it.
+  private init?(reading descriptor: CInt, sizeBytes: Int) {
+    elf_version(CUnsignedInt(EV_CURRENT))
+    guard let elf = elf_begin(descriptor, ELF_C_READ, nil) else { return nil }
+    self.init(elf, sizeBytes: sizeBytes)
+  }
+
+  private init?(_ elf: OpaquePointer, sizeBytes: Int) {
     var header = GElf_Ehdr()
     guard gelf_getehdr(elf, &header) != nil else {
       elf_end(elf)
@@ -18,7 +30,7 @@ struct ELFFile: ~Copyable {
     }
     self.elf = elf
     self.header = header
-    sizeBytes = bytes.count
+    self.sizeBytes = sizeBytes
   }
 
   deinit { elf_end(elf) }
@@ -32,6 +44,14 @@ struct ELFFile: ~Copyable {
       }
       return try body(file)
     }
+  }
+
+  /// nil for a file that cannot be read as one.
+  static func withFile<Result>(at path: String, _ body: (borrowing ELFFile) -> Result) -> Result? {
+    guard let opened = FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK), let status = opened.status(),
+      status.isRegularFile, let file = ELFFile(reading: opened.raw, sizeBytes: Int(status.st_size))
+    else { return nil }
+    return body(file)
   }
 
   func segments() -> [GElf_Phdr] {

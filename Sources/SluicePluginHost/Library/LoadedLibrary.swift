@@ -51,7 +51,9 @@ package final class LoadedLibrary: Sendable {
   ) -> Result<LoadedLibrary, PluginError> {
     Result { () throws(PluginError) in
       let subject = PluginError.Subject.plugin(name: nil, path: path)
-      guard let handle = dlopen(stored.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) else {
+      let copy = LoadedCopy(path: path, copy: stored.path, hash: stored.hash)
+      let mapped = CallSubject(copy).call(.constructor) { dlopen(stored.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) }
+      guard let handle = mapped else {
         throw LoaderMessage.error(subject, stored.path, dlerror().map { String(cString: $0) })
       }
       // From here on it is mapped, whatever is found wrong with it.

@@ -9,7 +9,9 @@ package enum PluginEntry {
     number: Int? = nil
   ) throws(PluginError) -> PluginGeneration {
     let subject = PluginError.Subject.plugin(name: nil, path: library.path)
-    let (table, message) = PluginErrorBuffer.collect { library.entry(host, abi, $0) }
+    let caller = CallSubject(library.copy, generation: number ?? library.stored.generation)
+    let (table, message) = PluginErrorBuffer.collect { error in caller.call(.entry) { library.entry(host, abi, error) }
+    }
     guard let table else {
       throw PluginError(
         .entryFailed, subject, message ?? "\(LibraryFacts.entrySymbol) returned NULL without a message",

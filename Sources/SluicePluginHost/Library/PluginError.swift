@@ -12,6 +12,8 @@ public struct PluginError: Error, Sendable, Hashable {
     case plugin(name: String?, path: String?)
     /// The folder that holds the private copies.
     case store(path: String)
+    /// A folder for files of Sluice's own.
+    case folder(path: String)
   }
 
   public var code: Code
@@ -113,6 +115,7 @@ extension PluginError.Subject: CustomStringConvertible {
     case .plugin(let name?, nil): "plugin \"\(name)\""
     case .plugin(nil, let path): "library \(path ?? "(unnamed)")"
     case .store(let path): "plugin store \(path) (key \"store\")"
+    case .folder(let path): "folder \(path)"
     }
   }
 }

@@ -75,7 +75,9 @@ extension PluginInstance {
   /// Runs what the documents of a case cannot say; nil where all is well, else what is wrong. [control]
   package func runSelfTest(_ index: UInt32) -> String? {
     guard let run = (try? generation.selftest())?.run else { return nil }
-    let (status, message) = PluginErrorBuffer.collect { run(handle, index, $0) }
+    let (status, message) = PluginErrorBuffer.collect { error in
+      subject.call(.selfTest) { run(handle, index, error) }
+    }
     return status == Status.ok ? nil : message ?? "run answered \(status) and gave no reason"
   }
 }

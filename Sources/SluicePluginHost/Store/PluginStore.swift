@@ -22,8 +22,12 @@ package struct PluginStore: Sendable {
   /// user has no home. A relative XDG_CACHE_HOME is ignored, as its specification wants.
   package static func defaultPath(environment: (String) -> String? = Self.environment) -> String? {
     if let cache = environment("XDG_CACHE_HOME"), cache.hasPrefix("/") { return cache + "/sluice/plugins" }
-    let home = environment("HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? homeOfUser()
-    return home.map { $0 + "/.cache/sluice/plugins" }
+    return home(environment).map { $0 + "/.cache/sluice/plugins" }
+  }
+
+  /// The user's home: looked up where HOME is not set.
+  static func home(_ environment: (String) -> String?) -> String? {
+    environment("HOME").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? homeOfUser()
   }
 
   /// Makes the next generation of a library: a new file, complete and synced before it has its name.

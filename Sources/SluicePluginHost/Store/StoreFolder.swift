@@ -5,16 +5,24 @@ enum StoreFolder {
   /// ST_NOEXEC of statvfs(3), which the Glibc module leaves out.
   static let mountedNoExec: UInt = 8
 
+  /// What a folder is for.
+  enum Purpose {
+    /// Code is mapped from there.
+    case libraries
+    case files
+  }
+
   /// Missing folders are made with 0700, which the XDG specification wants too.
-  static func prepare(_ path: String) throws(PluginError) {
+  static func prepare(_ path: String, for purpose: Purpose = .libraries) throws(PluginError) {
     try makeAll(path)
     guard let folder = FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY), let status = folder.status() else {
       throw error(path, "cannot be opened")
     }
     var volume = statvfs()
     guard fstatvfs(folder.raw, &volume) == 0 else { throw error(path, "cannot be examined") }
+    let flags = UInt(volume.f_flag) & (purpose == .files ? ~mountedNoExec : .max)
     if let error = refusal(
-      of: path, mode: status.st_mode, owner: status.st_uid, user: geteuid(), mountFlags: UInt(volume.f_flag))
+      of: path, mode: status.st_mode, owner: status.st_uid, user: geteuid(), mountFlags: flags)
     {
       throw error
     }

@@ -139,13 +139,28 @@ package final class QueuedTracer: Tracer {
   }
 }
 
+extension sluice_event {
+  fileprivate var transaction: (high: UInt64, low: UInt64) {
+    withUnsafeBytes(of: transaction_id) { bytes in
+      (
+        UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      )
+    }
+  }
+}
+
 extension PluginInstance {
   /// Calls the tracer without an exchange. On its thread for queued delivery.
   func deliver(_ event: UnsafePointer<sluice_event>) {
     guard let function = tracerCalls.on_event else { return }
     withTurn {
       var context = CallContext(self, nil, .event)
-      CallContext.push(&context) { _ in function(handle, event) }
+      CallContext.push(&context) { _ in
+        subject.call(.onEvent, transaction: event.pointee.transaction, attempt: event.pointee.attempt) {
+          function(handle, event)
+        }
+      }
     }
   }
 }

@@ -1,0 +1,59 @@
+/// A function of a plugin, as records of what runs name it; the numbers go into a crash record.
+package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
+  // As CallPhase numbers them.
+  case onRequest
+  case onIssue
+  case onResponse
+  case onFailure
+  case onRedirect
+  case onChallenge
+  case requestPiece
+  case responsePiece
+  case onEvent
+  // Outside of exchanges.
+  case posted
+  case onCancel
+  case dataRelease
+  case onNotification
+  case onSchedule
+  case constructor
+  case entry
+  case lookUp
+  case create
+  case load
+  case activate
+  case save
+  case deactivate
+  case destroy
+  case selfTest
+
+  /// As the headers of the ABI name it.
+  package var name: String {
+    switch self {
+    case .onRequest: "on_request"
+    case .onIssue: "on_issue"
+    case .onResponse: "on_response"
+    case .onFailure: "on_failure"
+    case .onRedirect: "on_redirect"
+    case .onChallenge: "on_challenge"
+    case .requestPiece: "on_chunk, on_end (request)"
+    case .responsePiece: "on_chunk, on_trailer, on_end (response)"
+    case .onEvent: "on_event"
+    case .posted: "a function that it posted"
+    case .onCancel: "on_cancel"
+    case .dataRelease: "the release of its data"
+    case .onNotification: "on_notification"
+    case .onSchedule: "on_schedule"
+    case .constructor: "a constructor, while it was loaded"
+    case .entry: "sluice_plugin_entry"
+    case .lookUp: "extension"
+    case .create: "create"
+    case .load: "load"
+    case .activate: "activate"
+    case .save: "save"
+    case .deactivate: "deactivate"
+    case .destroy: "destroy"
+    case .selfTest: "run of sluice.selftest/1"
+    }
+  }
+}

@@ -1,0 +1,29 @@
+public import SluicePlugin
+
+/// Fails a check of Swift's runtime in the second half of a request stage, after it has waited.
+struct CrashesInSwift: Plugin, RequestInterceptor {
+  struct Configuration: Decodable, Sendable {}
+
+  static let information = PluginInformation(
+    id: "org.example.crashes-in-swift", version: "1.0.0", summary: "A fixture of the tests.")
+
+  init(configuration: Configuration, host: PluginHost) {}
+
+  func intercept(_ request: Request, context: RequestContext) async throws {
+    try await Task.sleep(for: .milliseconds(1))
+    request.headers["x-sum"] = String(Self.third(of: [1, 2]))
+  }
+
+  @inline(never)
+  static func third(of numbers: [Int]) -> Int { numbers[2] }
+}
+
+@section(".note.sluice") @used
+public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 1, 1, 0, 0)
+
+@c(sluice_plugin_entry)
+public func sluicePluginEntry(
+  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
+) -> PluginEntryTable {
+  export(CrashesInSwift.self, host, abi, error)
+}
