@@ -1,3 +1,4 @@
+import Glibc
 import Sluice
 import SluiceMessages
 import SluicePipeline
@@ -97,7 +98,64 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a call that blocks keeps its build, which is not destroyed`() async throws {
+  /// An engine in whose first build a call blocks, and that has swapped it for the second meanwhile.
+  private func swapWhileBlocked(
+    drain: String
+  ) async throws -> (SwapFixture, Task<TransactionResult, any Error>, openGate: () throws -> Void) {
+    let folder = try TemporaryDirectory()
+    let gate = folder.path("gate")
+    try #require(mkfifo(gate, 0o600) == 0)
+    let product = try await PluginCompiler.compile("is-blocking", defines: ["GATE=\"\(gate)\""])
+    let blocking = try withExtendedLifetime(product) { try FileTree.read(product.path) }
+    let library = try await StampedLibrary.inC()
+    let fixture = try SwapFixture(swap: #"{"drain": "\#(drain)", "probation": {"duration": "0s"}}"#) { folder in
+      try StampedLibrary.install(blocking, at: folder.path("a.so"))
+    }
+    let running = Task { try await fixture.engine.transaction(Request(url: fixture.url)) }
+    try await fixture.waitForLine("blocked=1")
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    #expect(try await fixture.stamp() == 2)
+    return (
+      fixture, running,
+      {
+        // The call has the other end open, so that this does not wait.
+        let end = try withExtendedLifetime(folder) { open(gate, O_WRONLY | O_CLOEXEC) }
+        try #require(end >= 0)
+        close(end)
+      }
+    )
+  }
+
+  @Test func `F5: a call that blocks over a swap ends on its build, which ends after it`() async throws {
+    let (fixture, running, openGate) = try await swapWhileBlocked(drain: "1h")
+    let old = try #require(await fixture.engine.status.generations.first)
+    #expect(old.state == .draining && old.leases == 1)
+    try openGate()
+    #expect(try await running.value.error == nil)
+    #expect(fixture.lines("done=1").count == 1)
+    let ended = try await fixture.waitForStatus("the old build to be parked") {
+      $0.generations.first?.state.description == "parked"
+    }
+    #expect(ended.generations.first?.state.reason?.contains("leaked") == false)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: a call that blocks beyond the drain leaves its build leaked, and is let end`() async throws {
+    let (fixture, running, openGate) = try await swapWhileBlocked(drain: "20ms")
+    let status = try await fixture.waitForStatus("the old build to be parked") {
+      $0.generations.first?.state.description == "parked"
+    }
+    #expect(status.generations.first?.state.reason?.contains("leaked") == true)
+    #expect(try await fixture.stamp() == 2)
+    try openGate()
+    _ = try await running.value
+    try await fixture.waitForLine("done=1")
+    #expect(try await fixture.stamp() == 2)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: swap after swap ends each build after what was under way on it`() async throws {
     let (fixture, library) = try await Self.fixture(.nothing, drain: "1h")
     let load = try SwapLoad(fixture)
     for number in 2...4 {

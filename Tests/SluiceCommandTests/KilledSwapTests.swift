@@ -1,0 +1,113 @@
+import Glibc
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// F5: an engine that is killed in the middle of a swap leaves nothing that the next one would stumble over.
+struct KilledSwapTests {
+  /// Where the build before stands still, and where the new one does.
+  @Test(arguments: [
+    ("NEVER", "TRIAL"), ("NEVER", "CONSTRUCTOR"), ("NEVER", "ENTRY"), ("SAVE", "NEVER"), ("NEVER", "CREATE"),
+    ("NEVER", "LOAD"), ("NEVER", "ACTIVATE"), ("DEACTIVATE", "NEVER"), ("DESTROY", "NEVER"),
+  ])
+  func `F5: kill -9 at a step of a swap leaves the store whole, and the next start serves`(
+    _ old: String, _ new: String
+  ) async throws {
+    let scene = try KilledSwapScene()
+    try await scene.install("old", at: old)
+    let first = try scene.start()
+    #expect(try await scene.build(of: first) == "old")
+    try await scene.install("new", at: new)
+    try scene.folder.write("", to: "armed")
+    let swap = try Command(Tool.path, ["ctl", "swap", "--socket", scene.socket], environment: Tool.cleared).start()
+    try #require(await Readiness.hasWritten(scene.folder.path("stopped"), by: first), "\(first.errorSoFar)")
+    let stopped = try #require(pid_t(try FileTree.readText(scene.folder.path("stopped")).dropLast()))
+    #expect((stopped == first.processID) == (new != "TRIAL"))
+    first.send(signal: SIGKILL)
+    _ = try await first.wait()
+    // Where the swap was published before the kill, the answer may have come.
+    #expect(try await swap.wait(upTo: Patience.limit).status == (["DEACTIVATE", "DESTROY"].contains(old) ? 0 : 1))
+    // The trial goes with its engine.
+    try await scene.waitForEnd(of: stopped)
+    unlink(scene.folder.path("armed"))
+    try await scene.expectWholeStore()
+    let second = try scene.start()
+    #expect(try await scene.build(of: second) == "new")
+    second.closeInput()
+    let result = try await second.wait(upTo: Patience.limit)
+    #expect(result.status == 0, "\(result.errorText)")
+    try await scene.expectWholeStore()
+  }
+
+  @Test func `F5: kill -9 as soon as a new copy is begun leaves the store whole, twenty times`() async throws {
+    let scene = try KilledSwapScene()
+    for number in 0..<20 {
+      try await scene.install("\(number)", at: "NEVER")
+      let running = try scene.start()
+      #expect(try await scene.build(of: running) == "\(number)")
+      try await scene.install("\(number) anew", at: "NEVER")
+      let before = FileTree.names(in: scene.folder.path("store"))
+      let swap = try Command(Tool.path, ["ctl", "swap", "--socket", scene.socket], environment: Tool.cleared).start()
+      while FileTree.names(in: scene.folder.path("store")) == before, !swap.hasEnded { sched_yield() }
+      running.send(signal: SIGKILL)
+      _ = try await running.wait()
+      _ = try await swap.wait(upTo: Patience.limit)
+      try await scene.expectWholeStore()
+    }
+  }
+}
+
+/// A folder with a configuration, a library that stops, a store, and a server.
+private struct KilledSwapScene {
+  let folder: TemporaryDirectory
+  let server: LoopbackServer
+  var socket: String { folder.path("c.sock") }
+
+  init() throws {
+    folder = try TemporaryDirectory()
+    server = try LoopbackServer { request in .text(request.headers.first("x-build") ?? "none") }
+    try folder.write(
+      #"{"plugins": {"a": {"library": "a.so"}}, "request": ["a"], "store": "store", "swap": {"probation": {"duration": "0s"}}}"#,
+      to: "c.json")
+  }
+
+  func install(_ build: String, at place: String) async throws {
+    let product = try await PluginCompiler.compile(
+      "stops", defines: ["PLACE=\"\(folder.path)\"", "BUILD=\"\(build)\"", "NEVER=-1", "AT=\(place)"])
+    try withExtendedLifetime(product) {
+      try StampedLibrary.install(FileTree.read(product.path), at: folder.path("a.so"))
+    }
+  }
+
+  func start() throws -> RunningCommand {
+    try Tool.start("run", "-q", "-c", folder.path("c.json"), "--control", socket)
+  }
+
+  /// Sends one request, and gives the name of the build that it met.
+  func build(of running: RunningCommand) async throws -> String? {
+    try running.write(#"{"url": "\#(server.baseURL)/"}"# + "\n")
+    try await running.waitForOutput(containing: "\n")
+    let line = running.outputSoFar.prefix { !$0.isNewline }
+    return try JSONValue(parsing: Array(line.utf8))["response"]?["body"]?["text"]?.string
+  }
+
+  func waitForEnd(of process: pid_t) async throws {
+    let end = ContinuousClock.now + Patience.limit
+    while kill(process, 0) == 0 {
+      guard ContinuousClock.now < end else { throw TestKitError("process \(process) is still there") }
+      await Task.yield()
+    }
+  }
+
+  /// Every copy that has its name holds what the name says.
+  func expectWholeStore() async throws {
+    let store = folder.path("store")
+    for hash in FileTree.names(in: store) where hash.utf8.count == 64 {
+      for generation in FileTree.names(in: "\(store)/\(hash)") {
+        let result = try await Command.run("sha256sum", ["\(store)/\(hash)/\(generation)/plugin.so"])
+        #expect(result.outputText.hasPrefix(hash), "\(result)")
+      }
+    }
+  }
+}
