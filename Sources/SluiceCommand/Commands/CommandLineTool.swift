@@ -5,7 +5,8 @@ import SluicePluginHost
 /// Finds the command that was asked for, runs it, and says what went wrong.
 enum CommandLineTool {
   static let commands: [CommandDescription] = [
-    SendCommand.description, RunCommand.description, CheckCommand.description, EchoCommand.description,
+    SendCommand.description, RunCommand.description, DevCommand.description, CheckCommand.description,
+    EchoCommand.description,
     VerifyTraceCommand.description, CtlCommand.status, CtlCommand.swap, CtlCommand.rollback, CtlCommand.metrics,
     CtlCommand.notify,
     InspectCommand.description, ValidateCommand.description, NewCommand.description, BuildCommand.description,
@@ -32,8 +33,16 @@ enum CommandLineTool {
     default: break
     }
     // A host has started it to try a library out; people have no use for it.
+<<<<<<< HEAD
     if words.elementsEqual(TrialSupervisor.arguments) {
       return ExitStatus(code: TrialRun.serve([ReplayRun.task: ReplayRun.perform]))
+=======
+    if words.elementsEqual(TrialSupervisor.arguments) { return ExitStatus(code: TrialRun.serve()) }
+    // "sluice dev" has started it to run the engine in.
+    if words.elementsEqual(DevEngine.arguments) { return DevEngine.run() }
+    if words.starts(with: BuildKeeper.arguments) {
+      return BuildKeeper.run(Array(words.dropFirst(BuildKeeper.arguments.count)))
+>>>>>>> 90ea6be (Command: sluice dev, which watches, builds, swaps and restarts)
     }
     let (command, rest) = try find(words)
     let arguments = try ArgumentParser.parse(rest, for: command)
