@@ -33,16 +33,13 @@ enum CommandLineTool {
     default: break
     }
     // A host has started it to try a library out; people have no use for it.
-<<<<<<< HEAD
     if words.elementsEqual(TrialSupervisor.arguments) {
       return ExitStatus(code: TrialRun.serve([ReplayRun.task: ReplayRun.perform]))
-=======
-    if words.elementsEqual(TrialSupervisor.arguments) { return ExitStatus(code: TrialRun.serve()) }
+    }
     // "sluice dev" has started it to run the engine in.
     if words.elementsEqual(DevEngine.arguments) { return DevEngine.run() }
     if words.starts(with: BuildKeeper.arguments) {
       return BuildKeeper.run(Array(words.dropFirst(BuildKeeper.arguments.count)))
->>>>>>> 90ea6be (Command: sluice dev, which watches, builds, swaps and restarts)
     }
     let (command, rest) = try find(words)
     let arguments = try ArgumentParser.parse(rest, for: command)

@@ -16,6 +16,8 @@ final class DevEngine: Sendable {
   private let engine: Engine
   private let reporter: EngineReporter
   private let place: ControlPlace
+  private let file: String
+  let recordings: EngineRecordings
 
   static func run() -> ExitStatus {
     do throws(CommandError) { return try serve() } catch {
@@ -41,7 +43,7 @@ final class DevEngine: Sendable {
     let control: ControlServer
     do throws(CommandError) {
       started = try DevEngine(order, reporter)
-      listener = try DevListener.make(order.listen, started.engine, reporter)
+      listener = try DevListener.make(order.listen, started.engine, reporter, started.recordings)
       control = try started.control()
     } catch {
       reporter.send("failed", ["message": JSONValue(error.message), "status": JSONValue(Int64(error.status.code))])
@@ -66,6 +68,8 @@ final class DevEngine: Sendable {
 
   private init(_ order: EngineOrder, _ reporter: EngineReporter) throws(CommandError) {
     self.reporter = reporter
+    recordings = EngineRecordings(reporter)
+    file = order.configuration
     var configuration = try EngineStart.configuration(order.configuration)
     place = configuration.control ?? .userFolder
     configuration.control = place
@@ -75,6 +79,12 @@ final class DevEngine: Sendable {
     } catch { throw EngineStart.failure(error) }
     reporter.adopt(engine)
     reporter.adopt(configuration.redaction)
+    recordings.begin(with: try? Replay.Build(file: file, libraries: engine.libraryCopies))
+    reporter.whenPublished { [recordings, engine, file] report in
+      let read = report.trigger == .reload ? try? Replay.Build(file: file, libraries: engine.libraryCopies) : nil
+      guard let build = read ?? recordings.build(with: engine.libraryCopies) else { return }
+      recordings.compare(with: build, plugins: report.changes.flatMap(\.plugins))
+    }
   }
 
   private func control() throws(CommandError) -> ControlServer {
@@ -110,7 +120,10 @@ final class DevEngine: Sendable {
       case .text(let line):
         guard let document = try? JSONValue(parsing: line) else { continue }
         if let drain = document["stop"]?.string { return DurationText.duration(drain) ?? .zero }
-        if let text = document["request"]?.string { request(text, id: document["id"]) }
+        if let text = document["request"]?.string {
+          request(text, id: document["id"], isOfSet: document["recorded"]?.bool == true)
+        }
+        if let documents = document["recordings"] { recordings.adopt(documents) }
       case .tooLong: reporter.refuse("the line is too long", id: nil)
       // The supervisor is gone, or somebody else wants an end.
       case .end, .failure: return .zero
@@ -118,10 +131,14 @@ final class DevEngine: Sendable {
     }
   }
 
-  private func request(_ text: String, id: JSONValue?) {
+  private func request(_ text: String, id: JSONValue?, isOfSet: Bool) {
     do {
-      let request = try TypedRequest(text, from: engine.baseURL).request
-      engine.submit(request) { [reporter] result in reporter.report(result, id: id) }
+      var request = try TypedRequest(text, from: engine.baseURL).request
+      request.wantsRecording = true
+      engine.submit(request) { [reporter, recordings] result in
+        recordings.note(result.recording, isOfSet: isOfSet)
+        reporter.report(result, id: id)
+      }
     } catch { reporter.refuse("\(error)", id: id) }
   }
 }

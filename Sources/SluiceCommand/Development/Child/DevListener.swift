@@ -17,22 +17,25 @@ final class DevListener: Sendable {
   var address: String { server.endpoint.description }
 
   /// - Parameter place: `HOST:PORT`; nil makes none.
-  static func make(_ place: String?, _ engine: Engine, _ reporter: EngineReporter) throws(CommandError) -> DevListener?
+  static func make(_ place: String?, _ engine: Engine, _ reporter: EngineReporter, _ recordings: EngineRecordings)
+    throws(CommandError) -> DevListener?
   {
     guard let place else { return nil }
     guard engine.baseURL != nil else {
       throw CommandError(.usage, "--listen needs \"transport.baseURL\" in the configuration: that is where requests go")
     }
-    return try DevListener(place, engine, reporter)
+    return try DevListener(place, engine, reporter, recordings)
   }
 
-  private init(_ place: String, _ engine: Engine, _ reporter: EngineReporter) throws(CommandError) {
+  private init(
+    _ place: String, _ engine: Engine, _ reporter: EngineReporter, _ recordings: EngineRecordings
+  ) throws(CommandError) {
     guard let (host, port) = ListenPlace.parse(place) else {
       throw CommandError(.usage, "--listen: expected a port, or an address and a port, found \"\(place)\"")
     }
     do {
       server = try EmbeddedServer(on: .tcp(host: host, port: port)) { request in
-        Self.respond(to: request, named: host, engine, reporter)
+        Self.respond(to: request, named: host, engine, reporter, recordings)
       }
     } catch { throw CommandError(.usage, "--listen: \(error)") }
   }
@@ -40,7 +43,8 @@ final class DevListener: Sendable {
   func stop() { server.stop() }
 
   private static func respond(
-    to incoming: ServerRequest, named host: String, _ engine: Engine, _ reporter: EngineReporter
+    to incoming: ServerRequest, named host: String, _ engine: Engine, _ reporter: EngineReporter,
+    _ recordings: EngineRecordings
   ) -> ServerResponse {
     guard incoming.target.hasPrefix("/"), let base = engine.baseURL else {
       return .text("this is no proxy: send a path, which goes to transport.baseURL\n", status: 400)
@@ -59,10 +63,12 @@ final class DevListener: Sendable {
         made.headers.append(line.name.utf8.span, line.valueBytes.span)
       }
       if incoming.body.isEmpty { made.body = .empty }
+      made.wantsRecording = true
       request = made
     } catch { return .text("\(error)\n", status: 400) }
     return .deferred { promise in
       engine.submit(request) { result in
+        recordings.note(result.recording, isOfSet: false)
         reporter.report(result, id: nil)
         promise.complete(with: response(to: result))
       }

@@ -9,12 +9,15 @@ final class EngineReporter: Sendable {
   private let channel: ByteOutput
   private let engine = Locked<Engine?>(nil)
   private let mask = Locked(SecretMask(Redaction()))
+  private let onPublished = Locked<(@Sendable (SwapReport) -> Void)?>(nil)
   /// The swaps that were told of.
   private let told = Locked<Set<Int>>([])
 
   init(_ channel: ByteOutput) { self.channel = channel }
 
   func adopt(_ engine: Engine) { self.engine.withLock { $0 = engine } }
+  /// Runs it for each swap that published something, behind its report.
+  func whenPublished(_ handler: @escaping @Sendable (SwapReport) -> Void) { onPublished.withLock { $0 = handler } }
   func adopt(_ redaction: Redaction) { mask.withLock { $0 = SecretMask(redaction) } }
 
   func send(_ event: String, _ document: JSONValue = .object()) {
@@ -53,6 +56,7 @@ final class EngineReporter: Sendable {
           [
             "report": report.document(), "builds": Self.builds(status), "snapshot": JSONValue(Int64(status.snapshot)),
           ])
+        if report.outcome == .published || report.outcome == .rolledBack { onPublished.withLock { $0 }?(report) }
       }
     }
   }

@@ -24,6 +24,7 @@ extension DevSession {
         mailbox.put(.engine(number, message))
       }
       process.send(order.document)
+      if !recordings.isEmpty { process.send(["recordings": recordings.reduce(into: .array()) { $0.append($1) }]) }
       engine = RunningEngine(number: number, process: process)
       engine?.restart = reason
       engine?.files = Array(order.sources.values)
@@ -71,6 +72,8 @@ extension DevSession {
     case "swap": swapEnded(document)
     case "request": requestEnded(document)
     case "log": say(Self.log(document))
+    case "difference": differenceFound(document)
+    case "recording": if let exchange = document["exchange"] { recordings.append(exchange) }
     default: break
     }
   }

@@ -4,8 +4,8 @@ import SluiceJSON
 extension DevSession {
   func sendRequests() {
     guard let engine, engine.isReady else { return }
-    while let (id, line) = traffic.next() {
-      engine.process.send(["request": JSONValue(line), "id": JSONValue(id)])
+    while let (id, line, isOfSet) = traffic.next() {
+      engine.process.send(["request": JSONValue(line), "id": JSONValue(id), "recorded": JSONValue(isOfSet)])
     }
   }
 
@@ -41,5 +41,30 @@ extension DevSession {
     let builds = good.serving.values.sorted { $0.library < $1.library }
     return " ("
       + builds.map { "\($0.plugins.joined(separator: ", ")) generation \($0.generation)" }.joined(separator: ", ") + ")"
+  }
+
+  // MARK: Replays
+
+  /// What the new build did otherwise with the requests so far.
+  func differenceFound(_ document: JSONValue) {
+    let report = document["report"]
+    let lines = (document["text"]?.string ?? "").split(separator: "\n").map(String.init)
+    let isSame = report?["same"]?.bool == true
+    let count = report?["requests"]?.count ?? 0
+    let text = isSame ? "same in \(count) request\(count == 1 ? "" : "s")" : lines.first ?? "nothing was compared"
+    var event = DevEvent(
+      .difference, plugins: document["plugins"]?.texts ?? [], text, tone: isSame ? .quiet : .doubtful
+    ).with("report", report).with("same", JSONValue(isSame))
+    if !isSame {
+      event.details = lines.dropFirst().prefix(Self.shownDifferences).map { Self.colored($0, output.terminal) }
+    }
+    say(event)
+  }
+
+  private static let shownDifferences = 40
+
+  private static func colored(_ line: String, _ terminal: Terminal) -> String {
+    let text = PrintableText.of(line)
+    return line.hasPrefix("    ") ? text : terminal.colored(text, .bold)
   }
 }

@@ -43,6 +43,8 @@ final class DevSession {
   /// Builds that crashed and had none before them; what lies at the path in their place is taken without ado.
   var suspects: Set<String> = []
   var traffic: DevTraffic
+  /// What became of the requests of `-i`, for replays by an engine that is started again.
+  var recordings: [JSONValue] = []
   /// Where the endpoint is, once it is known: it stays the same over restarts.
   var listen: String?
   var hasStarted = false
