@@ -57,6 +57,28 @@ import Testing
     try await run.end()
   }
 
+  /// Builds the SDK for the plugin first, which takes its minutes.
+  @Test(.enabled(if: Tool.isSoak)) func `C7 a plugin in Swift is built, and at each edit anew`() async throws {
+    let run = try await DevRun(configuration: { Self.configuration($0, library: ".build/debug/libmy.so") }) {
+      try await Self.scaffold("swift", in: $0)
+    }
+    try await run.next("built")
+    try await run.next("started")
+    let source = run.folder.path("my/Sources/My/My.swift")
+    try Self.edit(source, "version: \"0.1.0\"", "version: \"0.2.0\"")
+    try await run.next("swapped")
+    try Self.edit(source, "configuration.value", "configuration.valu")
+    let failed = try await run.next("build-failed")
+    let diagnostic = try #require(failed["diagnostics"]?.elements.first { $0["severity"]?.string == "error" })
+    #expect(
+      diagnostic["file"]?.string?.hasSuffix("My.swift") == true && diagnostic["line"]?.integer ?? 0 > 0, "\(failed)")
+    #expect(try await run.request()["snapshot"]?.integer == 2)
+    try Self.edit(source, "configuration.valu", "configuration.value + \"!\" //")
+    try await run.next("swapped")
+    #expect(try await run.request()["status"]?.integer == 200)
+    try await run.end()
+  }
+
   @Test func `C7 the newest edit wins: a build that runs is killed, with all that it started`() async throws {
     let library = try await StampedLibrary.inC()
     let script = """

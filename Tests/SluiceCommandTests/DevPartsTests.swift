@@ -136,10 +136,10 @@ import Testing
       good.adopt([build(hash)], candidates: [hash: Array(hash.utf8)], store: "/nowhere")
     }
     #expect(good.newest(of: "l")?.hash == "5" && good.serving["l"]?.hash == "5")
-    #expect(good.drop(["5", "4"]).isEmpty)
+    good.drop(["5", "4"])
     #expect(good.newest(of: "l")?.hash == "3")
-    #expect(good.drop(["3"]) == ["3"], "older ones are forgotten")
-    #expect(good.newest(of: "l")?.bytes == Array("3".utf8))
+    good.drop(["3"])
+    #expect(good.newest(of: "l")?.bytes == Array("3".utf8), "older ones are forgotten")
     #expect(good.newest(of: "m") == nil)
   }
 

@@ -20,6 +20,18 @@ import Testing
     #expect(run.events.last?["event"]?.string == "stopped")
   }
 
+  @Test func `F5: a library in Swift is swapped as one in C is`() async throws {
+    let library = try StampedLibrary(FileTree.read(BuiltProducts.library("swift-stamps")))
+    let run = try await DevRun("--listen", "0") { try library.install(1, at: $0.path("a.so")) }
+    let address = try await run.start()
+    for number in 2...4 {
+      try library.install(number, at: run.library)
+      try await run.next("swapped")
+      #expect(try await run.stamp(at: address) == "\(number)")
+    }
+    try await run.end()
+  }
+
   @Test func `F5: one that is overwritten or truncated in place does no harm, and serves when it is whole`()
     async throws
   {

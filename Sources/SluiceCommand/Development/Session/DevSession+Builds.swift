@@ -102,16 +102,4 @@ extension DevSession {
     let names = builds.values.filter { $0.run != nil }.flatMap(\.plugins).sorted()
     output.show(status: names.isEmpty ? "" : "building \(names.joined(separator: ", ")) …")
   }
-
-  /// The end of the session: kills what is being built, and waits for it.
-  func endBuilds() {
-    for state in builds.values { state.run?.process.send(["stop": true]) }
-    let limit = MonotonicClock.now + Self.killDelay
-    while builds.values.contains(where: { $0.run != nil }), MonotonicClock.now < limit {
-      for message in mailbox.take(until: limit) {
-        guard case .build(let number, .ended) = message else { continue }
-        for (rule, state) in builds where state.run?.number == number { builds[rule]?.run = nil }
-      }
-    }
-  }
 }

@@ -13,8 +13,11 @@ extension DevSession {
     if let client = ended.client { Task.detached { await client.close() } }
     let lost = traffic.giveUp()
     if ended.isStopping { return start(because: ended.restart) }
-    // It said why already.
-    if waitingReason != nil { return }
+    // It said why already; what changed meanwhile may mend it.
+    if waitingReason != nil {
+      if isReloadDue { return configurationChanged() }
+      return librariesChanged(libraries.compactMapValues(\.waiting))
+    }
     let culprits = culprits(of: ended)
     say(crashed(status, culprits, ended, lost))
     recover(from: culprits, wasReady: ended.client != nil, ended: Self.words(of: status))
@@ -40,9 +43,9 @@ extension DevSession {
 
   /// Goes back to builds that served before, or begins again with the same; or gives up.
   private func recover(from culprits: [String: String], wasReady: Bool, ended words: String) {
-    let last = good.drop(Set(culprits.values))
-    // What served never, or has another to go back to.
-    let bad = culprits.filter { !last.contains($0.value) }
+    good.drop(Set(culprits.values))
+    // Without another to go back to a build is kept: else nothing would serve.
+    let bad = culprits.filter { library, hash in good.newest(of: library).map { $0.hash != hash } ?? false }
     for (library, hash) in bad.sorted(by: { $0.key < $1.key }) {
       refuse(hash, of: library, because: "the engine \(words)")
     }

@@ -154,22 +154,32 @@ extension DevSession {
     after(Self.killDelay, .killEngine(engine.number))
   }
 
-  /// The end of the session: waits for the process.
-  func endEngine() {
-    guard let ended = engine, !ended.isStopping || engine != nil else { return }
-    ended.process.stop(drain: Self.drain)
+  /// The end of the session: stops the engine and what is being built, and waits for them.
+  func endProcesses() {
+    for state in builds.values { state.run?.process.send(["stop": true]) }
+    engine?.process.stop(drain: Self.drain)
     let limit = MonotonicClock.now + Self.killDelay
-    while engine != nil {
-      let now = MonotonicClock.now
-      if now >= limit { ended.process.kill(SIGKILL) }
-      for message in mailbox.take(until: now >= limit ? nil : limit) {
-        guard case .engine(ended.number, let message) = message else { continue }
-        switch message {
-        case .ended: engine = nil
-        case .document(let document) where document["event"]?.string == "request": requestEnded(document)
-        default: break
-        }
+    var isKilled = false
+    while engine != nil || builds.values.contains(where: { $0.run != nil }) {
+      if !isKilled, MonotonicClock.now >= limit {
+        isKilled = true
+        engine?.process.kill(SIGKILL)
       }
+      // What is killed ends for sure; a build that does not is left to its keeper.
+      let messages = mailbox.take(until: isKilled ? limit + Self.killDelay : limit)
+      if messages.isEmpty, isKilled { return }
+      for message in messages { finish(message) }
+    }
+  }
+
+  private func finish(_ message: DevMessage) {
+    switch message {
+    case .engine(let number, .ended) where number == engine?.number: engine = nil
+    case .engine(let number, .document(let document)) where number == engine?.number:
+      if document["event"]?.string == "request" { requestEnded(document) }
+    case .build(let number, .ended):
+      for (rule, state) in builds where state.run?.number == number { builds[rule]?.run = nil }
+    default: break
     }
   }
 }

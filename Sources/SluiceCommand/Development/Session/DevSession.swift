@@ -56,6 +56,8 @@ final class DevSession {
   var waitingReason: String?
 
   private var ending: ExitStatus?
+  /// What it ends by.
+  private var signal: Int32?
 
   init(_ settings: DevSettings) throws(CommandError) {
     self.settings = settings
@@ -77,8 +79,8 @@ final class DevSession {
       for message in mailbox.take(until: nextDue) where ending == nil { handle(message) }
       handleDue()
     }
-    endBuilds()
-    endEngine()
+    endProcesses()
+    if let signal { say(DevEvent(.stopped, "stopped", tone: .quiet).with("signal", JSONValue(Int64(signal)))) }
     let failure = output.finish()
     if let failure, ending != .brokenPipe { throw CommandError(.failed, failure.description) }
     return ending ?? .succeeded
@@ -119,7 +121,7 @@ final class DevSession {
       traffic.append(line)
       sendRequests()
     case .interrupted(let signal):
-      say(DevEvent(.stopped, "stopped", tone: .quiet).with("signal", JSONValue(Int64(signal))))
+      self.signal = signal
       ending = .interrupted(by: signal)
     case .outputFailed(let failure):
       ending = failure.isBrokenPipe ? .brokenPipe : .failed

@@ -39,14 +39,12 @@ struct GoodBuilds {
     bytes = bytes.filter { kept.contains($0.key) }
   }
 
-  /// Forgets builds that did harm. Gives those that nothing is left for to go back to; they are kept.
-  mutating func drop(_ hashes: Set<String>) -> [String] {
-    var last: [String] = []
+  /// Forgets builds that did harm; the last one of a library is kept.
+  mutating func drop(_ hashes: Set<String>) {
     for (library, all) in served {
       let rest = all.filter { !hashes.contains($0) }
-      if rest.isEmpty { last += all } else { served[library] = rest }
+      if !rest.isEmpty { served[library] = rest }
     }
-    return last.filter { hashes.contains($0) }
   }
 
   /// The newest that served; nil where none did.
