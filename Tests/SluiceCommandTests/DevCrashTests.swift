@@ -35,6 +35,15 @@ import Testing
     let crashed = try await run.next("crashed")
     #expect(crashed.plugins == ["a"] && crashed["signal"]?.string == "SIGSEGV", "\(crashed)")
     #expect(crashed["inFlight"]?.elements.compactMap(\.string) == ["/crash"])
+    if !Sanitizer.isOn {
+      let report = try #require(crashed["report"], "\(crashed)")
+      #expect(report["cause"]?.string == "plugin" && report["call"]?["callback"]?.string == "on_request", "\(report)")
+      #expect(report["build"]?["hash"]?.string == hash && report["build"]?["stage"]?.string == "a")
+      #expect(report["build"]?["generation"]?.integer == 2 && report["call"]?["transaction"]?.string != nil)
+      #expect(report["frames"]?[0]?["function"]?.string == "write_through", "\(report)")
+      let kept = try FileTree.readText(try #require(crashed["file"]?.string))
+      #expect(kept.contains("write_through") && kept.contains("crashed the process in on_request"), "\(kept)")
+    }
     let refused = try await run.next("refused")
     #expect(refused["hash"]?.string == hash && refused["subject"]?.string == "build", "\(refused)")
     let restarted = try await run.next("restarted")

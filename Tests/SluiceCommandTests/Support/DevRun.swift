@@ -27,7 +27,7 @@ final class DevRun: Sendable {
     let file = try folder.write(configuration(server.baseURL), to: "c.json")
     running = try Command(
       Tool.path, ["dev", "--json", "-c", file] + arguments,
-      environment: Tool.cleared.merging(["XDG_RUNTIME_DIR": folder.path]) { $1 }
+      environment: Tool.cleared.merging(["XDG_RUNTIME_DIR": folder.path, "XDG_STATE_HOME": folder.path]) { $1 }
     ).start()
   }
 

@@ -37,6 +37,8 @@ final class DevEngine: Sendable {
     guard case .text(let line) = lines.next(), let document = try? JSONValue(parsing: line),
       let order = EngineOrder(document), sluice_die_with_parent(order.parent) != 0
     else { return .failed }
+    // Without a record, as under a sanitizer, the supervisor knows the signal.
+    if let path = order.crashRecord { try? CrashReporter.install(path: path) }
     let reporter = EngineReporter(channel)
     let started: DevEngine
     let listener: DevListener?

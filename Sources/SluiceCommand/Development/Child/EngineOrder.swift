@@ -11,6 +11,8 @@ struct EngineOrder: Sendable {
   var sources: [String: String] = [:]
   /// `HOST:PORT`; nil for no endpoint.
   var listen: String?
+  /// The file for the record of a crash.
+  var crashRecord: String?
 
   var document: JSONValue {
     let sources = JSONValue.object()
@@ -19,6 +21,7 @@ struct EngineOrder: Sendable {
       "configuration": JSONValue(configuration), "parent": JSONValue(Int64(parent)), "sources": sources,
     ]
     document["listen"] = listen.map { JSONValue($0) }
+    document["crashRecord"] = crashRecord.map { JSONValue($0) }
     return document
   }
 }
@@ -31,5 +34,6 @@ extension EngineOrder {
     self.init(configuration: configuration, parent: pid_t(truncatingIfNeeded: parent))
     for (library, file) in document["sources"].map({ Array($0.members) }) ?? [] { sources[library] = file.string }
     listen = document["listen"]?.string
+    crashRecord = document["crashRecord"]?.string
   }
 }

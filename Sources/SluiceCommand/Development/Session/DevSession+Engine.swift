@@ -18,6 +18,7 @@ extension DevSession {
     do throws(CommandError) {
       var order = EngineOrder(configuration: settings.configuration)
       order.listen = listen
+      order.crashRecord = sources.crashRecord(number)
       order.sources = try sources(for: configuration)
       // What it writes when it crashes is ours to show.
       let process = try SupervisedProcess(DevEngine.arguments, environment: Self.environment) { [mailbox] message in

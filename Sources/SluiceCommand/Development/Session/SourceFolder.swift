@@ -15,6 +15,9 @@ final class SourceFolder {
 
   deinit { rmdir(path) }
 
+  /// Where the engine's process with that number leaves the record of a crash.
+  func crashRecord(_ number: Int) -> String { "\(path)/crash-\(number)" }
+
   /// Gives the path of the file.
   func write(_ bytes: [UInt8], as name: String) throws(CommandError) -> String {
     let file = "\(path)/\(name)"
