@@ -23,7 +23,7 @@
 #endif
 
 int sluice_spawn_helper(
-    pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel) {
+    pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t all, none;
@@ -40,10 +40,12 @@ int sluice_spawn_helper(
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
   status = posix_spawn_file_actions_adddup2(&actions, channel, STDIN_FILENO);
-  if (status == 0) status = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  if (status == 0) status = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  for (int stream = STDOUT_FILENO; status == 0 && stream <= STDERR_FILENO; stream++) {
+    status = output < 0 ? posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0)
+                        : posix_spawn_file_actions_adddup2(&actions, output, stream);
+  }
   if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-  if (status == 0) status = posix_spawn(process, path, &actions, &attributes, arguments, environment);
+  if (status == 0) status = posix_spawnp(process, path, &actions, &attributes, arguments, environment);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   return status;

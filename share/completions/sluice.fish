@@ -1,9 +1,10 @@
 # Completion of sluice for fish.
 
 complete -c sluice -f
-set -l commands send run check echo verify-trace ctl plugin version help
+set -l commands send run dev check echo verify-trace ctl plugin version help
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a send -d 'Send one request through the pipeline and print the response\'s body'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run request documents, one a line, and print a result document for each'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a dev -d 'Run a pipeline while its plugins are written: watch, build, swap, restart'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'Say what is wrong with a configuration and its plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a echo -d 'Run a server that answers each request with the request, as a document'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check a recorded event log against the rules of the ledger'
@@ -66,6 +67,13 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -l control -F -d 'Listen
 complete -c sluice -n "__fish_seen_subcommand_from run" -l no-progress -d 'Show no progress bar on a terminal'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s q -l quiet -d 'Show neither progress nor summary'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s h -l help -d 'Show this help'
+
+# sluice dev
+complete -c sluice -n "__fish_seen_subcommand_from dev" -s c -l config -rF -d 'The configuration of the pipeline; required'
+complete -c sluice -n "__fish_seen_subcommand_from dev" -s i -l input -rF -d 'Send these request documents, one a line, at the start'
+complete -c sluice -n "__fish_seen_subcommand_from dev" -l listen -x -d 'Take requests here, send them to transport.baseURL, and answer with the response'
+complete -c sluice -n "__fish_seen_subcommand_from dev" -l json -d 'Print an event a line as a JSON document'
+complete -c sluice -n "__fish_seen_subcommand_from dev" -s h -l help -d 'Show this help'
 
 # sluice check
 complete -c sluice -n "__fish_seen_subcommand_from check" -s c -l config -rF -d 'The configuration'

@@ -3,6 +3,7 @@
 #define SLUICE_CLINUX_H
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include "call_context.h"
 #include "call_record.h"
 #include "crash_handler.h"

@@ -5,9 +5,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Starts a program in a session of its own, with `channel` as its standard input, the other two streams on /dev/null,
-/// no other descriptor, and signals as from a shell. 0, or an error number. From any thread.
-int sluice_spawn_helper(pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel);
+/// Starts a program in a session of its own, with `channel` as its standard input, the other two streams on `output`, or on
+/// /dev/null where that is negative, no other descriptor, and signals as from a shell. A name without a slash is looked for on
+/// PATH. 0, or an error number. From any thread.
+int sluice_spawn_helper(
+    pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output);
 
 /// fork(2). The caller has one thread only.
 pid_t sluice_fork(void);

@@ -13,11 +13,17 @@ extension Configuration {
     guard !name.isEmpty, name.utf8.count <= 64, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 }) else {
       throw node.error("a plugin's name has 1 to 64 printable ASCII characters without spaces and quotes")
     }
-    try node.checkObject(["library", "builtin", "config", "deadline", "onFault", "delivery"])
+    try node.checkObject(["library", "builtin", "config", "deadline", "onFault", "delivery", "build"])
     var plugin = PluginConfiguration(name: name, source: try source(node), location: node.location)
     if let config = node["config"] { plugin.config = try config.resolvingAllReferences() }
     plugin.deadline = try node["deadline"]?.duration()
     plugin.onFault = try node["onFault"]?.word(FaultPolicy.self)
+    if let build = node["build"] {
+      guard plugin.library != nil else {
+        throw build.error("a built-in is part of the engine", advice: "leave the key out")
+      }
+      plugin.build = try PluginBuildRule(build)
+    }
     if let delivery = node["delivery"] {
       plugin.delivery = try delivery.word(PluginConfiguration.Delivery.self)
       if case .builtin(let name) = plugin.source, plugin.delivery == .queued {

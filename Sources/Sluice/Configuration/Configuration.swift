@@ -69,6 +69,8 @@ public struct PluginConfiguration: Sendable {
   public var deadline: Duration?
   /// Nil takes the default: fail for interceptors, skip for tracers.
   public var onFault: FaultPolicy?
+  /// How its library is made, for tools that watch the sources; an engine leaves it alone.
+  public var build: PluginBuildRule?
   /// How its tracer is told; only plugins from a library can have theirs queued.
   public var delivery = Delivery.inline
   public var location: ConfigurationLocation

@@ -20,6 +20,12 @@ final class ConfigurationSource: Sendable {
     return file[...slash] + path
   }
 
+  /// The folder that they start from; nil for that of the process.
+  var folder: String? {
+    guard let file, let slash = file.lastIndex(of: "/") else { return nil }
+    return slash == file.startIndex ? "/" : String(file[..<slash])
+  }
+
   private static func key(_ pointer: JSONPointer) -> String {
     var text = ""
     for token in pointer.tokens {

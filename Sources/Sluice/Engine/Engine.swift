@@ -29,15 +29,24 @@ public final class Engine: Sendable {
   ///   - delegate: decides about redirects and challenges where neither a stage nor the transaction's own does.
   ///   - probe: tries out what a hot swap is to load; nil loads what can be read.
   ///   - log: takes what the engine and its plugins have to say; called from any thread.
-  public init(
+  public convenience init(
     _ configuration: Configuration, delegate: (any TransactionDelegate)? = nil, probe: (any SwapProbe)? = nil,
     log: @escaping @Sendable (LogLine) -> Void = { _ in }
+  ) throws(EngineError) {
+    try self.init(configuration, sources: [:], delegate: delegate, probe: probe, log: log)
+  }
+
+  /// - Parameter sources: files that libraries are read from at the start, by the paths that the configuration has: an engine
+  ///   that is started again begins with the builds that served. Swaps read the paths themselves.
+  package init(
+    _ configuration: Configuration, sources: [String: String], delegate: (any TransactionDelegate)? = nil,
+    probe: (any SwapProbe)? = nil, log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     self.delegate = delegate
     workers = try Self.startWorkers(configuration)
     do throws(EngineError) {
       swaps = try SwapCoordinator(
-        configuration, workers: workers, delegate: delegate?.binding, probe: probe, log: log)
+        configuration, sources: sources, workers: workers, delegate: delegate?.binding, probe: probe, log: log)
     } catch {
       for worker in workers { worker.loop.shutdown() }
       throw error

@@ -24,7 +24,7 @@ extension RecordedExchange {
     }
 
     /// For a process of one's own: complete.
-    static let complete = Form(secrets: nil, maximumBodyBytes: nil)
+    package static let complete = Form(secrets: nil, maximumBodyBytes: nil)
   }
 
   public func document(_ form: Form) -> JSONValue {

@@ -1,11 +1,11 @@
 extension Configuration {
   /// The paths of the libraries, each once, in the order of the plugins.
-  var libraries: [String] {
+  package var libraries: [String] {
     plugins.compactMap(\.library).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
   /// The keys that differ and that an engine reads only when it starts.
-  func fixedDifferences(from other: Configuration) -> [String] {
+  package func fixedDifferences(from other: Configuration) -> [String] {
     let (new, old) = (transport, other.transport)
     let differences: [(String, Bool)] = [
       ("transport.loops", new.loops != old.loops),

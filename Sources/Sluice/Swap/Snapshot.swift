@@ -47,7 +47,7 @@ struct SnapshotPart: Sendable {
 
 extension PluginConfiguration {
   /// The path of the library; nil for a built-in, and for code of the program.
-  var library: String? {
+  package var library: String? {
     if case .library(let path) = source { return path }
     return nil
   }

@@ -19,8 +19,8 @@ final class SwapCoordinator: Sendable {
 
   /// Makes and starts the first snapshot; blocks. What was started is undone when something fails.
   init(
-    _ configuration: Configuration, workers: [Worker], delegate: StageBinding?, probe: (any SwapProbe)?,
-    log: @escaping @Sendable (LogLine) -> Void
+    _ configuration: Configuration, sources: [String: String], workers: [Worker], delegate: StageBinding?,
+    probe: (any SwapProbe)?, log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     self.workers = workers
     self.delegate = delegate
@@ -33,7 +33,7 @@ final class SwapCoordinator: Sendable {
     registry = GenerationRegistry(store: configuration.store, runtime: runtime)
     let snapshot: Snapshot
     do throws(EngineError) {
-      snapshot = try Self.first(configuration, registry, runtime, workers.count, delegate, log)
+      snapshot = try Self.first(configuration, sources, registry, runtime, workers.count, delegate, log)
     } catch {
       runtime.close(within: SnapshotDraft.undoLimit)
       throw error
@@ -43,14 +43,14 @@ final class SwapCoordinator: Sendable {
   }
 
   private static func first(
-    _ configuration: Configuration, _ registry: GenerationRegistry, _ runtime: HostRuntime, _ loops: Int,
-    _ delegate: StageBinding?, _ log: @escaping @Sendable (LogLine) -> Void
+    _ configuration: Configuration, _ sources: [String: String], _ registry: GenerationRegistry,
+    _ runtime: HostRuntime, _ loops: Int, _ delegate: StageBinding?, _ log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) -> Snapshot {
     var generations: [String: LoadedGeneration] = [:]
     for plugin in configuration.plugins {
       guard let path = plugin.library, generations[path] == nil else { continue }
       do throws(PluginError) {
-        let image = try LibraryImage(reading: path)
+        let image = try LibraryImage(reading: sources[path] ?? path, as: path)
         let candidate = try registry.stage(image, registry.facts(of: image), for: configuration.plugins(of: path))
         if let reason = try registry.refusalList().reason(for: image.hash) {
           log(
@@ -218,7 +218,7 @@ extension Configuration {
   }
 
   /// The names of the instances of one library.
-  func plugins(of library: String) -> [String] { plugins.filter { $0.library == library }.map(\.name) }
+  package func plugins(of library: String) -> [String] { plugins.filter { $0.library == library }.map(\.name) }
 }
 
 extension Duration {

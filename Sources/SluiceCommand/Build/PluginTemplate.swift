@@ -12,7 +12,7 @@ enum PluginTemplate {
         path: "pipeline.json",
         text: """
           {
-            "plugins": {"\(name)": {"library": "\(built)", "config": {"value": "hello"}}},
+            "plugins": {"\(name)": {"library": "\(built)", "config": {"value": "hello"}, "build": {"folder": "."}}},
             "request": ["\(name)"]
           }
 
@@ -43,6 +43,7 @@ enum PluginTemplate {
               sluice plugin build                      # prints the path of the library
               make test                                # its own cases, and the rules of the ABI
               sluice send -c pipeline.json https://example.com/ -v
+              sluice dev -c pipeline.json              # builds and swaps it in at each change
 
           | key | |
           |---|---|

@@ -5,7 +5,8 @@ import SluicePluginHost
 /// Finds the command that was asked for, runs it, and says what went wrong.
 enum CommandLineTool {
   static let commands: [CommandDescription] = [
-    SendCommand.description, RunCommand.description, CheckCommand.description, EchoCommand.description,
+    SendCommand.description, RunCommand.description, DevCommand.description, CheckCommand.description,
+    EchoCommand.description,
     VerifyTraceCommand.description, CtlCommand.status, CtlCommand.swap, CtlCommand.rollback, CtlCommand.metrics,
     CtlCommand.notify,
     InspectCommand.description, ValidateCommand.description, NewCommand.description, BuildCommand.description,
@@ -34,6 +35,11 @@ enum CommandLineTool {
     // A host has started it to try a library out; people have no use for it.
     if words.elementsEqual(TrialSupervisor.arguments) {
       return ExitStatus(code: TrialRun.serve([ReplayRun.task: ReplayRun.perform]))
+    }
+    // "sluice dev" has started it to run the engine in.
+    if words.elementsEqual(DevEngine.arguments) { return DevEngine.run() }
+    if words.starts(with: BuildKeeper.arguments) {
+      return BuildKeeper.run(Array(words.dropFirst(BuildKeeper.arguments.count)))
     }
     let (command, rest) = try find(words)
     let arguments = try ArgumentParser.parse(rest, for: command)

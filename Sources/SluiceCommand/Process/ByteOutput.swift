@@ -56,6 +56,11 @@ final class ByteOutput: Sendable {
     try self.init(descriptor, path, ownsDescriptor: true)
   }
 
+  /// Takes over a descriptor.
+  convenience init(owning descriptor: Int32, name: String) throws(CommandError) {
+    try self.init(descriptor, name, ownsDescriptor: true)
+  }
+
   private init(_ descriptor: Int32, _ name: String, ownsDescriptor: Bool) throws(CommandError) {
     self.descriptor = descriptor
     self.name = name

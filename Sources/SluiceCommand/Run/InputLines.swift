@@ -22,6 +22,7 @@ final class InputLines: @unchecked Sendable {
   /// Counted from 1; of the line that was given last.
   private(set) var number = 0
   private let descriptor: Int32
+  private let ownsDescriptor: Bool
   /// Readable once no more is to be read.
   private let interruption: Int32
   private let limitBytes: Int
@@ -33,23 +34,34 @@ final class InputLines: @unchecked Sendable {
   private var isAtEnd = false
 
   /// - Parameter path: nil and `-` are the standard input.
-  init(path: String?, limitBytes: Int) throws(CommandError) {
-    if let path, path != "-" {
-      name = path
-      descriptor = open(path, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else {
-        throw CommandError(.usage, "cannot read \(path): \(String(cString: strerror(errno)))")
-      }
-    } else {
-      name = "standard input"
-      descriptor = STDIN_FILENO
+  convenience init(path: String?, limitBytes: Int) throws(CommandError) {
+    guard let path, path != "-" else {
+      self.init(STDIN_FILENO, "standard input", ownsDescriptor: false, limitBytes)
+      return
     }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw CommandError(.usage, "cannot read \(path): \(String(cString: strerror(errno)))")
+    }
+    self.init(descriptor, path, ownsDescriptor: true, limitBytes)
+  }
+
+  /// Takes over a descriptor.
+  convenience init(owning descriptor: Int32, name: String, limitBytes: Int) {
+    self.init(descriptor, name, ownsDescriptor: true, limitBytes)
+  }
+
+  private init(_ descriptor: Int32, _ name: String, ownsDescriptor: Bool, _ limitBytes: Int) {
+    self.descriptor = descriptor
+    self.name = name
+    self.ownsDescriptor = ownsDescriptor
     self.limitBytes = limitBytes
     interruption = eventfd(0, Int32(EFD_CLOEXEC))
     buffer = .allocate(byteCount: Self.blockBytes, alignment: 16)
   }
 
   deinit {
+    if ownsDescriptor { close(descriptor) }
     close(interruption)
     buffer.deallocate()
   }

@@ -113,6 +113,7 @@ public final class Transaction: @unchecked Sendable {
         retriesStatuses: pipeline.retriesStatuses, retriesFailures: pipeline.retriesFailures))
     let id = TransactionID(using: &environment.loop.random)
     result = ResultRecord(id: id, copy request)
+    result.snapshot = pipeline.generation
     exchange = Exchange(
       loop: loop, id: id, request: request, started: now,
       deadline: now.advanced(byNanoseconds: limit), parent: parent,

@@ -41,6 +41,9 @@ public struct TransactionResult: Sendable {
   /// How many attempts were made; 0 where the transaction was turned away before it began.
   public var attempts: Int { record.attempts }
 
+  /// The number of the snapshot that it ran on, counted by the engine from 1; 0 where it never began.
+  public var snapshot: Int { record.snapshot }
+
   /// From submission to the end.
   public var duration: Duration { record.duration }
 
@@ -76,6 +79,7 @@ final class ResultRecord: @unchecked Sendable {
   var response: Response?
   var error: TransactionError?
   var attempts = 0
+  var snapshot = 0
   var duration = Duration.zero
   var timings: TransferTimings?
   var issuedRequest: Request?
@@ -95,6 +99,7 @@ final class ResultRecord: @unchecked Sendable {
     response = other.response
     error = other.error
     attempts = other.attempts
+    snapshot = other.snapshot
     duration = other.duration
     timings = other.timings
     issuedRequest = other.issuedRequest

@@ -84,7 +84,7 @@ package final class TrialProcess: Sendable {
     let words = (["sluice"] + TrialSupervisor.arguments).map { strdup($0) } + [nil]
     let variables = Self.environment.map { strdup($0) } + [nil]
     defer { for text in words + variables { free(text) } }
-    let status = sluice_spawn_helper(&process, helper.path, words, variables, theirs.raw)
+    let status = sluice_spawn_helper(&process, helper.path, words, variables, theirs.raw, -1)
     guard status == 0 else { throw unavailable("\(helper.path) could not be started: \(systemMessage(status))") }
     return process
   }

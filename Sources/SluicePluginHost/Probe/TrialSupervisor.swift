@@ -138,18 +138,21 @@ package struct TrialSupervisor {
     return report
   }
 
-  /// Kills every descendant, and gives the names of those that were alive. They come to this process when their parents end,
-  /// hence turn by turn.
   @discardableResult
-  private func endAll() -> [String] {
+  private func endAll() -> [String] { Self.endDescendants(andGroup: child) }
+
+  /// Kills every descendant, and gives the names of those that were alive. They come to this process when their parents end,
+  /// hence turn by turn; so it adopts orphans.
+  @discardableResult
+  package static func endDescendants(andGroup group: Int32) -> [String] {
     var names: [String] = []
     for _ in 0..<1000 {
       var ended: pid_t
       repeat { ended = waitpid(-1, nil, WNOHANG) } while ended > 0
       guard ended == 0 else { break }
-      let alive = Self.children()
-      if names.count < 16 { names += alive.map(Self.name) }
-      kill(-child, SIGKILL)
+      let alive = children()
+      if names.count < 16 { names += alive.map { name(of: $0) } }
+      kill(-group, SIGKILL)
       for process in alive { kill(process, SIGKILL) }
       while waitpid(-1, nil, 0) < 0, errno == EINTR {}
     }

@@ -68,6 +68,13 @@ public final class RunningCommand: Sendable {
     }
   }
 
+  /// Suspends until what the child has written to its standard output is as wanted.
+  public func waitForOutput(
+    _ what: String, upTo limit: Duration = Patience.limit, until isMet: @escaping @Sendable ([UInt8]) -> Bool
+  ) async throws {
+    try await output.wait(upTo: limit, for: what, until: isMet)
+  }
+
   /// The same for standard error.
   public func waitForError(containing text: String, upTo limit: Duration = Patience.limit) async throws {
     try await errors.wait(upTo: limit, for: "\"\(text)\" on standard error") { bytes in

@@ -1,0 +1,65 @@
+import CLinux
+import Glibc
+import SluicePluginHost
+
+/// Runs a build, and holds everything that it starts: the hidden words of `sluice dev` for a process of its own. When it is told
+/// to, or nobody is left to tell, it kills all of that and ends.
+enum BuildKeeper {
+  static let arguments = ["dev", "build"]
+
+  /// - Parameter words: the folder to run in, and the program with its arguments.
+  static func run(_ words: [String]) -> ExitStatus {
+    guard let folder = words.first, words.count > 1, chdir(folder) == 0, sluice_adopt_orphans() == 0 else {
+      StandardError.say("cannot build in \(words.first ?? "?"): \(String(cString: strerror(errno)))")
+      return .usage
+    }
+    do throws(CommandError) {
+      let process = try start(Array(words.dropFirst()))
+      let status = wait(for: process)
+      TrialSupervisor.endDescendants(andGroup: process)
+      return ExitStatus(code: status)
+    } catch {
+      StandardError.say(error.message)
+      return error.status
+    }
+  }
+
+  private static func start(_ words: [String]) throws(CommandError) -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    // The channel is ours.
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+    let arguments = words.map { strdup($0) } + [nil]
+    defer { for text in arguments { free(text) } }
+    var process: pid_t = 0
+    let error = posix_spawnp(&process, words[0], &actions, &attributes, arguments, environ)
+    guard error == 0 else {
+      throw CommandError(.failed, "cannot run \(words[0]): \(String(cString: strerror(error)))")
+    }
+    return process
+  }
+
+  /// Gives the status of the program; 1 where its end was not waited for.
+  private static func wait(for process: pid_t) -> Int32 {
+    let ended = sluice_open_process(process)
+    while true {
+      var polled = [
+        pollfd(fd: ended, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+      ]
+      // Without a descriptor of the process, on old kernels, its end is asked for now and then.
+      poll(&polled, nfds_t(polled.count), ended < 0 ? 20 : -1)
+      var status: Int32 = 0
+      if waitpid(process, &status, WNOHANG) == process {
+        return status & 0x7f == 0 ? status >> 8 & 0xff : 128 + (status & 0x7f)
+      }
+      if polled[1].revents != 0 { return 1 }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import Sluice
+import SluicePluginHost
+
+/// One rule of the configuration by which libraries are made, and the build that runs by it.
+struct BuildState {
+  /// A build under way.
+  struct Run {
+    let number: Int
+    let process: SupervisedProcess
+    let began: Duration
+    var reader = DiagnosticReader()
+    /// The sources have changed since: what it makes is not wanted any more.
+    var isStale = false
+  }
+
+  let rule: PluginBuildRule
+  var plugins: [String] = []
+  var libraries: Set<String> = []
+  /// Of the sources, as the last build began with them.
+  var sources: ContentHash?
+  var run: Run?
+
+  /// Tells whether there is something new to build.
+  var currentSources: ContentHash? {
+    if case .folder = rule.way {
+      return WatchedTree.hash(of: rule.sources, endings: [".c", ".h", ".swift", ".modulemap"])
+    }
+    return WatchedTree.hash(of: rule.sources)
+  }
+
+  /// What runs: the folder first.
+  func words(program: String) -> [String] {
+    switch rule.way {
+    case .folder(let folder): [folder, program, "plugin", "build", "."]
+    case .command(let words): [rule.workingFolder ?? ".", words[0]] + words.dropFirst()
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/// Finds the diagnostics in what a build writes: of gcc, clang, swiftc and linkers, and of whatever spells them in the same way,
+/// `FILE:LINE:COLUMN: error: MESSAGE`.
+struct DiagnosticReader {
+  private static let severities: [(word: String, severity: Diagnostic.Severity)] = [
+    ("fatal error: ", .error), ("error: ", .error), ("warning: ", .warning), ("note: ", .note), ("remark: ", .note),
+  ]
+  private static let excerptLimit = 24
+  private static let lastLines = 20
+
+  private var found: [Diagnostic] = []
+  /// Whether the next lines may belong to the last one.
+  private var isOpen = false
+  /// The last lines of all, for a build that fails without saying why in this way.
+  private(set) var tail: [String] = []
+
+  mutating func add(_ raw: String) {
+    let line = EscapeSequences.removed(from: raw)
+    tail.append(line)
+    if tail.count > Self.lastLines { tail.removeFirst() }
+    if let diagnostic = Self.diagnostic(in: line) {
+      // A repetition brings its excerpt along, which is not wanted twice either.
+      isOpen = !found.contains { $0.isSame(as: diagnostic) }
+      if isOpen { found.append(diagnostic) }
+    } else if Self.isExcerpt(line) {
+      if isOpen, let last = found.indices.last, found[last].excerpt.count < Self.excerptLimit {
+        found[last].excerpt.append(line)
+      }
+    } else {
+      isOpen = false
+    }
+  }
+
+  /// Without what only says that a step failed, where something else says why.
+  var diagnostics: [Diagnostic] {
+    guard found.contains(where: { $0.severity == .error && $0.line != nil }) else { return found }
+    return found.filter { $0.severity != .error || $0.line != nil || !Self.isConsequence($0.message) }
+  }
+
+  private static func isConsequence(_ message: String) -> Bool {
+    message.contains("command failed") || message.contains("ld returned") || message.contains("fatalError")
+  }
+
+  private static func diagnostic(in line: String) -> Diagnostic? {
+    for (word, severity) in severities {
+      if line.hasPrefix(word) {
+        return Diagnostic(severity: severity, message: String(line.dropFirst(word.count)))
+      }
+      guard let range = line.firstRange(of: ": \(word)"), !isExcerpt(line) else { continue }
+      var diagnostic = Diagnostic(severity: severity, message: String(line[range.upperBound...]))
+      (diagnostic.file, diagnostic.line, diagnostic.column) = place(line[..<range.lowerBound])
+      return diagnostic
+    }
+    // Of GNU ld, which has no word for how bad it is.
+    guard let range = line.firstRange(of: ": undefined reference to ") else { return nil }
+    var diagnostic = Diagnostic(severity: .error, message: "undefined reference to \(line[range.upperBound...])")
+    let place = line[..<range.lowerBound]
+    let withoutTool = place.firstRange(of: "ld: ").map { place[$0.upperBound...] } ?? place
+    (diagnostic.file, diagnostic.line, diagnostic.column) = Self.place(withoutTool)
+    return diagnostic
+  }
+
+  /// `FILE:LINE:COLUMN`, `FILE:LINE`, or the name of a tool.
+  private static func place(_ text: Substring) -> (String?, Int?, Int?) {
+    var parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    var numbers: [Int] = []
+    while parts.count > 1, numbers.count < 2, let number = parts.last.flatMap({ Int($0) }) {
+      numbers.insert(number, at: 0)
+      parts.removeLast()
+    }
+    return (parts.joined(separator: ":"), numbers.first, numbers.dropFirst().first)
+  }
+
+  /// `   12 | code`, `      |  ^`, and clang's, which only begin with spaces.
+  private static func isExcerpt(_ line: String) -> Bool {
+    let rest = line.drop { $0 == " " || $0 == "\t" || $0.isNumber }
+    return rest.first == "|" || (line.first == " " && line.contains { $0 != " " })
+  }
+}

@@ -1,0 +1,146 @@
+import CLinux
+import Glibc
+import Sluice
+import SluiceControl
+import SluiceJSON
+import SluicePipeline
+import SluicePluginHost
+import SluiceTransport
+
+/// The process that `sluice dev` runs the engine in, by words that its help does not show. A plugin that crashes takes this
+/// process along and no other.
+final class DevEngine: Sendable {
+  static let arguments = ["dev", "engine"]
+  private static let lineLimitBytes = 256 << 20
+
+  private let engine: Engine
+  private let reporter: EngineReporter
+  private let place: ControlPlace
+  private let file: String
+  let recordings: EngineRecordings
+
+  static func run() -> ExitStatus {
+    do throws(CommandError) { return try serve() } catch {
+      StandardError.say(error.message)
+      return error.status
+    }
+  }
+
+  private static func serve() throws(CommandError) -> ExitStatus {
+    let descriptor = takeChannel()
+    let interruption = try Interruption()
+    let lines = InputLines(
+      owning: fcntl(descriptor, F_DUPFD_CLOEXEC, 3), name: "the supervisor", limitBytes: lineLimitBytes)
+    interruption.onSignal { lines.interrupt() }
+    let channel = try ByteOutput(owning: descriptor, name: "the supervisor")
+    defer { _ = channel.finish() }
+    guard case .text(let line) = lines.next(), let document = try? JSONValue(parsing: line),
+      let order = EngineOrder(document), sluice_die_with_parent(order.parent) != 0
+    else { return .failed }
+    // Without a record, as under a sanitizer, the supervisor knows the signal.
+    if let path = order.crashRecord { try? CrashReporter.install(path: path) }
+    let reporter = EngineReporter(channel)
+    let started: DevEngine
+    let listener: DevListener?
+    let control: ControlServer
+    do throws(CommandError) {
+      started = try DevEngine(order, reporter)
+      listener = try DevListener.make(order.listen, started.engine, reporter, started.recordings)
+      control = try started.control()
+    } catch {
+      reporter.send("failed", ["message": JSONValue(error.message), "status": JSONValue(Int64(error.status.code))])
+      return error.status
+    }
+    started.sayReady(control.path, listener?.address)
+    let drain = started.obey(lines)
+    Waiting.result { await started.engine.shutdown(drain: drain, deactivation: min(drain, EngineStart.farewell)) }
+    listener?.stop()
+    control.stop()
+    return interruption.received.map { .interrupted(by: $0) } ?? .succeeded
+  }
+
+  /// What plugins read from standard input is nothing, and what they write to standard output is no part of the channel.
+  private static func takeChannel() -> Int32 {
+    let channel = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+    let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    dup2(nothing, STDIN_FILENO)
+    close(nothing)
+    return channel
+  }
+
+  private init(_ order: EngineOrder, _ reporter: EngineReporter) throws(CommandError) {
+    self.reporter = reporter
+    recordings = EngineRecordings(reporter)
+    file = order.configuration
+    var configuration = try EngineStart.configuration(order.configuration)
+    place = configuration.control ?? .userFolder
+    configuration.control = place
+    Waiting.startPool()
+    do {
+      engine = try Engine(configuration, sources: order.sources, probe: HelperProbe()) { reporter.log($0) }
+    } catch { throw EngineStart.failure(error) }
+    reporter.adopt(engine)
+    reporter.adopt(configuration.redaction)
+    recordings.begin(with: try? Replay.Build(file: file, libraries: engine.libraryCopies))
+    reporter.whenPublished { [recordings, engine, file] report in
+      let read = report.trigger == .reload ? try? Replay.Build(file: file, libraries: engine.libraryCopies) : nil
+      guard let build = read ?? recordings.build(with: engine.libraryCopies) else { return }
+      recordings.compare(with: build, plugins: report.changes.flatMap(\.plugins))
+    }
+  }
+
+  private func control() throws(CommandError) -> ControlServer {
+    do {
+      return try ControlServer(engine, at: place) { [self] (new) async throws(SwapError) in try await reload(new) }
+    } catch { throw CommandError(.usage, "control: \(error)") }
+  }
+
+  private func reload(_ new: Configuration) async throws(SwapError) -> SwapReport {
+    var configuration = new
+    // What it says about it holds from the next start on.
+    configuration.control = place
+    let report = try await engine.reload(configuration)
+    reporter.adopt(configuration.redaction)
+    return report
+  }
+
+  private func sayReady(_ socket: String, _ listener: String?) {
+    let status = Waiting.result { [engine] in await engine.status }
+    let document: JSONValue = [
+      "socket": JSONValue(socket), "builds": EngineReporter.builds(status),
+      "snapshot": JSONValue(Int64(status.snapshot)),
+    ]
+    document["listen"] = listener.map { JSONValue($0) }
+    reporter.send("ready", document)
+  }
+
+  /// Does what the supervisor says, up to its end.
+  /// - Returns: how long what is in flight may take.
+  private func obey(_ lines: InputLines) -> Duration {
+    while true {
+      switch lines.next() {
+      case .text(let line):
+        guard let document = try? JSONValue(parsing: line) else { continue }
+        if let drain = document["stop"]?.string { return DurationText.duration(drain) ?? .zero }
+        if let text = document["request"]?.string {
+          request(text, id: document["id"], isOfSet: document["recorded"]?.bool == true)
+        }
+        if let documents = document["recordings"] { recordings.adopt(documents) }
+      case .tooLong: reporter.refuse("the line is too long", id: nil)
+      // The supervisor is gone, or somebody else wants an end.
+      case .end, .failure: return .zero
+      }
+    }
+  }
+
+  private func request(_ text: String, id: JSONValue?, isOfSet: Bool) {
+    do {
+      var request = try TypedRequest(text, from: engine.baseURL).request
+      request.wantsRecording = true
+      engine.submit(request) { [reporter, recordings] result in
+        recordings.note(result.recording, isOfSet: isOfSet)
+        reporter.report(result, id: id)
+      }
+    } catch { reporter.refuse("\(error)", id: id) }
+  }
+}

@@ -1,0 +1,128 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+
+/// A local endpoint: what comes in goes through the pipeline to `transport.baseURL`, and the response back.
+final class DevListener: Sendable {
+  /// Fields of one connection (RFC 9110 §7.6.1), and those that the two sides make for themselves.
+  private static let ownFields: Set<String> = [
+    "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "trailer",
+    "transfer-encoding", "upgrade", "host", "content-length", "expect", "accept-encoding",
+  ]
+
+  private let server: EmbeddedServer
+
+  /// The address with the port in use.
+  var address: String { server.endpoint.description }
+
+  /// - Parameter place: `HOST:PORT`; nil makes none.
+  static func make(_ place: String?, _ engine: Engine, _ reporter: EngineReporter, _ recordings: EngineRecordings)
+    throws(CommandError) -> DevListener?
+  {
+    guard let place else { return nil }
+    guard engine.baseURL != nil else {
+      throw CommandError(.usage, "--listen needs \"transport.baseURL\" in the configuration: that is where requests go")
+    }
+    return try DevListener(place, engine, reporter, recordings)
+  }
+
+  private init(
+    _ place: String, _ engine: Engine, _ reporter: EngineReporter, _ recordings: EngineRecordings
+  ) throws(CommandError) {
+    guard let (host, port) = ListenPlace.parse(place) else {
+      throw CommandError(.usage, "--listen: expected a port, or an address and a port, found \"\(place)\"")
+    }
+    do {
+      server = try EmbeddedServer(on: .tcp(host: host, port: port)) { request in
+        Self.respond(to: request, named: host, engine, reporter, recordings)
+      }
+    } catch { throw CommandError(.usage, "--listen: \(error)") }
+  }
+
+  func stop() { server.stop() }
+
+  private static func respond(
+    to incoming: ServerRequest, named host: String, _ engine: Engine, _ reporter: EngineReporter,
+    _ recordings: EngineRecordings
+  ) -> ServerResponse {
+    guard incoming.target.hasPrefix("/"), let base = engine.baseURL else {
+      return .text("this is no proxy: send a path, which goes to transport.baseURL\n", status: 400)
+    }
+    // Any page in a browser can send requests here by a name of its own that leads to this machine.
+    guard ListenPlace.isLocal(incoming.headers.first("Host") ?? "", servedAs: host) else {
+      return .text("the field Host names somebody else\n", status: 421)
+    }
+    let request: Request
+    do {
+      var made = Request(
+        method: incoming.method, url: try HTTPURL("\(base.origin)\(incoming.target)"), body: .bytes(incoming.body))
+      let named = connectionFields(incoming.headers)
+      for line in incoming.headers
+      where !ownFields.contains(line.name.lowercased()) && !named.contains(line.name.lowercased()) {
+        made.headers.append(line.name.utf8.span, line.valueBytes.span)
+      }
+      if incoming.body.isEmpty { made.body = .empty }
+      made.wantsRecording = true
+      request = made
+    } catch { return .text("\(error)\n", status: 400) }
+    return .deferred { promise in
+      engine.submit(request) { result in
+        recordings.note(result.recording, isOfSet: false)
+        reporter.report(result, id: nil)
+        promise.complete(with: response(to: result))
+      }
+    }
+  }
+
+  /// What the field Connection names is of that connection alone.
+  private static func connectionFields(_ headers: [HeaderLine]) -> Set<String> {
+    let names = headers.values(of: "Connection").flatMap { $0.split(separator: ",") }
+    return Set(names.map { $0.filter { !$0.isWhitespace }.lowercased() })
+  }
+
+  private static func response(to result: TransactionResult) -> ServerResponse {
+    guard let response = result.response else {
+      let error = result.error.map(EngineReporter.document) ?? .object()
+      let text = (try? error.serialized()) ?? []
+      return ServerResponse(
+        status: 502, headers: [HeaderLine("Content-Type", "application/json")], body: .bytes(text + [0x0A]))
+    }
+    var lines: [HeaderLine] = []
+    for index in response.headers.indices {
+      let name = response.headers.name(at: index)
+      guard !ownFields.contains(name.lowercased()) else { continue }
+      lines.append(HeaderLine(name, bytes: Array(response.headers.buffer[response.headers.valueRange(at: index)])))
+    }
+    // The engine has decoded it, whatever the server sent.
+    lines.removeAll { $0.isNamed("Content-Encoding") }
+    return ServerResponse(status: response.status, headers: lines, body: .bytes(bytes(of: response.body)))
+  }
+
+  private static func bytes(of body: Body) -> [UInt8] {
+    if case .file(let file) = body { return (try? FileContent.read(file.path)) ?? [] }
+    return body.bytes ?? []
+  }
+}
+
+/// `8080`, `127.0.0.1:8080`, `[::1]:8080`.
+enum ListenPlace {
+  static func parse(_ text: String) -> (host: String, port: UInt16)? {
+    guard let colon = text.lastIndex(of: ":") else { return UInt16(text).map { ("127.0.0.1", $0) } }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    guard let port = UInt16(text[text.index(after: colon)...]), !host.isEmpty || colon == text.startIndex else {
+      return nil
+    }
+    return (host.isEmpty ? "127.0.0.1" : String(host), port)
+  }
+
+  /// Whether a Host field names this machine by an address, as `localhost`, or as the endpoint was named.
+  static func isLocal(_ field: String, servedAs own: String) -> Bool {
+    var name = field.lowercased()
+    if name.hasPrefix("[") { return true }
+    if let colon = name.lastIndex(of: ":") { name = String(name[..<colon]) }
+    return name == "localhost" || name.hasSuffix(".localhost") || name == own.lowercased()
+      || (!name.isEmpty && name.allSatisfy { $0.isNumber || $0 == "." })
+  }
+}

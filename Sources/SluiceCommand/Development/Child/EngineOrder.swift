@@ -1,0 +1,39 @@
+import Glibc
+import SluiceJSON
+
+/// What the engine's process is told at its start: the first document over its channel.
+struct EngineOrder: Sendable {
+  /// Absolute.
+  var configuration: String
+  /// The supervisor.
+  var parent: pid_t = getpid()
+  /// Files that libraries are read from in place of their paths.
+  var sources: [String: String] = [:]
+  /// `HOST:PORT`; nil for no endpoint.
+  var listen: String?
+  /// The file for the record of a crash.
+  var crashRecord: String?
+
+  var document: JSONValue {
+    let sources = JSONValue.object()
+    for (library, file) in self.sources { sources[library] = JSONValue(file) }
+    let document: JSONValue = [
+      "configuration": JSONValue(configuration), "parent": JSONValue(Int64(parent)), "sources": sources,
+    ]
+    document["listen"] = listen.map { JSONValue($0) }
+    document["crashRecord"] = crashRecord.map { JSONValue($0) }
+    return document
+  }
+}
+
+extension EngineOrder {
+  init?(_ document: JSONValue) {
+    guard let configuration = document["configuration"]?.string, let parent = document["parent"]?.integer else {
+      return nil
+    }
+    self.init(configuration: configuration, parent: pid_t(truncatingIfNeeded: parent))
+    for (library, file) in document["sources"].map({ Array($0.members) }) ?? [] { sources[library] = file.string }
+    listen = document["listen"]?.string
+    crashRecord = document["crashRecord"]?.string
+  }
+}

@@ -1,0 +1,104 @@
+import Sluice
+import SluiceJSON
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+
+/// Tells the supervisor what happens in the engine. From any thread.
+final class EngineReporter: Sendable {
+  private let channel: ByteOutput
+  private let engine = Locked<Engine?>(nil)
+  private let mask = Locked(SecretMask(Redaction()))
+  private let onPublished = Locked<(@Sendable (SwapReport) -> Void)?>(nil)
+  /// The swaps that were told of.
+  private let told = Locked<Set<Int>>([])
+
+  init(_ channel: ByteOutput) { self.channel = channel }
+
+  func adopt(_ engine: Engine) { self.engine.withLock { $0 = engine } }
+  /// Runs it for each swap that published something, behind its report.
+  func whenPublished(_ handler: @escaping @Sendable (SwapReport) -> Void) { onPublished.withLock { $0 = handler } }
+  func adopt(_ redaction: Redaction) { mask.withLock { $0 = SecretMask(redaction) } }
+
+  func send(_ event: String, _ document: JSONValue = .object()) {
+    document["event"] = JSONValue(event)
+    guard let line = try? document.serialized() else { return }
+    channel.append(line + [UInt8(ascii: "\n")])
+  }
+
+  func log(_ line: LogLine) {
+    // It is in the history before it is in the log.
+    if Self.isOfSwap(line) {
+      Task.detached { [self] in await reportSwaps() }
+      return
+    }
+    guard line.level >= .warning || (line.level == .info && line.stage != nil) else { return }
+    let document: JSONValue = ["level": JSONValue("\(line.level)"), "message": JSONValue(line.message)]
+    document["plugin"] = line.stage.map { JSONValue($0) }
+    document["generation"] = line.generation.map { JSONValue(Int64($0)) }
+    send("log", document)
+  }
+
+  /// Reports go over as such.
+  private static func isOfSwap(_ line: LogLine) -> Bool {
+    let word = line.message.prefix { $0 != " " }
+    return SwapReport.Trigger(rawValue: String(word)) != nil && line.message.contains(" after ")
+  }
+
+  /// Sends the reports that are new.
+  func reportSwaps() async {
+    guard let engine = engine.withLock({ $0 }) else { return }
+    let status = await engine.status
+    told.withLock { told in
+      for report in status.history where told.insert(report.id).inserted {
+        send(
+          "swap",
+          [
+            "report": report.document(), "builds": Self.builds(status), "snapshot": JSONValue(Int64(status.snapshot)),
+          ])
+        if report.outcome == .published || report.outcome == .rolledBack { onPublished.withLock { $0 }?(report) }
+      }
+    }
+  }
+
+  /// The builds that serve.
+  static func builds(_ status: EngineStatus) -> JSONValue {
+    let list = JSONValue.array()
+    for generation in status.generations where generation.state == .active || generation.state == .probation {
+      list.append([
+        "library": JSONValue(generation.library), "plugins": .list(generation.plugins),
+        "version": JSONValue(generation.version), "hash": JSONValue(generation.hash),
+        "generation": JSONValue(Int64(generation.id)),
+      ])
+    }
+    return list
+  }
+
+  func report(_ result: TransactionResult, id: JSONValue?) {
+    let (url, path) = mask.withLock { mask in
+      (mask.url(result.originalRequest.url), mask.target(result.originalRequest.url))
+    }
+    let document: JSONValue = [
+      "method": JSONValue(result.originalRequest.method), "url": JSONValue(url), "path": JSONValue(path),
+      "durationMs": .milliseconds(of: result.duration), "snapshot": JSONValue(Int64(result.snapshot)),
+      "attempts": JSONValue(Int64(result.attempts)),
+    ]
+    document["id"] = id
+    document["status"] = result.response.map { JSONValue(Int64($0.status)) }
+    if let error = result.error { document["error"] = Self.document(error) }
+    send("request", document)
+  }
+
+  static func document(_ error: TransactionError) -> JSONValue {
+    let document: JSONValue = ["code": JSONValue(error.code), "message": JSONValue(error.message)]
+    document["stage"] = error.stage.map { JSONValue($0) }
+    return document
+  }
+
+  /// A line that is no request.
+  func refuse(_ message: String, id: JSONValue?) {
+    let document: JSONValue = ["error": ["code": "invalid_request", "message": JSONValue(message)]]
+    document["id"] = id
+    send("request", document)
+  }
+}

@@ -1,0 +1,123 @@
+import CLinux
+import Glibc
+import SluiceJSON
+import SluiceLocks
+
+/// A process of this same program that does what must not be done here, as its supervisor sees it: a channel of documents in
+/// both directions, what it writes, and how it ends.
+///
+/// Its channel is closed when the supervisor ends, in whichever way: then it ends too.
+final class SupervisedProcess: Sendable {
+  /// What there is to hear, on threads of this process's own.
+  enum Message: Sendable {
+    case document(JSONValue)
+    /// A line that the process wrote, to whichever of its streams.
+    case written(String)
+    /// Once, behind everything else.
+    case ended(status: Int32)
+  }
+
+  let id: pid_t
+  private let channel: ByteOutput
+
+  /// - Parameters:
+  ///   - words: behind the name of this very program.
+  ///   - environment: beside that of this process.
+  ///   - listener: called on other threads, one call at a time for each kind of message.
+  /// - Important: to be called on a thread that lives as long as the process is to: where the process asked the kernel for a
+  ///   signal at the end of its parent, that is the end of this thread.
+  init(
+    _ words: [String], environment: [String] = [], _ listener: @escaping @Sendable (Message) -> Void
+  ) throws(CommandError) {
+    var ends: [CInt] = [-1, -1]
+    var pipeEnds: [CInt] = [-1, -1]
+    guard socketpair(AF_UNIX, sluice_socket_stream | sluice_socket_close_on_exec, 0, &ends) == 0,
+      pipe(&pipeEnds) == 0
+    else { throw CommandError(.failed, "cannot start a process: \(String(cString: strerror(errno)))") }
+    // In time for all that is started from this thread.
+    for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer {
+      close(ends[1])
+      close(pipeEnds[1])
+    }
+    do {
+      id = try Self.spawn(words, environment, channel: ends[1], output: pipeEnds[1])
+      channel = try ByteOutput(owning: fcntl(ends[0], F_DUPFD_CLOEXEC, 3), name: "a process")
+    } catch {
+      close(ends[0])
+      close(pipeEnds[0])
+      throw error
+    }
+    try watch(documents: ends[0], written: pipeEnds[0], listener)
+  }
+
+  /// From any thread. What the process does not take any more is dropped.
+  func send(_ document: JSONValue) {
+    guard let line = try? document.serialized() else { return }
+    channel.append(line + [UInt8(ascii: "\n")])
+  }
+
+  /// Asks it to finish what is in flight, and to end.
+  func stop(drain: Duration) { send(["stop": JSONValue(DurationText.text(drain))]) }
+
+  func kill(_ signal: Int32) { _ = Glibc.kill(id, signal) }
+
+  private static func spawn(
+    _ words: [String], _ environment: [String], channel: CInt, output: CInt
+  ) throws(CommandError) -> pid_t {
+    var process: pid_t = 0
+    var variables = environment
+    var entry = environ
+    while let text = entry.pointee {
+      variables.append(String(cString: text))
+      entry += 1
+    }
+    let arguments = (["sluice"] + words).map { strdup($0) } + [nil]
+    let strings = variables.map { strdup($0) } + [nil]
+    defer { for text in arguments + strings { free(text) } }
+    let status = sluice_spawn_helper(&process, "/proc/self/exe", arguments, strings, channel, output)
+    guard status == 0 else {
+      throw CommandError(.failed, "cannot start a process: \(String(cString: strerror(status)))")
+    }
+    return process
+  }
+
+  /// Three threads: one for each stream, and one that waits for the end, and for the other two.
+  private func watch(
+    documents: CInt, written: CInt, _ listener: @escaping @Sendable (Message) -> Void
+  ) throws(CommandError) {
+    let open = Monitor(2)
+    try Self.read(documents, "sluice-channel", open) { line in
+      if let document = try? JSONValue(parsing: line) { listener(.document(document)) }
+    }
+    try Self.read(written, "sluice-child-out", open) { line in
+      listener(.written(String(decoding: line, as: UTF8.self)))
+    }
+    let process = id
+    try BackgroundThread("sluice-child") { [channel] in
+      var status: Int32 = 0
+      while waitpid(process, &status, 0) < 0, errno == EINTR {}
+      // A process that it left behind may hold the pipe open; what it wrote last is worth a moment.
+      let _: Void? = open.wait(upTo: .seconds(1)) { $0 == 0 ? () : nil }
+      listener(.ended(status: status))
+      _ = channel.finish()
+    }.detach()
+  }
+
+  private static func read(
+    _ descriptor: CInt, _ name: String, _ open: Monitor<Int>,
+    _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
+  ) throws(CommandError) {
+    let lines = InputLines(owning: descriptor, name: name, limitBytes: 64 << 20)
+    try BackgroundThread(name) {
+      reading: while true {
+        switch lines.next() {
+        case .text(let line): body(line)
+        case .tooLong: continue
+        case .end, .failure: break reading
+        }
+      }
+      open.update { $0 -= 1 }
+    }.detach()
+  }
+}

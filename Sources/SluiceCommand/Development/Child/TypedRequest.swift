@@ -1,0 +1,28 @@
+import SluiceJSON
+import SluiceMessages
+
+/// A request as somebody types it: a document, a URL, or a method and a URL.
+struct TypedRequest {
+  let request: Request
+
+  /// - Parameter base: what a URL without a scheme starts from.
+  init(_ text: String, from base: HTTPURL?) throws(MessageError) {
+    let document: JSONValue
+    if text.drop(while: \.isWhitespace).first == "{" {
+      do { document = try JSONValue(parsing: text.utf8, options: .rejectDuplicates) } catch {
+        throw MessageError(.invalidDocument, "column \(error.column ?? 1)", "not JSON: \(error.message)")
+      }
+    } else {
+      let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+      guard let url = words.last, words.count <= 2 else {
+        throw MessageError(.invalidDocument, "line", "expected a URL, a method and a URL, or a request document")
+      }
+      document = ["url": JSONValue(url)]
+      if words.count == 2 { document["method"] = words.first.map { JSONValue($0) } }
+    }
+    if let base, let url = document["url"]?.string, !RelativeReference.hasScheme(url) {
+      document["url"] = JSONValue(try RelativeReference.resolve(url, against: base).string)
+    }
+    request = try RequestLine(document).request
+  }
+}

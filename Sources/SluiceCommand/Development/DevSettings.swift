@@ -1,0 +1,43 @@
+import Glibc
+
+/// What the arguments of `dev` come to.
+struct DevSettings: Sendable {
+  /// Absolute.
+  let configuration: String
+  /// Lines of the recorded requests.
+  let recorded: [String]
+  /// `HOST:PORT`; nil for no endpoint.
+  var listen: String?
+  let isJSON: Bool
+
+  init(_ arguments: ParsedArguments) throws(CommandError) {
+    guard let file = arguments["config"] else {
+      throw CommandError(.usage, "dev: expected -c with a configuration\ntry \"sluice help dev\"")
+    }
+    guard access(file, R_OK) == 0 else {
+      throw CommandError(.usage, "cannot read \(file): \(String(cString: strerror(errno)))")
+    }
+    configuration = WatchedPlace.absolute(file)
+    isJSON = arguments.has("json")
+    if let listen = arguments["listen"] {
+      guard ListenPlace.parse(listen) != nil else {
+        throw CommandError(.usage, "--listen: expected a port, or an address and a port, found \"\(listen)\"")
+      }
+      self.listen = listen
+    }
+    recorded = try arguments["input"].map { path throws(CommandError) in try Self.lines(of: path) } ?? []
+  }
+
+  private static func lines(of path: String) throws(CommandError) -> [String] {
+    let input = try InputLines(path: path, limitBytes: 64 << 20)
+    var lines: [String] = []
+    while true {
+      switch input.next() {
+      case .text(let text): if !RunParser.isBlank(text) { lines.append(String(decoding: text, as: UTF8.self)) }
+      case .tooLong: throw CommandError(.usage, "\(path):\(input.number): the line is longer than 64 MiB")
+      case .end: return lines
+      case .failure(let error): throw error
+      }
+    }
+  }
+}

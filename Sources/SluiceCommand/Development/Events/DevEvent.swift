@@ -1,0 +1,64 @@
+import Sluice
+import SluiceJSON
+
+/// Something that happened in `sluice dev`: a line for people, a document for programs. docs/command.md lists them.
+struct DevEvent: Sendable {
+  /// The member `event` of the document.
+  enum Name: String, Sendable, CaseIterable {
+    case started, changed, building, built, swapped, refused, unchanged, reloaded, request, difference, crashed
+    case restarted, waiting, log, output, stopped
+    case buildFailed = "build-failed"
+    case rolledBack = "rolled-back"
+  }
+
+  /// How a line is to be taken.
+  enum Tone: Sendable { case plain, good, bad, doubtful, quiet }
+
+  let name: Name
+  /// What it is about, by the names of the configuration.
+  var plugins: [String] = []
+  /// For people; empty for what they need not see.
+  var text = ""
+  /// Further lines: what a compiler said, or a backtrace. Colours in them are our own.
+  var details: [String] = []
+  var tone = Tone.plain
+  /// Beside `event`, `at` and `plugins`.
+  var members: JSONValue = .object()
+
+  init(_ name: Name, plugins: [String] = [], _ text: String = "", tone: Tone = .plain) {
+    self.name = name
+    self.plugins = plugins
+    self.text = text
+    self.tone = tone
+  }
+
+  func with(_ key: String, _ value: JSONValue?) -> DevEvent {
+    members[key] = value
+    return self
+  }
+
+  func document(at moment: Duration) -> JSONValue {
+    let document: JSONValue = [
+      "event": JSONValue(name.rawValue), "at": JSONValue(UniversalTime.text(moment)),
+    ]
+    if !plugins.isEmpty { document["plugins"] = .list(plugins) }
+    for (key, value) in members.members { document[key] = value }
+    return document
+  }
+}
+
+extension JSONValue {
+  static func list(_ texts: [String]) -> JSONValue {
+    let list = JSONValue.array()
+    for text in texts { list.append(JSONValue(text)) }
+    return list
+  }
+
+  /// Down to a microsecond.
+  static func milliseconds(of duration: Duration) -> JSONValue {
+    JSONValue((duration / .microseconds(1)).rounded() / 1000)
+  }
+
+  /// The strings of a list; empty for anything else.
+  var texts: [String] { elements.compactMap(\.string) }
+}

@@ -1,0 +1,54 @@
+import Glibc
+import Sluice
+import SluiceJSON
+
+/// Where events go: lines for people, or a document each, on standard output. For one thread.
+final class DevOutput {
+  private let output: ByteOutput
+  private let isJSON: Bool
+  let terminal: Terminal
+  private let text: DevEventText
+  /// What stands in the last line of a terminal, until there is something else to say.
+  private var status = ""
+
+  init(isJSON: Bool, terminal: Terminal = .standardOutput) throws(CommandError) {
+    self.isJSON = isJSON
+    self.terminal = terminal
+    text = DevEventText(terminal: terminal)
+    output = try ByteOutput(path: nil)
+  }
+
+  /// - Parameter handler: called once, on another thread, when nobody reads any more.
+  func onFailure(_ handler: @escaping @Sendable (ByteOutput.Failure) -> Void) {
+    output.listen(ByteOutput.Listener(onRoom: {}, onFailure: handler))
+  }
+
+  func say(_ event: DevEvent) {
+    let now = UniversalTime.now
+    if isJSON {
+      let line = (try? event.document(at: now).serialized()) ?? []
+      output.append(line + [UInt8(ascii: "\n")])
+    } else {
+      let lines = text.lines(event, at: now)
+      if !lines.isEmpty { output.append(Array((erasure + lines.map { $0 + "\n" }.joined() + status).utf8)) }
+    }
+  }
+
+  /// Shows what goes on at the moment; on a terminal alone.
+  func show(status new: String) {
+    guard !isJSON, terminal.isTerminal, new != shown else { return }
+    shown = new
+    let before = erasure
+    status = new.isEmpty ? "" : terminal.colored(String(new.prefix(max(0, terminal.columns - 1))), .dim)
+    output.append(Array((before + status).utf8))
+  }
+
+  private var shown = ""
+  private var erasure: String { status.isEmpty ? "" : "\r\u{1B}[K" }
+
+  /// Writes what is left.
+  func finish() -> ByteOutput.Failure? {
+    show(status: "")
+    return output.finish()
+  }
+}

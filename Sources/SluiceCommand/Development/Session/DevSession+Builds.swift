@@ -1,0 +1,105 @@
+import Glibc
+import Sluice
+import SluiceJSON
+
+// Sources that change, and the builds that follow.
+extension DevSession {
+  /// Takes the rules of a configuration over, and builds by those that are new.
+  func adoptBuilds(of configuration: Configuration) {
+    var states: [PluginBuildRule: BuildState] = [:]
+    for plugin in configuration.plugins {
+      guard let rule = plugin.build, let library = plugin.library else { continue }
+      var state = states[rule] ?? builds[rule] ?? BuildState(rule: rule)
+      if states[rule] == nil { (state.plugins, state.libraries) = ([], []) }
+      state.plugins.append(plugin.name)
+      state.libraries.insert(library)
+      states[rule] = state
+    }
+    for (rule, state) in builds where states[rule] == nil { state.run?.process.send(["stop": true]) }
+    builds = states
+    for rule in states.keys { sourcesChanged(rule) }
+  }
+
+  /// Builds, unless the sources are what the last build began with. The newest wins.
+  func sourcesChanged(_ rule: PluginBuildRule) {
+    guard let state = builds[rule], let hash = state.currentSources, hash != state.sources else { return }
+    builds[rule]?.sources = hash
+    guard let run = state.run else { return build(rule) }
+    builds[rule]?.run?.isStale = true
+    run.process.send(["stop": true])
+  }
+
+  private func build(_ rule: PluginBuildRule) {
+    guard let state = builds[rule] else { return }
+    lastBuild += 1
+    let number = lastBuild
+    do throws(CommandError) {
+      let words = BuildKeeper.arguments + state.words(program: "/proc/\(getpid())/exe")
+      let process = try SupervisedProcess(words) { [mailbox] message in mailbox.put(.build(number, message)) }
+      builds[rule]?.run = BuildState.Run(number: number, process: process, began: MonotonicClock.now)
+      say(DevEvent(.building, plugins: state.plugins, "building", tone: .quiet))
+    } catch {
+      say(DevEvent(.buildFailed, plugins: state.plugins, error.message, tone: .bad).with("diagnostics", .array()))
+    }
+    showStatus()
+  }
+
+  func handleBuild(_ number: Int, _ message: SupervisedProcess.Message) {
+    guard let rule = builds.first(where: { $0.value.run?.number == number })?.key else { return }
+    switch message {
+    case .document: break
+    case .written(let line): builds[rule]?.run?.reader.add(line)
+    case .ended(let status): buildEnded(rule, status)
+    }
+  }
+
+  private func buildEnded(_ rule: PluginBuildRule, _ status: Int32) {
+    guard let state = builds[rule], let run = state.run else { return }
+    builds[rule]?.run = nil
+    guard !run.isStale else { return build(rule) }
+    showStatus()
+    let event = outcome(state, run, isGood: status == 0)
+    say(event)
+    if engine == nil {
+      // With the first build, or with what it mended.
+      if status == 0 { startAnew() } else { start(because: nil) }
+    } else {
+      let now = MonotonicClock.now
+      librariesChanged(Dictionary(uniqueKeysWithValues: state.libraries.map { ($0, now) }))
+    }
+  }
+
+  private func outcome(_ state: BuildState, _ run: BuildState.Run, isGood: Bool) -> DevEvent {
+    let diagnostics = run.reader.diagnostics
+    let took = MonotonicClock.now - run.began
+    let time = Figures.time(nanoseconds: UInt64(max(0, took / .nanoseconds(1))))
+    let shown = diagnostics.filter { isGood ? $0.severity != .note : $0.severity != .warning }
+    let count = diagnostics.filter { $0.severity == (isGood ? .warning : .error) }.count
+    let word = isGood ? "warning" : "error"
+    let counted = count == 0 ? "" : ", \(count) \(word)\(count == 1 ? "" : "s")"
+    let text = isGood ? "built, \(time)\(counted)" : "build failed, \(time)\(counted); the build before goes on"
+    var event = DevEvent(isGood ? .built : .buildFailed, plugins: state.plugins, text, tone: isGood ? .plain : .bad)
+      .with("durationMs", .milliseconds(of: took))
+    let list = JSONValue.array()
+    for diagnostic in diagnostics { list.append(diagnostic.document) }
+    event = event.with("diagnostics", list)
+    event.details = shown.prefix(Self.shownDiagnostics).flatMap { $0.lines(output.terminal) }
+    if !isGood {
+      event = event.with("output", .list(run.reader.tail))
+      if shown.isEmpty { event.details = run.reader.tail.map { PrintableText.of($0) } }
+    }
+    return event
+  }
+
+  private static let shownDiagnostics = 10
+
+  /// Whether what lies at the path is about to be replaced.
+  func isBeingBuilt(_ library: String) -> Bool {
+    builds.values.contains { $0.run != nil && $0.libraries.contains(library) }
+  }
+
+  private func showStatus() {
+    let names = builds.values.filter { $0.run != nil }.flatMap(\.plugins).sorted()
+    output.show(status: names.isEmpty ? "" : "building \(names.joined(separator: ", ")) …")
+  }
+}

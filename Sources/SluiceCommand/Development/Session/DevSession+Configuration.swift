@@ -1,0 +1,80 @@
+import Sluice
+import SluiceJSON
+
+// The configuration file.
+extension DevSession {
+  /// Reads it and watches what it names. What is wrong with it is said, and the one before stays.
+  @discardableResult
+  func readConfiguration() -> Bool {
+    do {
+      configurationText = (try? FileContent.read(settings.configuration)) ?? []
+      adopt(try Configuration(file: settings.configuration))
+      return true
+    } catch {
+      refuseConfiguration("\(error.location): \(error.reason)", advice: error.advice)
+      watchAll()
+      return false
+    }
+  }
+
+  private func adopt(_ new: Configuration) {
+    configuration = new
+    var states: [String: LibraryState] = [:]
+    for library in new.libraries {
+      var state = libraries[library] ?? LibraryState(plugins: [])
+      state.plugins = new.plugins(of: library)
+      states[library] = state
+    }
+    libraries = states
+    watchAll()
+    adoptBuilds(of: new)
+  }
+
+  private func watchAll() {
+    let files = [settings.configuration] + (configuration?.libraries ?? [])
+    let trees = configuration?.plugins.compactMap(\.build).flatMap(\.sources) ?? []
+    let subjects = files.map { FileWatch.Subject.file($0) } + trees.map { .tree($0) }
+    if let failure = watch.watch(Set(subjects)) {
+      say(
+        DevEvent(.log, "warning: \(failure)", tone: .doubtful).with("level", "warning").with(
+          "message", JSONValue(failure)))
+    }
+  }
+
+  func refuseConfiguration(_ reason: String, advice: String?) {
+    let text = reason + (advice.map { "; \($0)" } ?? "")
+    say(
+      DevEvent(.refused, "configuration refused\(engine == nil ? "" : ", what serves goes on"): \(text)", tone: .bad)
+        .with("subject", "configuration").with("reason", JSONValue(reason)).with("advice", advice.map { JSONValue($0) })
+    )
+  }
+
+  func configurationChanged() {
+    guard let text = try? FileContent.read(settings.configuration), text != configurationText || isReloadDue else {
+      return
+    }
+    if engine != nil, engine?.isReady != true || engine?.command != nil {
+      isReloadDue = true
+      return
+    }
+    isReloadDue = false
+    let before = configuration
+    guard readConfiguration(), let configuration else { return }
+    guard engine != nil, let before else { return startAnew() }
+    let fixed = configuration.fixedDifferences(from: before)
+    guard fixed.isEmpty else {
+      return restart(because: "\(fixed.joined(separator: ", ")) cannot change while an engine runs")
+    }
+    // A reload would read what lies at the paths, and be refused for it.
+    guard !servesOldBuilds(configuration) else { return restart(because: "the configuration has changed") }
+    send(.reload, ["configuration": JSONValue(settings.configuration)])
+  }
+
+  /// Whether a library at its path was refused, so that an older build serves.
+  private func servesOldBuilds(_ configuration: Configuration) -> Bool {
+    configuration.libraries.contains { library in
+      guard let serving = good.serving[library], let handled = libraries[library]?.handled else { return false }
+      return handled != serving.hash
+    }
+  }
+}

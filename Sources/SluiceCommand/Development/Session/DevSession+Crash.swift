@@ -1,0 +1,123 @@
+import Glibc
+import Sluice
+import SluiceControl
+import SluiceJSON
+import SluicePluginHost
+
+// What follows when the engine's process ends without having been asked to.
+extension DevSession {
+  func engineEnded(_ status: Int32) {
+    guard let ended = engine else { return }
+    engine = nil
+    sources.clear(ended.files)
+    defer { sources.clear([sources.crashRecord(ended.number)]) }
+    if let client = ended.client { Task.detached { await client.close() } }
+    let lost = traffic.giveUp()
+    if ended.isStopping { return start(because: ended.restart) }
+    // It said why already; what changed meanwhile may mend it.
+    if waitingReason != nil {
+      if isReloadDue { return configurationChanged() }
+      return librariesChanged(libraries.compactMapValues(\.waiting))
+    }
+    let report = crashReport(of: ended)
+    let culprits = report?.blamed.map { [$0.library: $0.hash] } ?? culprits(of: ended)
+    say(crashed(status, culprits, ended, lost, report))
+    recover(from: culprits, wasReady: ended.client != nil, ended: Self.words(of: status))
+  }
+
+  /// What the process left behind; nil where it ended in another way.
+  private func crashReport(of ended: RunningEngine) -> CrashReport? {
+    guard var report = CrashReport(path: sources.crashRecord(ended.number)) else { return nil }
+    let secrets = configuration?.plugins.flatMap { Self.strings(in: $0.config) } ?? []
+    report.addOutput(Array(ended.lastWords.joined(separator: "\n").utf8), hiding: secrets)
+    // Before the next engine clears the private copies away.
+    report.symbolize(limit: Self.symbolLimit)
+    return report
+  }
+
+  /// Whoever waits for the restart has no use for a tool that takes longer.
+  private static let symbolLimit = Duration.seconds(3)
+
+  private static func strings(in value: JSONValue) -> [String] {
+    if let text = value.string { return text.utf8.count > 3 ? [text] : [] }
+    return value.members.flatMap { strings(in: $0.value) } + value.elements.flatMap { strings(in: $0) }
+  }
+
+  /// Without a report, the builds that are taken to be at fault: what was being swapped in, or was swapped in last.
+  private func culprits(of ended: RunningEngine) -> [String: String] {
+    if case .swap(let libraries) = ended.command { return libraries.compactMapValues(\.hash) }
+    return ended.swappedIn.last ?? [:]
+  }
+
+  private func crashed(
+    _ status: Int32, _ culprits: [String: String], _ ended: RunningEngine, _ lost: [String],
+    _ report: CrashReport?
+  ) -> DevEvent {
+    let plugins = culprits.keys.flatMap { libraries[$0]?.plugins ?? [] }.sorted()
+    let document = report?.document()
+    let headline = document?["headline"]?.string ?? "the engine \(Self.words(of: status))"
+    var event = DevEvent(.crashed, plugins: plugins, headline, tone: .bad)
+      .with("exitStatus", status & 0x7f == 0 ? JSONValue(Int64(status >> 8 & 0xff)) : nil)
+      .with("signal", status & 0x7f == 0 ? nil : JSONValue(Self.name(ofSignal: status & 0x7f)))
+      .with("inFlight", .list(lost)).with("lastOutput", .list(ended.lastWords))
+      .with("report", document)
+    if let report {
+      event.details = report.text.split(separator: "\n").dropFirst().prefix(Self.shownLines).map {
+        PrintableText.of(String($0))
+      }
+      if let entry = try? CrashFolder()?.save(report) {
+        event = event.with("file", JSONValue(entry.textPath))
+        event.details.append("kept in \(entry.textPath)")
+      }
+    }
+    if !lost.isEmpty { event.details.append("in flight: \(PrintableText.of(lost.joined(separator: ", ")))") }
+    return event
+  }
+
+  private static let shownLines = 32
+
+  /// Goes back to builds that served before, or begins again with the same; or gives up.
+  private func recover(from culprits: [String: String], wasReady: Bool, ended words: String) {
+    good.drop(Set(culprits.values))
+    // Without another to go back to a build is kept: else nothing would serve.
+    let bad = culprits.filter { library, hash in good.newest(of: library).map { $0.hash != hash } ?? false }
+    for (library, hash) in bad.sorted(by: { $0.key < $1.key }) {
+      refuse(hash, of: library, because: "the engine \(words)")
+    }
+    switch crashes.note(at: MonotonicClock.now, goesBack: !bad.isEmpty, wasReady: wasReady) {
+    case .restart:
+      let names = bad.keys.flatMap { libraries[$0]?.plugins ?? [] }.sorted().joined(separator: ", ")
+      start(
+        because: bad.isEmpty ? "with the same builds after a crash" : "with the build of \(names) that served before")
+    case .giveUp:
+      suspects.formUnion(good.serving.values.map(\.hash))
+      let times = wasReady ? "crashed \(CrashLedger.limit) times within \(CrashLedger.span)" : "crashed at its start"
+      wait(because: "the engine \(times) with the same builds; mend the plugin, its next build starts it again")
+    }
+  }
+
+  /// Remembered in the store, so that no engine of this store takes the build in a swap.
+  private func refuse(_ hash: String, of library: String, because reason: String) {
+    guard let store = configuration?.store ?? PluginStore.defaultPath() else { return }
+    if let store = try? PluginStore(at: store) { RefusalList(store: store).add(hash, because: reason) }
+    let plugins = libraries[library]?.plugins ?? []
+    libraries[library]?.handled = hash
+    say(
+      DevEvent(.refused, plugins: plugins, "refused: build \(hash.prefix(12)): \(reason)", tone: .bad)
+        .with("subject", "build").with("library", JSONValue(library)).with("hash", JSONValue(hash))
+        .with("reason", JSONValue(reason)))
+  }
+
+  /// `was ended by SIGSEGV`, `ended with status 3`.
+  private static func words(of status: Int32) -> String {
+    status & 0x7f == 0 ? "ended with status \(status >> 8 & 0xff)" : "was ended by \(name(ofSignal: status & 0x7f))"
+  }
+
+  private static func name(ofSignal signal: Int32) -> String {
+    let names: [Int32: String] = [
+      SIGSEGV: "SIGSEGV", SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGILL: "SIGILL", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL",
+      SIGTRAP: "SIGTRAP", SIGTERM: "SIGTERM", SIGSYS: "SIGSYS",
+    ]
+    return names[signal] ?? "signal \(signal)"
+  }
+}

@@ -1,0 +1,186 @@
+import Glibc
+import Sluice
+import SluiceControl
+import SluiceJSON
+import SluicePluginHost
+
+// The engine's process, from its start to its end.
+extension DevSession {
+  /// - Parameter reason: why it is started again; nil for the first time, and after nothing served.
+  func start(because reason: String?) {
+    guard engine == nil, let configuration else { return }
+    // What is missing is being made.
+    guard
+      !configuration.libraries.contains(where: { isBeingBuilt($0) && good.newest(of: $0) == nil && !Self.isThere($0) })
+    else { return }
+    engines += 1
+    let number = engines
+    do throws(CommandError) {
+      var order = EngineOrder(configuration: settings.configuration)
+      order.listen = listen
+      order.crashRecord = sources.crashRecord(number)
+      order.sources = try sources(for: configuration)
+      // What it writes when it crashes is ours to show.
+      let process = try SupervisedProcess(DevEngine.arguments, environment: Self.environment) { [mailbox] message in
+        mailbox.put(.engine(number, message))
+      }
+      process.send(order.document)
+      if !recordings.isEmpty { process.send(["recordings": recordings.reduce(into: .array()) { $0.append($1) }]) }
+      engine = RunningEngine(number: number, process: process)
+      engine?.restart = reason
+      engine?.files = Array(order.sources.values)
+    } catch {
+      wait(because: error.message)
+    }
+  }
+
+  private static func isThere(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
+  /// Without the backtraces of Swift's runtime, which take seconds.
+  private static let environment = ["SWIFT_BACKTRACE=enable=no"]
+
+  /// What the libraries are to be read from: the build that served last, where something else lies at the path by now.
+  private func sources(for configuration: Configuration) throws(CommandError) -> [String: String] {
+    var files: [String: String] = [:]
+    for library in configuration.libraries {
+      guard let newest = good.newest(of: library) else { continue }
+      if let image = try? LibraryImage(reading: library),
+        image.hash.hex == newest.hash || suspects.contains(newest.hash)
+      {
+        continue
+      }
+      files[library] = try sources.write(newest.bytes, as: "\(newest.hash).so")
+    }
+    return files
+  }
+
+  func handle(_ message: SupervisedProcess.Message) {
+    switch message {
+    case .document(let document): handle(document)
+    case .written(let line):
+      let line = PrintableText.of(EscapeSequences.removed(from: line))
+      engine?.lastWords.append(line)
+      if let count = engine?.lastWords.count, count > 20 { engine?.lastWords.removeFirst() }
+      say(DevEvent(.output, line, tone: .quiet).with("text", JSONValue(line)))
+    case .ended(let status): engineEnded(status)
+    }
+  }
+
+  private func handle(_ document: JSONValue) {
+    switch document["event"]?.string {
+    case "ready": engineIsReady(document)
+    case "failed": wait(because: document["message"]?.string ?? "the engine did not start")
+    case "swap": swapEnded(document)
+    case "request": requestEnded(document)
+    case "log": say(Self.log(document))
+    case "difference": differenceFound(document)
+    case "recording": if let exchange = document["exchange"] { recordings.append(exchange) }
+    default: break
+    }
+  }
+
+  private func engineIsReady(_ document: JSONValue) {
+    let client: ControlClient
+    do throws(ControlError) { client = try ControlClient(at: document["socket"]?.string) } catch {
+      return wait(because: "\(error)")
+    }
+    engine?.client = client
+    sources.clear(engine?.files ?? [])
+    listen = document["listen"]?.string ?? listen
+    waitingReason = nil
+    adopt(document["builds"])
+    let event = started(document)
+    hasStarted = true
+    say(event)
+    sendRequests()
+    // What changed meanwhile; and what lies there in place of the builds that it began with.
+    librariesChanged(libraries.mapValues { _ in MonotonicClock.now })
+  }
+
+  private func started(_ document: JSONValue) -> DevEvent {
+    let reason = engine?.restart
+    var text = hasStarted ? "restarted" : "started"
+    text += ", " + Self.list(good.serving.values.sorted { $0.library < $1.library })
+    if let reason { text += ": \(reason)" }
+    if let listen, !hasStarted { text += "; http://\(listen)" }
+    var event = DevEvent(hasStarted ? .restarted : .started, text, tone: .good)
+      .with("process", JSONValue(Int64(engine?.process.id ?? 0))).with("socket", document["socket"])
+      .with("builds", document["builds"]).with("snapshot", document["snapshot"])
+      .with("listen", listen.map { JSONValue($0) }).with("reason", reason.map { JSONValue($0) })
+    event.plugins = []
+    return event
+  }
+
+  private static func list(_ builds: [GoodBuilds.Build]) -> String {
+    builds.isEmpty
+      ? "no plugins" : builds.map { "\($0.plugins.joined(separator: ", ")) \($0.version)" }.joined(separator: "; ")
+  }
+
+  func adopt(_ builds: JSONValue?) {
+    var candidates: [String: [UInt8]] = [:]
+    for state in libraries.values {
+      if let candidate = state.candidate { candidates[candidate.hash] = candidate.bytes }
+    }
+    let all = builds.map { $0.elements.compactMap { GoodBuilds.Build($0) } } ?? []
+    good.adopt(all, candidates: candidates, store: configuration?.store)
+    for build in all where libraries[build.library]?.candidate?.hash == build.hash {
+      libraries[build.library]?.candidate = nil
+    }
+  }
+
+  private static func log(_ document: JSONValue) -> DevEvent {
+    let level = document["level"]?.string ?? "info"
+    let plugins = [document["plugin"]?.string].compactMap(\.self)
+    let message = document["message"]?.string ?? ""
+    let tone: DevEvent.Tone = level == "error" ? .bad : level == "warning" ? .doubtful : .quiet
+    return DevEvent(.log, plugins: plugins, level == "info" ? message : "\(level): \(message)", tone: tone)
+      .with("level", JSONValue(level)).with("message", JSONValue(message)).with("generation", document["generation"])
+  }
+
+  /// Nothing serves until something changes.
+  func wait(because reason: String) {
+    guard reason != waitingReason else { return }
+    waitingReason = reason
+    say(
+      DevEvent(.waiting, "nothing serves: \(reason); waiting for a change", tone: .bad)
+        .with("reason", JSONValue(reason)))
+  }
+
+  /// Stops the engine, and starts it again when it has ended.
+  func restart(because reason: String) {
+    guard let engine, !engine.isStopping else { return start(because: reason) }
+    self.engine?.isStopping = true
+    self.engine?.restart = reason
+    engine.process.stop(drain: Self.drain)
+    after(Self.killDelay, .killEngine(engine.number))
+  }
+
+  /// The end of the session: stops the engine and what is being built, and waits for them.
+  func endProcesses() {
+    for state in builds.values { state.run?.process.send(["stop": true]) }
+    engine?.process.stop(drain: Self.drain)
+    let limit = MonotonicClock.now + Self.killDelay
+    var isKilled = false
+    while engine != nil || builds.values.contains(where: { $0.run != nil }) {
+      if !isKilled, MonotonicClock.now >= limit {
+        isKilled = true
+        engine?.process.kill(SIGKILL)
+      }
+      // What is killed ends for sure; a build that does not is left to its keeper.
+      let messages = mailbox.take(until: isKilled ? limit + Self.killDelay : limit)
+      if messages.isEmpty, isKilled { return }
+      for message in messages { finish(message) }
+    }
+  }
+
+  private func finish(_ message: DevMessage) {
+    switch message {
+    case .engine(let number, .ended) where number == engine?.number: engine = nil
+    case .engine(let number, .document(let document)) where number == engine?.number:
+      if document["event"]?.string == "request" { requestEnded(document) }
+    case .build(let number, .ended):
+      for (rule, state) in builds where state.run?.number == number { builds[rule]?.run = nil }
+    default: break
+    }
+  }
+}

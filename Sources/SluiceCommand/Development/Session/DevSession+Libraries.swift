@@ -1,0 +1,205 @@
+import Sluice
+import SluiceControl
+import SluiceJSON
+import SluicePluginHost
+
+// Libraries that change, and what becomes of them.
+extension DevSession {
+  /// When a refused file is looked at again: what is written through a mapping tells nobody.
+  private static let looks: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)]
+
+  /// - Parameter changed: paths of libraries, with the moment of the first change.
+  func librariesChanged(_ changed: [String: Duration]) {
+    guard let running = engine else {
+      // Something is mended, perhaps.
+      if changed.contains(where: { isNew($0.key) }) { startAnew() }
+      return
+    }
+    for (library, since) in changed where libraries[library]?.waiting == nil { libraries[library]?.waiting = since }
+    guard running.isReady, running.command == nil else { return }
+    var swap: [String: (hash: String?, since: Duration)] = [:]
+    for (library, state) in libraries {
+      guard let since = state.waiting, !isBeingBuilt(library) else { continue }
+      libraries[library]?.waiting = nil
+      if let look = look(at: library) { swap[library] = (look.hash, since) }
+    }
+    if !swap.isEmpty { ask(for: swap) }
+  }
+
+  /// After nothing served: with the configuration as it is now.
+  func startAnew() {
+    crashes.clear()
+    waitingReason = nil
+    if configuration == nil { readConfiguration() }
+    start(because: nil)
+  }
+
+  private func isNew(_ library: String) -> Bool {
+    guard let image = try? LibraryImage(reading: library) else { return false }
+    defer { libraries[library]?.handled = image.hash.hex }
+    return image.hash.hex != libraries[library]?.handled
+  }
+
+  private struct Look {
+    /// Nil where it cannot be read, which the engine has the patience to try again.
+    let hash: String?
+  }
+
+  /// Reads it; nil where its content was handled already.
+  private func look(at library: String) -> Look? {
+    let image: LibraryImage
+    do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
+      guard error.code == .changedWhileRead else { return Look(hash: nil) }
+      debounce.note(.file(library), at: MonotonicClock.now)
+      return nil
+    }
+    let hash = image.hash.hex
+    let serving = good.serving[library]
+    if hash == serving?.hash || hash == libraries[library]?.handled {
+      if libraries[library]?.handled == hash, libraries[library]?.saidUnchanged == false {
+        libraries[library]?.saidUnchanged = true
+        // Somebody builds, and wonders why nothing happens.
+        let text = hash == serving?.hash ? "" : "the same build again, which does not serve"
+        say(
+          DevEvent(.unchanged, plugins: libraries[library]?.plugins ?? [], text, tone: .doubtful)
+            .with("library", JSONValue(library)).with("hash", JSONValue(hash)))
+      }
+      libraries[library]?.handled = hash
+      return nil
+    }
+    libraries[library]?.handled = hash
+    libraries[library]?.saidUnchanged = false
+    libraries[library]?.candidate = (hash, image.bytes)
+    return Look(hash: hash)
+  }
+
+  private func ask(for swap: [String: (hash: String?, since: Duration)]) {
+    let plugins = swap.keys.flatMap { libraries[$0]?.plugins ?? [] }.sorted()
+    say(DevEvent(.changed, plugins: plugins).with("libraries", .list(swap.keys.sorted())))
+    send(.swap(swap), ["plugins": .list(plugins)])
+  }
+
+  /// Gives the engine a command; one at a time.
+  func send(_ command: RunningEngine.Command, _ document: JSONValue) {
+    guard let client = engine?.client, let number = engine?.number else { return }
+    engine?.command = command
+    Task.detached { [mailbox] in
+      let result: Result<JSONValue, ControlError>
+      do throws(ControlError) { result = .success(try await client.send("POST", "/v1/swap", document)) } catch {
+        result = .failure(error)
+      }
+      mailbox.put(.answered(number, result))
+    }
+  }
+
+  /// What the command came to was told as a report already, unless there is none.
+  func commandEnded(_ result: Result<JSONValue, ControlError>) {
+    let command = engine?.command
+    engine?.command = nil
+    if case .failure(let error) = result {
+      switch (command, error.code) {
+      case (.reload, .configuration): refuseConfiguration(error.message, advice: error.advice)
+      case (_, .noAnswer), (_, .noEngine): break
+      case (.swap(let libraries), _): swapFailed(libraries)
+      default: break
+      }
+    }
+    // What changed meanwhile.
+    if isReloadDue { return configurationChanged() }
+    librariesChanged([:])
+  }
+
+  private func swapFailed(_ failed: [String: (hash: String?, since: Duration)]) {
+    guard failed.count > 1 else {
+      if let library = failed.keys.first, let delay = Self.looks.first {
+        after(delay, .lookAgain(library: library, attempt: 0))
+      }
+      return
+    }
+    // All or none: those that are sound are not to wait for the other.
+    for library in failed.keys { libraries[library]?.handled = nil }
+    if let next = failed.min(by: { $0.key < $1.key }) {
+      for (library, value) in failed where library != next.key { libraries[library]?.waiting = value.since }
+      libraries[next.key]?.handled = next.value.hash
+      ask(for: [next.key: next.value])
+    }
+  }
+
+  func lookAgain(_ library: String, _ attempt: Int) {
+    guard let state = libraries[library], engine?.isReady == true else { return }
+    if let image = try? LibraryImage(reading: library), image.hash.hex != state.handled {
+      return librariesChanged([library: MonotonicClock.now])
+    }
+    if attempt + 1 < Self.looks.count {
+      after(Self.looks[attempt + 1], .lookAgain(library: library, attempt: attempt + 1))
+    }
+  }
+
+  // MARK: Reports
+
+  /// A swap, a reload or a return came to its end, whoever asked for it.
+  func swapEnded(_ document: JSONValue) {
+    guard let report = document["report"] else { return }
+    let changes = report["changes"].map { Array($0.elements) } ?? []
+    let plugins = changes.flatMap { $0["plugins"]?.texts ?? [] }
+    switch report["outcome"]?.string {
+    case "published":
+      adopt(document["builds"])
+      noteSwappedIn(changes)
+      say(published(report, changes, plugins))
+    case "rolled-back":
+      adopt(document["builds"])
+      let reason = report["reason"]?.string ?? ""
+      say(
+        DevEvent(
+          .rolledBack, plugins: plugins, "went back to snapshot \(report["snapshot"]?.integer ?? 0): \(reason)",
+          tone: .bad
+        ).with("report", report).with("reason", JSONValue(reason)))
+    case "refused": say(refused(report, plugins))
+    case "unchanged": say(DevEvent(.unchanged, plugins: plugins).with("report", report))
+    default: break
+    }
+  }
+
+  private func noteSwappedIn(_ changes: [JSONValue]) {
+    var builds: [String: String] = [:]
+    for change in changes {
+      guard let library = change["library"]?.string, let hash = change["new"]?["hash"]?.string else { continue }
+      builds[library] = hash
+    }
+    if !builds.isEmpty { engine?.swappedIn.append(builds) }
+    crashes.clear()
+  }
+
+  private func published(_ report: JSONValue, _ changes: [JSONValue], _ plugins: [String]) -> DevEvent {
+    let builds = changes.map { "\(Self.build($0["old"])) → \(Self.build($0["new"]))" }.joined(separator: "; ")
+    let took = ReportText.duration(report["durationMs"])
+    let what = builds.isEmpty ? took : "\(builds), \(took)"
+    var event: DevEvent
+    switch report["trigger"]?.string {
+    case "reload": event = DevEvent(.reloaded, plugins: plugins, "configuration reloaded, \(what)", tone: .good)
+    case "rollback": event = DevEvent(.rolledBack, plugins: plugins, "went back, \(what)", tone: .doubtful)
+    default: event = DevEvent(.swapped, plugins: plugins, "swapped, \(what)", tone: .good)
+    }
+    event = event.with("report", report).with("snapshot", report["snapshot"])
+    if case .swap(let libraries) = engine?.command, let since = libraries.values.map(\.since).min() {
+      event = event.with("sinceChangeMs", .milliseconds(of: MonotonicClock.now - since))
+    }
+    return event
+  }
+
+  /// `1.0.0 (3)`: version and generation.
+  private static func build(_ build: JSONValue?) -> String {
+    guard let build else { return "none" }
+    let generation = build["generation"]?.integer.map { "generation \($0)" }
+    return [build["version"]?.string, generation].compactMap(\.self).joined(separator: " ")
+  }
+
+  private func refused(_ report: JSONValue, _ plugins: [String]) -> DevEvent {
+    let reason = report["reason"]?.string ?? ""
+    let isReload = report["trigger"]?.string == "reload"
+    return DevEvent(
+      .refused, plugins: plugins, "refused, what serves goes on: \(reason)", tone: .bad
+    ).with("subject", isReload ? "configuration" : "plugins").with("reason", JSONValue(reason)).with("report", report)
+  }
+}

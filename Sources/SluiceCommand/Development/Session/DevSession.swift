@@ -1,0 +1,161 @@
+import Glibc
+import Sluice
+import SluiceJSON
+
+/// `sluice dev` at work: takes what the threads around it tell, one message after the other, and decides.
+///
+///     FileWatch ──changed──► mailbox ─► handle ─► swap, reload (control socket) ─► SupervisedProcess
+///     SupervisedProcess ──documents, end──►   │
+///     standard input ──lines──►           └─► DevOutput: an event a line
+///
+/// Confined to the thread that runs it, which is the parent of the engine's process for the kernel.
+final class DevSession {
+  /// What happens at a time of its own.
+  enum Timer: Equatable {
+    /// A file that was refused may have become whole without anybody telling.
+    case lookAgain(library: String, attempt: Int)
+    /// The engine's process should have ended by now.
+    case killEngine(Int)
+  }
+
+  /// For what is in flight when the engine is started anew, or the session ends.
+  static let drain = Duration.seconds(5)
+  static let killDelay = Duration.seconds(8)
+
+  let settings: DevSettings
+  let mailbox = Mailbox<DevMessage>()
+  let output: DevOutput
+  let watch: FileWatch
+  let sources: SourceFolder
+  var debounce = Debounce<FileWatch.Subject>()
+  var timers: [(due: Duration, timer: Timer)] = []
+
+  /// The one that was applied last, or is to be at the next start.
+  var configuration: Configuration?
+  var configurationText: [UInt8] = []
+  var engine: RunningEngine?
+  var engines = 0
+  var good = GoodBuilds()
+  var libraries: [String: LibraryState] = [:]
+  var builds: [PluginBuildRule: BuildState] = [:]
+  var lastBuild = 0
+  var crashes = CrashLedger()
+  /// Builds that crashed and had none before them; what lies at the path in their place is taken without ado.
+  var suspects: Set<String> = []
+  var traffic: DevTraffic
+  /// What became of the requests of `-i`, for replays by an engine that is started again.
+  var recordings: [JSONValue] = []
+  /// Where the endpoint is, once it is known: it stays the same over restarts.
+  var listen: String?
+  var hasStarted = false
+  /// The configuration has changed while the engine was at something else.
+  var isReloadDue = false
+  /// That of the last request.
+  var lastSnapshot: Int64 = 1
+  /// Why nothing serves, as it was said last.
+  var waitingReason: String?
+
+  private var ending: ExitStatus?
+  /// What it ends by.
+  private var signal: Int32?
+
+  init(_ settings: DevSettings) throws(CommandError) {
+    self.settings = settings
+    output = try DevOutput(isJSON: settings.isJSON)
+    sources = try SourceFolder()
+    traffic = DevTraffic(recorded: settings.recorded)
+    listen = settings.listen
+    watch = try FileWatch { [mailbox] in mailbox.put(.changed($0)) }
+    output.onFailure { [mailbox] in mailbox.put(.outputFailed($0)) }
+  }
+
+  /// Runs to its end. On the main thread.
+  func run() throws(CommandError) -> ExitStatus {
+    try readTypedLines()
+    try watchOutput()
+    readConfiguration()
+    start(because: nil)
+    while ending == nil {
+      for message in mailbox.take(until: nextDue) where ending == nil { handle(message) }
+      handleDue()
+    }
+    endProcesses()
+    if let signal { say(DevEvent(.stopped, "stopped", tone: .quiet).with("signal", JSONValue(Int64(signal)))) }
+    let failure = output.finish()
+    if let failure, ending != .brokenPipe { throw CommandError(.failed, failure.description) }
+    return ending ?? .succeeded
+  }
+
+  private func readTypedLines() throws(CommandError) {
+    let lines = try InputLines(path: nil, limitBytes: 64 << 20)
+    try BackgroundThread("sluice-typed") { [mailbox] in
+      while case .text(let text) = lines.next() {
+        if !RunParser.isBlank(text) { mailbox.put(.typed(String(decoding: text, as: UTF8.self))) }
+      }
+    }.detach()
+  }
+
+  /// Whoever reads the events may go while there is nothing to write.
+  private func watchOutput() throws(CommandError) {
+    try BackgroundThread("sluice-reader") { [mailbox] in
+      // No event is asked for, and errors are told all the same (poll(2)).
+      var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+      while poll(&output, 1, -1) < 0, errno == EINTR {}
+      mailbox.put(.outputFailed(ByteOutput.Failure(name: "standard output", errorNumber: EPIPE)))
+    }.detach()
+  }
+
+  // MARK: Messages and times
+
+  func handle(_ message: DevMessage) {
+    switch message {
+    case .changed(let subjects):
+      let now = MonotonicClock.now
+      for subject in subjects { debounce.note(subject, at: now) }
+    case .engine(let number, let message):
+      if number == engine?.number { handle(message) }
+    case .build(let number, let message): handleBuild(number, message)
+    case .answered(let number, let result):
+      if number == engine?.number { commandEnded(result) }
+    case .typed(let line):
+      traffic.append(line)
+      sendRequests()
+    case .interrupted(let signal):
+      self.signal = signal
+      ending = .interrupted(by: signal)
+    case .outputFailed(let failure):
+      ending = failure.isBrokenPipe ? .brokenPipe : .failed
+    }
+  }
+
+  private var nextDue: Duration? { ([debounce.nextDue] + timers.map(\.due)).compactMap(\.self).min() }
+
+  private func handleDue() {
+    let now = MonotonicClock.now
+    let changed = debounce.takeDue(at: now)
+    if !changed.isEmpty { handle(changed) }
+    let due = timers.filter { $0.due <= now }
+    timers.removeAll { $0.due <= now }
+    for (_, timer) in due {
+      switch timer {
+      case .lookAgain(let library, let attempt): lookAgain(library, attempt)
+      case .killEngine(let number): if engine?.number == number { engine?.process.kill(SIGKILL) }
+      }
+    }
+  }
+
+  func after(_ delay: Duration, _ timer: Timer) { timers.append((MonotonicClock.now + delay, timer)) }
+
+  /// - Parameter changed: with the moment of the first change.
+  private func handle(_ changed: [FileWatch.Subject: Duration]) {
+    if changed[.file(settings.configuration)] != nil { configurationChanged() }
+    var paths: [String: Duration] = [:]
+    for (subject, since) in changed {
+      if case .file(let path) = subject, libraries[path] != nil { paths[path] = since }
+    }
+    if !paths.isEmpty { librariesChanged(paths) }
+    for rule in builds.keys where rule.sources.contains(where: { changed[.tree($0)] != nil }) { sourcesChanged(rule) }
+  }
+
+  func say(_ event: DevEvent) { output.say(event) }
+}

@@ -1,0 +1,75 @@
+import Glibc
+import SluiceJSON
+import SluicePluginHost
+
+/// The builds that served, kept so that an engine that is started again begins with them, whatever lies at their paths by then.
+///
+/// In memory: the copies in the store go with the process that made them.
+struct GoodBuilds {
+  /// One that the engine told of.
+  struct Build: Equatable {
+    let library: String
+    let plugins: [String]
+    let version: String
+    let hash: String
+    let generation: Int64
+  }
+
+  private static let keptBuilds = 3
+
+  /// What serves, by the path of the library.
+  private(set) var serving: [String: Build] = [:]
+  /// The hashes of those that served, the newest last.
+  private var served: [String: [String]] = [:]
+  private var bytes: [String: [UInt8]] = [:]
+
+  /// Takes over what serves now.
+  /// - Parameter candidates: bytes that were read already, by their hash.
+  mutating func adopt(_ builds: [Build], candidates: [String: [UInt8]], store: String?) {
+    serving = Dictionary(builds.map { ($0.library, $0) }) { _, last in last }
+    for build in builds {
+      var hashes = (served[build.library] ?? []).filter { $0 != build.hash }
+      if bytes[build.hash] == nil {
+        bytes[build.hash] = candidates[build.hash] ?? Self.read(build, store: store)
+      }
+      if bytes[build.hash] != nil { hashes.append(build.hash) }
+      served[build.library] = Array(hashes.suffix(Self.keptBuilds))
+    }
+    let kept = Set(served.values.flatMap(\.self))
+    bytes = bytes.filter { kept.contains($0.key) }
+  }
+
+  /// Forgets builds that did harm; the last one of a library is kept.
+  mutating func drop(_ hashes: Set<String>) {
+    for (library, all) in served {
+      let rest = all.filter { !hashes.contains($0) }
+      if !rest.isEmpty { served[library] = rest }
+    }
+  }
+
+  /// The newest that served; nil where none did.
+  func newest(of library: String) -> (hash: String, bytes: [UInt8])? {
+    guard let hash = served[library]?.last, let bytes = bytes[hash] else { return nil }
+    return (hash, bytes)
+  }
+
+  /// From its path, else from its private copy.
+  private static func read(_ build: Build, store: String?) -> [UInt8]? {
+    if let image = try? LibraryImage(reading: build.library), image.hash.hex == build.hash { return image.bytes }
+    guard let store = store ?? PluginStore.defaultPath() else { return nil }
+    for copy in FolderListing.names(in: "\(store)/\(build.hash)") {
+      let path = "\(store)/\(build.hash)/\(copy)/plugin.so"
+      if let image = try? LibraryImage(reading: path), image.hash.hex == build.hash { return image.bytes }
+    }
+    return nil
+  }
+}
+
+extension GoodBuilds.Build {
+  init?(_ document: JSONValue) {
+    guard let library = document["library"]?.string, let hash = document["hash"]?.string else { return nil }
+    self.init(
+      library: library, plugins: document["plugins"]?.texts ?? [], version: document["version"]?.string ?? "",
+      hash: hash, generation: document["generation"]?.integer ?? 0)
+  }
+}

@@ -1,0 +1,19 @@
+import SluiceLocks
+
+/// Messages of any thread for the one that takes them.
+final class Mailbox<Message: Sendable>: Sendable {
+  private let messages = Monitor<[Message]>([])
+
+  func put(_ message: Message) { messages.update { $0.append(message) } }
+
+  /// Waits for messages, up to a moment by the monotonic clock; without one, for as long as it takes.
+  func take(until due: Duration?) -> [Message] {
+    let body = { (all: inout [Message]) -> [Message]? in
+      guard !all.isEmpty else { return nil }
+      defer { all = [] }
+      return all
+    }
+    guard let due else { return messages.wait(body) }
+    return messages.wait(upTo: max(due - MonotonicClock.now, .zero), body) ?? []
+  }
+}

@@ -1,0 +1,35 @@
+/// Holds changes back until there was silence for a moment, since a linker, an editor or `cp` changes a file more than once;
+/// and not for ever, since some files are touched all the time.
+struct Debounce<Subject: Hashable> {
+  private struct Wait {
+    let since: Duration
+    var due: Duration
+  }
+
+  /// How long nothing may have happened.
+  let silence: Duration
+  /// After which it is told all the same.
+  let longest: Duration
+  private var waits: [Subject: Wait] = [:]
+
+  init(silence: Duration = .milliseconds(50), longest: Duration = .milliseconds(500)) {
+    self.silence = silence
+    self.longest = longest
+  }
+
+  /// - Parameter now: by a clock that only goes forward, as in all calls.
+  mutating func note(_ subject: Subject, at now: Duration) {
+    let since = waits[subject]?.since ?? now
+    waits[subject] = Wait(since: since, due: min(now + silence, since + longest))
+  }
+
+  /// When there will be something to take.
+  var nextDue: Duration? { waits.values.map(\.due).min() }
+
+  /// What is due, with the moment of its first change.
+  mutating func takeDue(at now: Duration) -> [Subject: Duration] {
+    let due = waits.filter { $0.value.due <= now }.mapValues(\.since)
+    for subject in due.keys { waits[subject] = nil }
+    return due
+  }
+}

@@ -1,0 +1,121 @@
+import CLinux
+import Glibc
+
+/// Which folders are watched for which subjects, and what an event means for them.
+struct WatchTable: Sendable {
+  typealias Subject = FileWatch.Subject
+
+  private let add: @Sendable (String) -> Int32
+  private let remove: @Sendable (Int32) -> Void
+  private var subjects: Set<Subject> = []
+  private var folders: [Int32: String] = [:]
+  private var places: [Subject: [WatchedPlace]] = [:]
+  private var trees: [Subject: Set<String>] = [:]
+  /// A folder that could not be watched, and the error number.
+  private(set) var failure: (String, Int32)?
+
+  /// - Parameters:
+  ///   - add: begins to watch a folder, and gives the number of the watch, or -1 with `errno`.
+  ///   - remove: ends a watch.
+  init(add: @escaping @Sendable (String) -> Int32, remove: @escaping @Sendable (Int32) -> Void) {
+    self.add = add
+    self.remove = remove
+  }
+
+  mutating func replace(_ subjects: Set<Subject>) {
+    self.subjects = subjects
+    renew()
+  }
+
+  /// The subjects that a batch of events has changed. Watches what is new.
+  mutating func changes(_ events: [WatchEvent]) -> Set<Subject> {
+    var changed: Set<Subject> = []
+    var isMoved = false
+    for event in events {
+      if event.has(IN_Q_OVERFLOW) {
+        changed = subjects
+        isMoved = true
+        continue
+      }
+      guard let folder = folders[event.watch] else { continue }
+      if event.has(IN_IGNORED) { folders[event.watch] = nil }
+      if event.has(IN_IGNORED, IN_DELETE_SELF, IN_MOVE_SELF) {
+        isMoved = true
+        continue
+      }
+      let place = WatchedPlace(folder: folder, name: event.name)
+      for (subject, places) in places where places.contains(place) {
+        if event.has(IN_CLOSE_WRITE, IN_MOVED_TO, IN_ATTRIB) || (event.has(IN_CREATE) && isComplete(place)) {
+          changed.insert(subject)
+        }
+        if event.has(IN_MOVED_TO, IN_MOVED_FROM, IN_CREATE, IN_DELETE) { isMoved = true }
+      }
+      for (subject, folders) in trees where folders.contains(folder) && !WatchedTree.isSkipped(event.name) {
+        if event.has(IN_CLOSE_WRITE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE) { changed.insert(subject) }
+        // A new folder may have files already that nothing is told of.
+        if event.has(IN_ISDIR) {
+          changed.insert(subject)
+          isMoved = true
+        }
+      }
+    }
+    if isMoved { changed.formUnion(renewed()) }
+    return changed
+  }
+
+  /// A link has its content from the beginning; a file that is made is still to be written, and closed.
+  private func isComplete(_ place: WatchedPlace) -> Bool {
+    var status = stat()
+    guard lstat("\(place.folder)/\(place.name)", &status) == 0 else { return false }
+    return status.st_mode & S_IFMT != S_IFREG || status.st_nlink > 1
+  }
+
+  /// Looks at the paths anew; gives the subjects that lead elsewhere now.
+  private mutating func renewed() -> Set<Subject> {
+    let before = (places, trees)
+    renew()
+    return subjects.filter { before.0[$0] != places[$0] || before.1[$0] != trees[$0] }
+  }
+
+  private mutating func renew() {
+    failure = nil
+    // A path may change between being looked at and being watched, hence until it stays.
+    for _ in 0..<8 {
+      let before = (places, trees)
+      look()
+      watchFolders()
+      if before.0 == places, before.1 == trees { return }
+    }
+  }
+
+  private mutating func look() {
+    places = [:]
+    trees = [:]
+    for subject in subjects {
+      switch subject {
+      case .file(let path): places[subject] = WatchedPlace.all(of: path)
+      case .tree(let path):
+        let tree = WatchedTree(path)
+        trees[subject] = Set(tree.folders)
+        // A single file, and whatever leads to the tree.
+        places[subject] = WatchedPlace.all(of: path)
+      }
+    }
+  }
+
+  private mutating func watchFolders() {
+    let wanted = Set(places.values.flatMap { $0.map(\.folder) }).union(trees.values.flatMap(\.self))
+    for (watch, folder) in folders where !wanted.contains(folder) {
+      remove(watch)
+      folders[watch] = nil
+    }
+    // Anew for all: a folder of that name may be another one by now, and adding one that is watched changes nothing.
+    var current: [Int32: String] = [:]
+    for folder in wanted {
+      let watch = add(folder)
+      if watch >= 0 { current[watch] = folder } else if errno != ENOENT { failure = (folder, errno) }
+    }
+    for watch in folders.keys where current[watch] == nil { remove(watch) }
+    folders = current
+  }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import SluicePluginHost
+
+/// The source files below a path, without what is hidden, what editors leave behind, and what a build makes.
+struct WatchedTree {
+  private static let skippedFolders: Set<String> = ["build", "node_modules", "CMakeFiles"]
+  private static let skippedEndings = ["~", ".so", ".o", ".a", ".d", ".swp", ".swx", ".tmp"]
+  /// What a mistake such as "/" may cost.
+  private static let mostFolders = 2048
+
+  /// Absolute, without symbolic links.
+  private(set) var folders: [String] = []
+  private(set) var files: [String] = []
+
+  init(_ path: String) {
+    guard let root = Paths.resolved(path) else { return }
+    if Paths.isFolder(root) { add(root) } else { files = [root] }
+  }
+
+  private mutating func add(_ folder: String) {
+    guard folders.count < Self.mostFolders else { return }
+    folders.append(folder)
+    for name in FolderListing.names(in: folder) where !Self.isSkipped(name) {
+      let path = "\(folder)/\(name)"
+      var status = stat()
+      // Not through links, which may lead in a circle.
+      guard lstat(path, &status) == 0 else { continue }
+      switch status.st_mode & S_IFMT {
+      case S_IFDIR where !Self.skippedFolders.contains(name): add(path)
+      case S_IFREG: files.append(path)
+      default: break
+      }
+    }
+  }
+
+  /// Whether a file of that name is no source.
+  static func isSkipped(_ name: String) -> Bool {
+    name.hasPrefix(".") || name.hasPrefix("#") || name == "4913" || skippedEndings.contains { name.hasSuffix($0) }
+  }
+
+  /// The same for the same files with the same content; nil where it cannot be told.
+  /// - Parameter endings: of the names that count; nil for all.
+  static func hash(of paths: [String], endings: [String]? = nil) -> ContentHash? {
+    var bytes: [UInt8] = []
+    for file in paths.flatMap({ WatchedTree($0).files }) {
+      guard endings?.contains(where: { file.hasSuffix($0) }) ?? true else { continue }
+      guard let content = try? FileContent.read(file), let hash = ContentHash(of: content) else { continue }
+      bytes += Array("\(file)\0\(hash.hex)\0".utf8)
+    }
+    return ContentHash(of: bytes)
+  }
+}

@@ -1,0 +1,152 @@
+import Glibc
+import SluiceJSON
+import SluiceTestKit
+import Testing
+
+/// `sluice dev`: sources that are edited, with the compilers of this machine.
+@Suite struct DevBuildTests {
+  /// A plugin of `sluice plugin new` in the folder `my`, which sets `x-my`.
+  private static func scaffold(_ language: String, in folder: TemporaryDirectory) async throws {
+    let made = try await Command.run(
+      Tool.path, ["plugin", "new", "my", "--lang", language], environment: Tool.cleared, workingDirectory: folder.path)
+    guard made.status == 0 else { throw TestKitError(made.errorText) }
+  }
+
+  private static func configuration(_ url: String, library: String, build: String = #"{"folder": "my"}"#) -> String {
+    """
+    {"plugins": {"my": {"library": "my/\(library)", "config": {"value": "v"}, "build": \(build)}},
+     "request": ["my"], "store": "store", "transport": {"baseURL": "\(url)"}}
+    """
+  }
+
+  private static func edit(_ file: String, _ old: String, _ new: String) throws {
+    let text = try FileTree.readText(file)
+    guard text.contains(old) else { throw TestKitError("\(file) has no \(old)") }
+    try StampedLibrary.install(Array(text.replacing(old, with: new).utf8), at: file)
+  }
+
+  @Test func `C7 a plugin in C is built, and at each edit anew; an error is shown where it is, and mended`()
+    async throws
+  {
+    let run = try await DevRun(configuration: { Self.configuration($0, library: "build/libmy.so") }) {
+      try await Self.scaffold("c", in: $0)
+    }
+    try await run.next("building")
+    let built = try await run.next("built")
+    #expect(built.plugins == ["my"] && built["diagnostics"]?.count == 0, "\(built)")
+    let started = try await run.next("started")
+    #expect(started["builds"]?[0]?["version"]?.string == "0.1.0")
+    let source = run.folder.path("my/plugin.c")
+    try Self.edit(source, ".version = \"0.1.0\"", ".version = \"0.2.0\"")
+    let swapped = try await run.next("swapped")
+    #expect(swapped.plugins == ["my"], "\(swapped)")
+
+    try Self.edit(source, "const instance *self = context;", "const instance *self = contxt;")
+    let failed = try await run.next("build-failed")
+    let diagnostic = try #require(failed["diagnostics"]?.elements.first { $0["severity"]?.string == "error" })
+    #expect(diagnostic["file"]?.string?.hasSuffix("my/plugin.c") == true && diagnostic["column"]?.integer ?? 0 > 0)
+    #expect(diagnostic["line"]?.integer == 14 && diagnostic["message"]?.string?.contains("contxt") == true, "\(failed)")
+    #expect(try await run.request()["snapshot"]?.integer == 2, "the build before serves")
+
+    try Self.edit(source, "self = contxt;", "self = context; // mended")
+    // Built; with debug information the comment alone makes no other library, or it does.
+    try await run.next("built")
+    try Self.edit(source, ".version = \"0.2.0\"", ".version = \"0.3.0\"")
+    try await run.next("swapped")
+    #expect(try await run.request()["status"]?.integer == 200)
+    try await run.end()
+  }
+
+  /// Builds the SDK for the plugin first, which takes its minutes.
+  @Test(.enabled(if: Tool.isSoak)) func `C7 a plugin in Swift is built, and at each edit anew`() async throws {
+    let run = try await DevRun(configuration: { Self.configuration($0, library: ".build/debug/libmy.so") }) {
+      try await Self.scaffold("swift", in: $0)
+    }
+    try await run.next("built")
+    try await run.next("started")
+    let source = run.folder.path("my/Sources/My/My.swift")
+    try Self.edit(source, "version: \"0.1.0\"", "version: \"0.2.0\"")
+    try await run.next("swapped")
+    try Self.edit(source, "configuration.value", "configuration.valu")
+    let failed = try await run.next("build-failed")
+    let diagnostic = try #require(failed["diagnostics"]?.elements.first { $0["severity"]?.string == "error" })
+    #expect(
+      diagnostic["file"]?.string?.hasSuffix("My.swift") == true && diagnostic["line"]?.integer ?? 0 > 0, "\(failed)")
+    #expect(try await run.request()["snapshot"]?.integer == 2)
+    try Self.edit(source, "configuration.valu", "configuration.value + \"!\" //")
+    try await run.next("swapped")
+    #expect(try await run.request()["status"]?.integer == 200)
+    try await run.end()
+  }
+
+  @Test func `C7 the newest edit wins: a build that runs is killed, with all that it started`() async throws {
+    let library = try await StampedLibrary.inC()
+    let script = """
+      #!/bin/sh
+      echo started >>log
+      case $(cat source/what) in
+        slow) sleep 600 & echo $! >sleeper; sleep 600 ;;
+        *) cp "$(cat source/what)" a.new && chmod 755 a.new && mv a.new a.so ;;
+      esac
+      """
+    let run = try await DevRun(
+      configuration: {
+        DevRun.configuration(
+          $0,
+          plugin: #"""
+            "library": "a.so", "config": {"header": "x-stamp-a"},
+            "build": {"command": ["sh", "build.sh"], "sources": ["source"]}
+            """#)
+      }
+    ) { folder in
+      mkdir(folder.path("source"), 0o755)
+      try folder.write(script, to: "build.sh")
+      try folder.write("one", to: "source/what")
+      try library.install(1, at: folder.path("one"))
+      try library.install(2, at: folder.path("two"))
+    }
+    try await run.start()
+    try run.folder.write("slow", to: "source/what")
+    try await run.next("building")
+    let sleeper = run.folder.path("sleeper")
+    let end = ContinuousClock.now + Patience.limit
+    while (try? FileTree.readText(sleeper))?.hasSuffix("\n") != true, ContinuousClock.now < end { await Task.yield() }
+    let process = try #require(pid_t(try FileTree.readText(sleeper).trimmed))
+    try run.folder.write("two", to: "source/what")
+    try await run.next("swapped")
+    #expect(kill(process, 0) != 0, "nothing of the build is left")
+    #expect(run.count("built") == 2, "the first, and the last")
+    try await run.end()
+  }
+
+  @Test func `C7 a build that fails without diagnostics shows what was written, and an end kills one that runs`()
+    async throws
+  {
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun(
+      configuration: {
+        DevRun.configuration(
+          $0,
+          plugin: #"""
+            "library": "a.so", "config": {"header": "x-stamp-a"},
+            "build": {"command": ["sh", "-c", "sh ./source"], "sources": ["source"]}
+            """#)
+      }
+    ) { folder in
+      try library.install(1, at: folder.path("a.so"))
+      try folder.write("echo no idea >&2; exit 7", to: "source")
+    }
+    let failed = try await run.next("build-failed")
+    #expect(failed["output"]?.elements.compactMap(\.string) == ["no idea"], "\(failed)")
+    try run.folder.write("echo $$ >process; exec sleep 600", to: "source")
+    try await run.next("building")
+    let file = run.folder.path("process")
+    let end = ContinuousClock.now + Patience.limit
+    while (try? FileTree.readText(file))?.hasSuffix("\n") != true, ContinuousClock.now < end { await Task.yield() }
+    let process = try #require(pid_t(try FileTree.readText(file).trimmed))
+    run.running.send(signal: SIGKILL)
+    _ = try await run.running.wait(upTo: Patience.limit)
+    while kill(process, 0) == 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(kill(process, 0) != 0, "a build outlives nobody")
+  }
+}

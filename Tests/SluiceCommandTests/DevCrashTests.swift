@@ -1,0 +1,89 @@
+import Glibc
+import SluiceJSON
+import SluiceTestKit
+import Testing
+
+/// `sluice dev`: plugins that crash while they serve.
+@Suite struct DevCrashTests {
+  /// Sets `x-stamp-a` to `build`, and crashes at the path `/crash` where it is to.
+  private static func compile(_ build: Int, crashes: Bool) async throws -> [UInt8] {
+    let product = try await PluginCompiler.compile(
+      "crashes-on-request", defines: ["BUILD=\(build)", "CRASHES=\(crashes ? 1 : 0)"])
+    return try withExtendedLifetime(product) { try FileTree.read(product.path) }
+  }
+
+  private static func configuration(_ url: String, more: String = "") -> String {
+    """
+    {"plugins": {"a": {"library": "a.so"}\(more)}, "request": ["a"], "store": "store",
+     "transport": {"baseURL": "\(url)"}}
+    """
+  }
+
+  @Test func `F5: a build that crashes takes only the engine along, which goes on with the one before`() async throws {
+    let (good, bad, mended) = (
+      try await Self.compile(1, crashes: false), try await Self.compile(2, crashes: true),
+      try await Self.compile(3, crashes: false)
+    )
+    let run = try await DevRun("--listen", "0", configuration: { Self.configuration($0) }) {
+      try StampedLibrary.install(good, at: $0.path("a.so"))
+    }
+    let address = try await run.start()
+    try StampedLibrary.install(bad, at: run.library)
+    let hash = try #require(try await run.next("swapped")["report"]?["changes"]?[0]?["new"]?["hash"]?.string)
+    #expect(try await run.stamp(at: address) == "2")
+    try run.running.write("/crash\n")
+    let crashed = try await run.next("crashed")
+    #expect(crashed.plugins == ["a"] && crashed["signal"]?.string == "SIGSEGV", "\(crashed)")
+    #expect(crashed["inFlight"]?.elements.compactMap(\.string) == ["/crash"])
+    if !Sanitizer.isOn {
+      let report = try #require(crashed["report"], "\(crashed)")
+      #expect(report["cause"]?.string == "plugin" && report["call"]?["callback"]?.string == "on_request", "\(report)")
+      #expect(report["build"]?["hash"]?.string == hash && report["build"]?["stage"]?.string == "a")
+      #expect(report["build"]?["generation"]?.integer == 2 && report["call"]?["transaction"]?.string != nil)
+      #expect(report["frames"]?[0]?["function"]?.string == "write_through", "\(report)")
+      let kept = try FileTree.readText(try #require(crashed["file"]?.string))
+      #expect(kept.contains("write_through") && kept.contains("crashed the process in on_request"), "\(kept)")
+    }
+    let refused = try await run.next("refused")
+    #expect(refused["hash"]?.string == hash && refused["subject"]?.string == "build", "\(refused)")
+    let restarted = try await run.next("restarted")
+    #expect(restarted["builds"]?[0]?["hash"]?.string != hash)
+    #expect(try await run.stamp(at: address) == "1", "the build before, at the same endpoint")
+
+    // The same content again, by another name and age.
+    try StampedLibrary.install(bad, at: run.folder.path("b.so"))
+    #expect(rename(run.folder.path("b.so"), run.library) == 0)
+    try await run.next("unchanged")
+    #expect(try await run.stamp(at: address) == "1")
+    // The configuration can change all the same.
+    try run.folder.write(Self.configuration(run.server.baseURL, more: #", "m": {"builtin": "metrics"}"#), to: "c.json")
+    try await run.next("restarted")
+    #expect(try await run.stamp(at: address) == "1")
+    try StampedLibrary.install(mended, at: run.library)
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "3")
+    try await run.end()
+  }
+
+  @Test func `F5: without a build to go back to it begins again, and not for ever`() async throws {
+    let bad = try await Self.compile(1, crashes: true)
+    let mended = try await Self.compile(2, crashes: false)
+    let run = try await DevRun(configuration: { Self.configuration($0) }) {
+      try StampedLibrary.install(bad, at: $0.path("a.so"))
+    }
+    try await run.start()
+    for _ in 0..<2 {
+      try run.running.write("/crash\n")
+      try await run.next("crashed")
+      try await run.next("restarted")
+    }
+    try run.running.write("/crash\n")
+    try await run.next("crashed")
+    let waiting = try await run.next("waiting")
+    #expect(waiting["reason"]?.string?.contains("3 times") == true && run.count("refused") == 0, "\(waiting)")
+    try StampedLibrary.install(mended, at: run.library)
+    try await run.next("restarted")
+    #expect(try await run.request()["status"]?.integer == 200)
+    try await run.end()
+  }
+}

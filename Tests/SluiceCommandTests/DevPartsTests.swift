@@ -1,0 +1,186 @@
+import Glibc
+import SluiceJSON
+import SluiceMessages
+import SluiceTestKit
+import Testing
+
+@testable import SluiceCommand
+
+/// The parts of `sluice dev` that need no process.
+@Suite struct DevPartsTests {
+  // MARK: Debounce
+
+  @Test func `a change is due after the silence, counted from the last of its kind`() {
+    var debounce = Debounce<String>(silence: .milliseconds(50), longest: .milliseconds(500))
+    #expect(debounce.nextDue == nil)
+    debounce.note("a", at: .zero)
+    debounce.note("b", at: .milliseconds(20))
+    debounce.note("a", at: .milliseconds(40))
+    #expect(debounce.nextDue == .milliseconds(70))
+    #expect(debounce.takeDue(at: .milliseconds(69)).isEmpty)
+    #expect(debounce.takeDue(at: .milliseconds(70)) == ["b": .milliseconds(20)])
+    #expect(debounce.takeDue(at: .milliseconds(90)) == ["a": .zero])
+    #expect(debounce.nextDue == nil)
+  }
+
+  @Test func `one that never rests is told all the same`() {
+    var debounce = Debounce<Int>(silence: .milliseconds(50), longest: .milliseconds(500))
+    var told = 0
+    for millisecond in 0..<2000 {
+      debounce.note(1, at: .milliseconds(millisecond))
+      told += debounce.takeDue(at: .milliseconds(millisecond)).count
+    }
+    #expect(told == 3, "every 501 ms, the moment after the longest wait")
+  }
+
+  // MARK: Places
+
+  @Test func `every link on the way is a place, and what is missing too`() throws {
+    let folder = try TemporaryDirectory()
+    let real = try #require(Paths.resolved(folder.path))
+    mkdir(folder.path("one"), 0o755)
+    symlink("one", folder.path("now"))
+    try folder.write("x", to: "one/file")
+    symlink("file", folder.path("one/link"))
+    symlink("\(real)/now/../round", folder.path("round"))
+    func places(_ path: String) -> [String] { WatchedPlace.all(of: path).map { "\($0.folder)/\($0.name)" } }
+    #expect(places("\(real)/now/link") == ["\(real)/now", "\(real)/one/link", "\(real)/one/file"])
+    #expect(places("\(real)/now/../one/file") == ["\(real)/now", "\(real)/one/file"])
+    #expect(places("\(real)/gone/deep/file") == ["\(real)/gone"])
+    #expect(!places("\(real)/round").isEmpty, "a circle ends")
+  }
+
+  // MARK: Diagnostics
+
+  private func read(_ text: String) -> DiagnosticReader {
+    var reader = DiagnosticReader()
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) { reader.add(String(line)) }
+    return reader
+  }
+
+  @Test func `gcc: the place, the words and the source below`() throws {
+    let reader = read(
+      """
+      /p/plugin.c: In function 'on_request':
+      /p/plugin.c:16:26: error: 'contxt' undeclared (first use in this function); did you mean 'context'?
+         16 |   const instance *self = contxt;
+            |                          ^~~~~~
+            |                          context
+      /p/plugin.c:16:26: note: each undeclared identifier is reported only once
+      /p/plugin.c:9:5: warning: unused variable: 'x' [-Wunused-variable]
+      """)
+    #expect(reader.diagnostics.map(\.severity) == [.error, .note, .warning])
+    let first = try #require(reader.diagnostics.first)
+    #expect(first.file == "/p/plugin.c" && first.line == 16 && first.column == 26 && first.excerpt.count == 3)
+    #expect(first.message.hasPrefix("'contxt' undeclared"))
+    #expect(reader.diagnostics.last?.message == "unused variable: 'x' [-Wunused-variable]")
+  }
+
+  @Test func `swift: what each step repeats is told once, and what only follows from it not at all`() {
+    let error = """
+      /p/Sources/My/My.swift:29:5: error: cannot find 'reqest' in scope
+      27 |
+      29 |     reqest.headers["x"] = "y"
+         |     `- error: cannot find 'reqest' in scope
+      """
+    let reader = read(
+      "[1/4] Compiling My My.swift\n\(error)\nerror: emit-module command failed with exit code 1\n\(error)")
+    #expect(reader.diagnostics.count == 1)
+    #expect(reader.diagnostics.first?.line == 29 && reader.diagnostics.first?.excerpt.count == 3)
+  }
+
+  @Test func `linkers: what is missing, and where it is used`() {
+    let reader = read(
+      """
+      /usr/bin/ld: /tmp/cc1.o: in function `create':
+      /usr/bin/ld: /p/plugin.c:31: undefined reference to `gone'
+      collect2: error: ld returned 1 exit status
+      """)
+    #expect(reader.diagnostics.count == 1)
+    #expect(reader.diagnostics.first?.file == "/p/plugin.c" && reader.diagnostics.first?.line == 31)
+    #expect(reader.diagnostics.first?.message == "undefined reference to `gone'")
+  }
+
+  @Test func `colours of others are taken out, and a text without a place is one too`() {
+    let reader = read(
+      "\u{1B}[1mcc1:\u{1B}[0m \u{1B}]0;title\u{07}\u{1B}[31;1mfatal error: \u{1B}[Kno input files\nerror: no rule")
+    #expect(reader.diagnostics.map(\.message) == ["no input files", "no rule"])
+    #expect(reader.diagnostics.map(\.file) == ["cc1", nil])
+  }
+
+  @Test(arguments: [
+    "", ":", ": error: ", "::1: error: x", "a: error:", "\u{1B}[", "\u{1B}]", String(repeating: ":", count: 9999),
+  ])
+  func `hostile lines are read to their end`(_ line: String) { _ = read(line + "\n" + line).diagnostics }
+
+  // MARK: Crashes
+
+  @Test func `a crash of the same builds is forgiven twice in a minute, one at the start never`() {
+    var ledger = CrashLedger()
+    #expect(ledger.note(at: .seconds(1), goesBack: false, wasReady: true) == .restart)
+    #expect(ledger.note(at: .seconds(2), goesBack: false, wasReady: true) == .restart)
+    #expect(ledger.note(at: .seconds(3), goesBack: false, wasReady: true) == .giveUp)
+    #expect(ledger.note(at: .seconds(100), goesBack: false, wasReady: true) == .restart, "long ago")
+    #expect(ledger.note(at: .seconds(101), goesBack: false, wasReady: false) == .giveUp)
+    #expect(ledger.note(at: .seconds(101), goesBack: true, wasReady: false) == .restart, "other builds")
+  }
+
+  // MARK: Good builds
+
+  @Test func `the newest build that did no harm is gone back to, and the last one is kept`() {
+    func build(_ hash: String) -> GoodBuilds.Build {
+      GoodBuilds.Build(library: "l", plugins: ["a"], version: "1", hash: hash, generation: 1)
+    }
+    var good = GoodBuilds()
+    for hash in ["1", "2", "3", "4", "5"] {
+      good.adopt([build(hash)], candidates: [hash: Array(hash.utf8)], store: "/nowhere")
+    }
+    #expect(good.newest(of: "l")?.hash == "5" && good.serving["l"]?.hash == "5")
+    good.drop(["5", "4"])
+    #expect(good.newest(of: "l")?.hash == "3")
+    good.drop(["3"])
+    #expect(good.newest(of: "l")?.bytes == Array("3".utf8), "older ones are forgotten")
+    #expect(good.newest(of: "m") == nil)
+  }
+
+  // MARK: Events
+
+  @Test func `an event is a document with its name, and a line with its plugins`() throws {
+    let event = DevEvent(.buildFailed, plugins: ["auth"], "build\nfailed\u{1B}", tone: .bad).with("n", 1)
+    #expect(
+      "\(event.document(at: .zero))"
+        == #"{"event":"build-failed","at":"1970-01-01T00:00:00.000Z","plugins":["auth"],"n":1}"#)
+    let lines = DevEventText(terminal: Terminal(-1)).lines(event, at: .zero)
+    #expect(lines.count == 1 && lines.first?.hasSuffix("auth         build failed?") == true, "\(lines)")
+    #expect(DevEventText(terminal: Terminal(-1)).lines(DevEvent(.changed), at: .zero).isEmpty)
+  }
+
+  // MARK: Requests
+
+  @Test(arguments: [
+    ("/a", "GET http://h/a"), ("a?b", "GET http://h/a?b"), ("DELETE http://x/", "DELETE http://x/"),
+    (#" {"url": "c", "method": "PUT"}"#, "PUT http://h/c"),
+  ])
+  func `a typed line is a URL, a method and a URL, or a document`(_ line: String, _ expected: String) throws {
+    let request = try TypedRequest(line, from: HTTPURL("http://h/")).request
+    #expect("\(request.method) \(request.url.string)" == expected)
+  }
+
+  @Test(arguments: ["", "a b c", "{", "[]", "http://", "/\u{0}", "GET"])
+  func `a typed line that is none is refused`(_ line: String) {
+    #expect(throws: (any Error).self) { try TypedRequest(line, from: nil) }
+  }
+
+  @Test func `a place to listen is a port, or an address and a port`() {
+    func parsed(_ text: String) -> String? { ListenPlace.parse(text).map { "\($0.host) \($0.port)" } }
+    #expect(parsed("80") == "127.0.0.1 80" && parsed(":80") == "127.0.0.1 80" && parsed("[::1]:8") == "::1 8")
+    #expect(parsed("localhost:0") == "localhost 0")
+    for text in ["", "x", ":", "80:", "1:65536", "-1"] { #expect(parsed(text) == nil, "\(text)") }
+    for host in ["localhost", "localhost:80", "127.0.0.1:80", "[::1]:80", "a.localhost:1", "dev.test:9"] {
+      #expect(ListenPlace.isLocal(host, servedAs: "dev.test"), "\(host)")
+    }
+    for host in ["", "attacker.example", "127.0.0.1.attacker.example:80", "localhost.attacker.example"] {
+      #expect(!ListenPlace.isLocal(host, servedAs: "127.0.0.1"), "\(host)")
+    }
+  }
+}

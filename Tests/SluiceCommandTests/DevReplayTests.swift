@@ -1,0 +1,44 @@
+import Glibc
+import SluiceJSON
+import SluiceTestKit
+import Testing
+
+/// `sluice dev`: what a new build does otherwise with the requests so far.
+@Suite struct DevReplayTests {
+  @Test func `F5: after a swap the last requests are replayed, and the difference is shown stage by stage`()
+    async throws
+  {
+    let (run, library) = try await DevRun.stamped()
+    try await run.start()
+    try await run.request("/one")
+    try await run.request("POST /two")
+    try library.install(2, at: run.library)
+    try await run.next("swapped")
+    let difference = try await run.next("difference")
+    #expect(difference.plugins == ["a"] && difference["same"]?.bool == false, "\(difference)")
+    let requests = try #require(difference["report"]?["requests"]).elements.map { $0 }
+    #expect(requests.count == 2)
+    let header = try #require(requests.first?["differences"]?.elements.first { $0["callback"]?.string == "on_request" })
+    #expect(header["stage"]?.string == "a" && header["subject"]?.string == "header x-stamp-a", "\(header)")
+    #expect(header["old"]?.string == "1" && header["new"]?.string == "2", "\(header)")
+    let count = run.server.requestCount
+    #expect(count == 2, "nothing went over the network again")
+    try await run.end()
+  }
+
+  @Test func `F5: the requests of -i go before those that came later, also after a restart`() async throws {
+    let library = try await StampedLibrary.inC()
+    let input = try TemporaryDirectory()
+    let file = try input.write(#"{"url": "/recorded"}"# + "\n", to: "in.jsonl")
+    let run = try await DevRun("-i", file) { try library.install(1, at: $0.path("a.so")) }
+    try await run.next("request")
+    try await run.request("/typed")
+    try run.folder.write(DevRun.configuration(run.server.baseURL, transport: #", "loops": 2"#), to: "c.json")
+    try await run.next("restarted")
+    try library.install(2, at: run.library)
+    let difference = try await run.next("difference")
+    let requests = try #require(difference["report"]?["requests"]).elements.compactMap { $0["request"]?.string }
+    #expect(requests == ["GET \(run.server.baseURL)/recorded"], "\(difference)")
+    try await run.end()
+  }
+}

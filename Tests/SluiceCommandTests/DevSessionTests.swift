@@ -1,0 +1,113 @@
+import Glibc
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// `sluice dev`: the configuration, the traffic, and the ways in which it ends.
+@Suite struct DevSessionTests {
+  @Test func `F5: a configuration that is broken is refused in words, and taken up when it is mended`() async throws {
+    let (run, _) = try await DevRun.stamped()
+    try await run.start()
+    try run.folder.write(#"{"plugin": 1}"#, to: "c.json")
+    let refused = try await run.next("refused")
+    #expect(refused["subject"]?.string == "configuration")
+    #expect(refused["reason"]?.string?.contains("c.json:1: plugin: unknown key") == true, "\(refused)")
+    #expect(try await run.request()["status"]?.integer == 200)
+    let url = run.server.baseURL
+    try run.folder.write(
+      DevRun.configuration(url, plugin: #""library": "a.so", "config": {"header": "x-b"}"#), to: "c.json")
+    let reloaded = try await run.next("reloaded")
+    #expect(reloaded["report"]?["trigger"]?.string == "reload", "\(reloaded)")
+    #expect(try await run.request()["status"]?.integer == 200)
+    try await run.end()
+  }
+
+  @Test func `F5: a key that only a start reads restarts the engine, and says which`() async throws {
+    let (run, library) = try await DevRun.stamped("--listen", "0")
+    let address = try await run.start()
+    try library.install(2, at: run.library)
+    try await run.next("swapped")
+    try run.folder.write(DevRun.configuration(run.server.baseURL, transport: #", "loops": 2"#), to: "c.json")
+    let restarted = try await run.next("restarted")
+    #expect(restarted["reason"]?.string?.contains("transport.loops") == true, "\(restarted)")
+    #expect(try await run.stamp(at: address) == "2", "the endpoint stays, and the build")
+    try await run.end()
+  }
+
+  @Test func `F5: a start that fails waits for what mends it`() async throws {
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun { folder in _ = folder }
+    let waiting = try await run.next("waiting")
+    #expect(waiting["reason"]?.string?.contains("a.so") == true, "\(waiting)")
+    try library.install(1, at: run.library)
+    try await run.next("started")
+    #expect(try await run.request()["status"]?.integer == 200)
+    try await run.end()
+  }
+
+  @Test func `F5: recorded and typed requests are sent, and a line that is none is refused`() async throws {
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun(
+      "-i", "/dev/stdin", prepare: { folder in try library.install(1, at: folder.path("a.so")) })
+    try run.running.write(#"{"url": "/recorded", "method": "PUT"}"# + "\n\n")
+    run.running.closeInput()
+    let recorded = try await run.next("request")
+    #expect(recorded["method"]?.string == "PUT" && recorded["path"]?.string == "/recorded", "\(recorded)")
+    try await run.end()
+
+    let (typed, _) = try await DevRun.stamped()
+    try await typed.start()
+    #expect(try await typed.request("POST /x?y=1")["method"]?.string == "POST")
+    #expect(try await typed.request("a b c")["error"]?["code"]?.string == "invalid_request")
+    #expect(
+      try await typed.request(#"{"url": "/", "nothing": 1}"#)["error"]?["message"]?.string?.contains("nothing") == true)
+    #expect(try await typed.request("\(typed.server.baseURL)/absolute")["path"]?.string == "/absolute")
+    try await typed.end()
+  }
+
+  @Test func `the endpoint passes on what it gets, and is nobody's proxy`() async throws {
+    let (run, _) = try await DevRun.stamped("--listen", "127.0.0.1:0")
+    let address = try await run.start()
+    func status(_ arguments: String...) async throws -> String {
+      try await Command.check("curl", ["-sS", "-o", "/dev/null", "-w", "%{http_code}"] + arguments).outputText
+    }
+    #expect(try await status("-X", "PATCH", "-d", "body", "http://\(address)/a?b=c") == "200")
+    let event = try await run.next("request")
+    #expect(event["method"]?.string == "PATCH" && event["path"]?.string == "/a?b=c", "\(event)")
+    #expect(try await status("-x", "http://\(address)", "http://elsewhere.example/") == "400")
+    #expect(try await status("-H", "Host: attacker.example", "http://\(address)/") == "421")
+    try await run.end()
+  }
+
+  @Test func `wrong usage is said, and ends with 2`() async throws {
+    #expect(try await Tool.run("dev").status == 2)
+    #expect(try await Tool.run("dev", "-c", "/nowhere.json").status == 2)
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("{}", to: "c.json")
+    #expect(try await Tool.run("dev", "-c", file, "--listen", "x").status == 2)
+    #expect(try await Tool.run("dev", "-c", file, "-i", "/nowhere").status == 2)
+  }
+
+  @Test func `an engine that nothing supervises any more ends, and so do its probes`() async throws {
+    let (run, _) = try await DevRun.stamped()
+    let process = try #require(try await run.next("started")["process"]?.integer)
+    try #require(kill(pid_t(process), 0) == 0)
+    run.running.send(signal: SIGKILL)
+    _ = try await run.running.wait(upTo: Patience.limit)
+    let end = ContinuousClock.now + Patience.limit
+    while kill(pid_t(process), 0) == 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(kill(pid_t(process), 0) != 0)
+  }
+
+  @Test func `a closed standard output ends it with 141`() async throws {
+    let library = try await StampedLibrary.inC()
+    let folder = try TemporaryDirectory()
+    try library.install(1, at: folder.path("a.so"))
+    let file = try folder.write(DevRun.configuration("http://127.0.0.1:9"), to: "c.json")
+    let result = try await Command.run(
+      "bash", ["-c", "set -o pipefail; '\(Tool.path)' dev --json -c '\(file)' </dev/null | head -c 1 >/dev/null"],
+      environment: Tool.cleared, limit: Patience.limit)
+    #expect(result.status == 141, "\(result.errorText)")
+  }
+}

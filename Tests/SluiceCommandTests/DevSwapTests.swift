@@ -1,0 +1,169 @@
+import Glibc
+import SluiceJSON
+import SluiceTestKit
+import Testing
+
+/// `sluice dev`: libraries that change in every way in which files change.
+@Suite struct DevSwapTests {
+  @Test func `F5: a library that is renamed into place is live for the next request`() async throws {
+    let (run, library) = try await DevRun.stamped("--listen", "0")
+    let address = try await run.start()
+    #expect(try await run.stamp(at: address) == "1")
+    try library.install(2, at: run.library)
+    let swapped = try await run.next("swapped")
+    #expect(swapped.plugins == ["a"] && swapped["sinceChangeMs"]?.number ?? 0 > 0, "\(swapped)")
+    #expect(swapped["report"]?["changes"]?[0]?["new"]?["generation"]?.integer == 2)
+    #expect(try await run.stamp(at: address) == "2")
+    let request = try await run.next("request") { $0["snapshot"]?.integer == 2 }
+    #expect(request["status"]?.integer == 200 && request["path"]?.string == "/", "\(request)")
+    #expect(try await run.end().status == 130)
+    #expect(run.events.last?["event"]?.string == "stopped")
+  }
+
+  @Test func `F5: a library in Swift is swapped as one in C is`() async throws {
+    let library = try StampedLibrary(FileTree.read(BuiltProducts.library("swift-stamps")))
+    let run = try await DevRun("--listen", "0") { try library.install(1, at: $0.path("a.so")) }
+    let address = try await run.start()
+    for number in 2...4 {
+      try library.install(number, at: run.library)
+      try await run.next("swapped")
+      #expect(try await run.stamp(at: address) == "\(number)")
+    }
+    try await run.end()
+  }
+
+  @Test func `F5: one that is overwritten or truncated in place does no harm, and serves when it is whole`()
+    async throws
+  {
+    let (run, library) = try await DevRun.stamped("--listen", "0")
+    let address = try await run.start()
+    try StampedLibrary.write(library.build(2), to: run.library)
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "2")
+    try StampedLibrary.write(Array(library.build(3).prefix(5000)), to: run.library)
+    let refused = try await run.next("refused")
+    #expect(refused["subject"]?.string == "plugins" && refused["reason"]?.string?.contains("truncated") == true)
+    #expect(try await run.stamp(at: address) == "2")
+    try StampedLibrary.write(library.build(3), to: run.library)
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "3")
+    try await run.end()
+  }
+
+  @Test func `F5: links are followed, also where one on the way is switched`() async throws {
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun(
+      "--listen", "0",
+      configuration: { DevRun.configuration($0, plugin: #""library": "now/a.so", "config": {"header": "x-stamp-a"}"#) }
+    ) { folder in
+      for number in 1...3 {
+        mkdir(folder.path("build-\(number)"), 0o755)
+        try library.install(number, at: folder.path("build-\(number)/real.so"))
+        symlink("real.so", folder.path("build-\(number)/a.so"))
+      }
+      symlink("build-1", folder.path("now"))
+    }
+    let address = try await run.start()
+    // The folder, by renaming another link over it.
+    symlink("build-2", run.folder.path("next"))
+    #expect(rename(run.folder.path("next"), run.folder.path("now")) == 0)
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "2")
+    // The file that the link leads to now.
+    try library.install(4, at: run.folder.path("build-2/real.so"))
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "4")
+    // Taken away and made anew.
+    unlink(run.folder.path("now"))
+    symlink("build-3", run.folder.path("now"))
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "3")
+    try await run.end()
+  }
+
+  @Test func `F5: A, B, A again, with the age and the size of before, are three swaps`() async throws {
+    let (run, library) = try await DevRun.stamped("--listen", "0")
+    let address = try await run.start()
+    for number in [2, 1] {
+      try library.install(number, at: run.folder.path("other.so"))
+      var times = [timespec(tv_sec: 1_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
+      utimensat(AT_FDCWD, run.folder.path("other.so"), &times, 0)
+      #expect(rename(run.folder.path("other.so"), run.library) == 0)
+      try await run.next("swapped")
+      #expect(try await run.stamp(at: address) == "\(number)")
+    }
+    try await run.end()
+  }
+
+  @Test func `F5: a writer that sets the size first and fills the file through a mapping is waited for`() async throws {
+    let (run, library) = try await DevRun.stamped("--listen", "0")
+    let address = try await run.start()
+    let build = library.build(2)
+    // Closed at its full size and empty: what comes through the mapping is told by nobody.
+    let descriptor = open(run.library + ".new", O_RDWR | O_CREAT | O_CLOEXEC, 0o755)
+    try #require(descriptor >= 0 && ftruncate(descriptor, build.count) == 0)
+    let mapping = mmap(nil, build.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+    let start = try #require(mapping == MAP_FAILED ? nil : mapping)
+    close(descriptor)
+    try #require(rename(run.library + ".new", run.library) == 0)
+    try await run.next("refused")
+    #expect(try await run.stamp(at: address) == "1")
+    start.copyMemory(from: build, byteCount: build.count)
+    munmap(start, build.count)
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "2")
+    try await run.end()
+  }
+
+  @Test func `F5: one that is touched all the time makes no storm, and what comes then is taken`() async throws {
+    let (run, library) = try await DevRun.stamped("--listen", "0")
+    let address = try await run.start()
+    utimensat(AT_FDCWD, run.library, nil, 0)
+    try await run.next("unchanged")
+    for _ in 0..<3000 {
+      let descriptor = open(run.library, O_WRONLY | O_CLOEXEC)
+      close(descriptor)
+      utimensat(AT_FDCWD, run.library, nil, 0)
+    }
+    try library.install(2, at: run.library)
+    try await run.next("swapped")
+    #expect(run.count("swapped") == 1 && run.count("changed") == 1 && run.count("refused") == 0)
+    #expect(run.count("unchanged") <= 2, "said once for each content: \(run.running.outputSoFar)")
+    #expect(try await run.stamp(at: address) == "2")
+    try await run.end()
+  }
+
+  @Test func `F5: a build that the probe finds out is refused with the reason, and mended`() async throws {
+    let (run, library) = try await DevRun.stamped("--listen", "0")
+    let address = try await run.start()
+    let bad = try await StampedLibrary.inC(.failsCreate)
+    try bad.install(2, at: run.library)
+    let refused = try await run.next("refused")
+    #expect(
+      refused.plugins == ["a"] && refused["reason"]?.string?.contains("the moon is missing") == true, "\(refused)")
+    #expect(try await run.stamp(at: address) == "1")
+    try library.install(3, at: run.library)
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "3")
+    try await run.end()
+  }
+
+  @Test func `F5: of two that change together the sound one gets in where the other is bad`() async throws {
+    let library = try await StampedLibrary.inC()
+    let bad = try await StampedLibrary.inC(.failsCreate)
+    let run = try await DevRun(
+      configuration: {
+        DevRun.configuration($0, more: #", "b": {"library": "b.so", "config": {"header": "x-stamp-b"}}"#)
+      }
+    ) { folder in
+      try library.install(1, at: folder.path("a.so"))
+      try library.install(1, at: folder.path("b.so"))
+    }
+    try await run.start()
+    try bad.install(2, at: run.folder.path("a.so"))
+    try library.install(2, at: run.folder.path("b.so"))
+    #expect(try await run.next("swapped").plugins == ["b"])
+    #expect(run.events.contains { $0["event"]?.string == "refused" && $0.plugins.contains("a") })
+    try await run.end()
+  }
+}

@@ -1,0 +1,126 @@
+import Glibc
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+
+/// `sluice dev --json` with a stamping plugin `a` in C, and a server that tells the stamps back.
+final class DevRun: Sendable {
+  let folder: TemporaryDirectory
+  let server: LoopbackServer
+  let running: RunningCommand
+  /// Events up to here were taken.
+  private let cursor = Watched(0)
+
+  /// - Parameters:
+  ///   - prepare: puts everything into the folder that is to be there at the start.
+  ///   - configuration: of `c.json`, given the URL of the server.
+  init(
+    _ arguments: String..., configuration: @Sendable (String) -> String = { DevRun.configuration($0) },
+    prepare: @Sendable (TemporaryDirectory) async throws -> Void
+  ) async throws {
+    folder = try TemporaryDirectory()
+    try await prepare(folder)
+    server = try LoopbackServer(recording: .countOnly) { request in
+      let stamp = request.headers.first("x-stamp-a") ?? "none"
+      return ServerResponse(headers: [HeaderLine("x-echo-a", stamp)], body: .bytes(Array(stamp.utf8)))
+    }
+    let file = try folder.write(configuration(server.baseURL), to: "c.json")
+    running = try Command(
+      Tool.path, ["dev", "--json", "-c", file] + arguments,
+      environment: Tool.cleared.merging(["XDG_RUNTIME_DIR": folder.path, "XDG_STATE_HOME": folder.path]) { $1 }
+    ).start()
+  }
+
+  static func configuration(
+    _ url: String, plugin: String = #""library": "a.so", "config": {"header": "x-stamp-a"}"#, more: String = "",
+    transport: String = ""
+  ) -> String {
+    """
+    {"plugins": {"a": {\(plugin)}\(more)}, "request": ["a"], "response": ["a"], "store": "store",
+     "transport": {"baseURL": "\(url)"\(transport)}}
+    """
+  }
+
+  /// With the first build of a stamping library at `a.so`.
+  static func stamped(_ arguments: String...) async throws -> (run: DevRun, library: StampedLibrary) {
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun(arguments: arguments) { try library.install(1, at: $0.path("a.so")) }
+    return (run, library)
+  }
+
+  private convenience init(
+    arguments: [String], prepare: @Sendable (TemporaryDirectory) async throws -> Void
+  ) async throws {
+    switch arguments.count {
+    case 0: try await self.init(prepare: prepare)
+    case 1: try await self.init(arguments[0], prepare: prepare)
+    default: try await self.init(arguments[0], arguments[1], prepare: prepare)
+    }
+  }
+
+  deinit { server.stop() }
+
+  var library: String { folder.path("a.so") }
+
+  // MARK: Events
+
+  /// All so far.
+  var events: [JSONValue] { Self.events(Array(running.outputSoFar.utf8)) }
+
+  private static func events(_ output: [UInt8]) -> [JSONValue] {
+    // The last piece may be half a line.
+    output.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+      .compactMap { try? JSONValue(parsing: $0) }
+  }
+
+  /// Waits for the next event of that name, and skips those before it.
+  @discardableResult
+  func next(_ name: String, where isMeant: @escaping @Sendable (JSONValue) -> Bool = { _ in true }) async throws
+    -> JSONValue
+  {
+    let from = cursor.value
+    let found: @Sendable ([UInt8]) -> Int? = { output in
+      Self.events(output).dropFirst(from).firstIndex { $0["event"]?.string == name && isMeant($0) }
+    }
+    do { try await running.waitForOutput("the event \(name)") { found($0) != nil } } catch {
+      throw TestKitError("\(error); events:\n\(running.outputSoFar)\n\(running.errorSoFar)")
+    }
+    guard let index = found(Array(running.outputSoFar.utf8)) else { throw TestKitError("no event \(name)") }
+    cursor.update { $0 = index + 1 }
+    return events[index]
+  }
+
+  /// How many there were of that name.
+  func count(_ name: String) -> Int { events.count { $0["event"]?.string == name } }
+
+  // MARK: Requests
+
+  /// Sends one by typing it; gives its event.
+  @discardableResult
+  func request(_ line: String = "/") async throws -> JSONValue {
+    try running.write(line + "\n")
+    return try await next("request")
+  }
+
+  /// Sends one with `--listen`; gives the body, which is the stamp.
+  func stamp(at address: String) async throws -> String {
+    try await Command.check("curl", ["-sS", "http://\(address)/"]).outputText
+  }
+
+  /// Waits for the start; gives the address of the endpoint.
+  @discardableResult
+  func start() async throws -> String { try await next("started")["listen"]?.string ?? "" }
+
+  // MARK: The end
+
+  /// Ends it as Ctrl-C does.
+  @discardableResult
+  func end() async throws -> CommandResult {
+    running.send(signal: SIGINT)
+    return try await running.wait(upTo: Patience.limit)
+  }
+}
+
+extension JSONValue {
+  var plugins: [String] { self["plugins"]?.elements.compactMap(\.string) ?? [] }
+}
