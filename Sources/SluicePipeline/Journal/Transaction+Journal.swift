@@ -1,15 +1,84 @@
-// What the transaction tells its journal, where it has one.
+import SluiceMessages
+
+/// What a transaction keeps whose request wants a journal or a recording. Confined to its loop.
+final class TransactionNotes {
+  let journal: StageJournal?
+  let recorder: ExchangeRecorder?
+
+  init(_ journal: StageJournal?, _ recorder: ExchangeRecorder?) {
+    self.journal = journal
+    self.recorder = recorder
+  }
+}
+
+/// What a result has of them.
+final class ResultNotes: Sendable {
+  let calls: [StageCall]?
+  let exchange: RecordedExchange?
+
+  init(_ calls: [StageCall]?, _ exchange: RecordedExchange?) {
+    self.calls = calls
+    self.exchange = exchange
+  }
+}
+
+// None of this is inlined into what every transaction runs through.
 extension Transaction {
-  func noteCall(_ binding: StageBinding) {
-    guard let callback = StageCall.Callback(exchange.phase) else { return }
-    journal?.begin(binding.name, callback, exchange)
+  @inline(never)
+  func makeNotes() {
+    let request = result.originalRequest
+    if request.wantsExplanation { exchange.explanation = [] }
+    guard request.wantsJournal || request.wantsRecording else { return }
+    let settings = pipeline.settings
+    let journal = request.wantsJournal ? StageJournal(settings.journal, watcher: environment.stageWatcher) : nil
+    guard request.wantsRecording else {
+      notes = TransactionNotes(journal, nil)
+      return
+    }
+    let recorder = ExchangeRecorder(request, exchange.parent, on: environment, settings.transfer)
+    exchange.nativeRequest.body = recorder.tapped(request.body)
+    notes = TransactionNotes(journal, recorder)
   }
 
-  func noteAnswer(_ verdict: Verdict) { journal?.end(verdict, exchange) }
+  @inline(never)
+  func noteCall(_ binding: StageBinding) {
+    guard let journal = notes?.journal, let callback = StageCall.Callback(exchange.phase) else { return }
+    journal.begin(binding.name, callback, exchange)
+  }
 
+  @inline(never)
+  func noteAnswer(_ verdict: Verdict) { notes?.journal?.end(verdict, exchange) }
+
+  @inline(never)
+  func noteSuspension() { notes?.journal?.suspend() }
+
+  @inline(never)
   func notePiece(
     _ binding: StageBinding, _ side: MessageSide, _ piece: [UInt8], _ verdict: PieceVerdict, _ output: [UInt8]
   ) {
-    journal?.pass(binding.name, side, piece, verdict == .pass ? piece : output, verdict.verdict, exchange)
+    notes?.journal?.pass(binding.name, side, piece, verdict == .pass ? piece : output, verdict.verdict, exchange)
   }
+
+  /// Sends with the recorder between the transport and the transaction, where there is one.
+  @inline(never)
+  func sendObserved() {
+    transfer = environment.transport.start(
+      exchange.nativeRequest, pipeline.settings.transfer, observer: notes?.recorder?.observe(self) ?? self)
+  }
+
+  @inline(never)
+  func noteDisposition(_ disposition: BodyDisposition) {
+    if disposition == .discard { notes?.recorder?.willDiscard() }
+  }
+
+  /// Once, when the transaction is over.
+  @inline(never)
+  func finishNotes() {
+    result.notes = ResultNotes(notes?.journal?.finish(exchange), notes?.recorder?.finish())
+  }
+}
+
+extension Request {
+  /// Whether anything is to be written down beside what every result has.
+  var wantsNotes: Bool { wantsExplanation || wantsJournal || wantsRecording }
 }

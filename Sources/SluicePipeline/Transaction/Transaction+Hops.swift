@@ -35,10 +35,10 @@ extension Transaction {
       }
       let place = StagePlace(phase: .hop, index: index % bindings.count)
       currentPlace = place
-      if journal != nil { noteCall(binding) }
+      if notes != nil { noteCall(binding) }
       let verdict = call(binding, hops, index / bindings.count, at: place)
       if verdict == .proceed, token == nil {
-        if journal != nil { noteAnswer(.proceed) }
+        if notes != nil { noteAnswer(.proceed) }
         continue
       }
       machine.reach(stage: index)

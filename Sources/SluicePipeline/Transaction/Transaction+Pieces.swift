@@ -14,9 +14,9 @@ extension Transaction {
       exchange.phase = .response
       let place = StagePlace(phase: .response, index: index)
       currentPlace = suspended ?? place
-      journal?.willPass(binding.name, .response)
+      notes?.journal?.willPass(binding.name, .response)
       let verdict = binding.interceptor.interceptPiece(exchange, .response, piece, &output)
-      if journal != nil { notePiece(binding, .response, piece, verdict, output) }
+      if notes != nil { notePiece(binding, .response, piece, verdict, output) }
       switch verdict {
       case .pass: break
       case .taken: piece = output
@@ -74,7 +74,7 @@ extension Transaction {
       var output: [UInt8] = []
       currentPlace = StagePlace(phase: .response, index: index)
       let verdict = binding.interceptor.interceptBodyEnd(exchange, .response, &output)
-      if journal != nil { notePiece(binding, .response, [], verdict == .pass ? .taken : verdict, output) }
+      if notes != nil { notePiece(binding, .response, [], verdict == .pass ? .taken : verdict, output) }
       currentPlace = nil
       if case .fail(let failure) = verdict { return TransactionError(failure, stage: binding.name) }
       if verdict == .suspended { return TransactionError(Self.cannotSuspendEnd, stage: binding.name) }
@@ -90,7 +90,7 @@ extension Transaction {
   private func passLateOutput(after binding: StageBinding) {
     let late = exchange.pieceOutput
     exchange.pieceOutput = []
-    if journal != nil { notePiece(binding, .response, [], .taken, late) }
+    if notes != nil { notePiece(binding, .response, [], .taken, late) }
     let place = pipeline.responseStages.firstIndex { $0.interceptor === binding.interceptor }
     guard !late.isEmpty, let place else {
       transfer?.resumeReceiving()

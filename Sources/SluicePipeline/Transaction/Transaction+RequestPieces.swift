@@ -38,11 +38,11 @@ extension Transaction {
 
   private func callRequestPiece(_ binding: StageBinding, _ piece: [UInt8]) throws(TransactionError) -> [UInt8] {
     var output: [UInt8] = []
-    journal?.willPass(binding.name, .request)
+    notes?.journal?.willPass(binding.name, .request)
     let verdict = exchange.inPhase(.request) { exchange in
       binding.interceptor.interceptPiece(exchange, .request, piece, &output)
     }
-    if journal != nil { notePiece(binding, .request, piece, verdict, output) }
+    if notes != nil { notePiece(binding, .request, piece, verdict, output) }
     switch verdict {
     case .pass: return piece
     case .taken: return output
@@ -58,7 +58,7 @@ extension Transaction {
       let verdict = exchange.inPhase(.request) { exchange in
         binding.interceptor.interceptBodyEnd(exchange, .request, &output)
       }
-      if journal != nil { notePiece(binding, .request, [], verdict == .pass ? .taken : verdict, output) }
+      if notes != nil { notePiece(binding, .request, [], verdict == .pass ? .taken : verdict, output) }
       if case .fail(let failure) = verdict { throw TransactionError(failure, stage: binding.name) }
       last += try passRequest(output, from: index + 1)
     }

@@ -35,8 +35,7 @@ extension Transaction {
       transfer?.cancel()
       return nil
     case .waitToRetry(let delay):
-      retryAt = environment.waitsToRetry ? loop.now + delay : loop.now
-      armTimer()
+      waitToRetry(delay)
       return nil
     case .beginAttempt(let attempt):
       beginAttempt(attempt)
@@ -60,6 +59,12 @@ extension Transaction {
       try result.originalRequest.validate()
       return .done
     } catch { return .abort(TransactionError(error)) }
+  }
+
+  @inline(never)
+  private func waitToRetry(_ delay: Duration) {
+    retryAt = environment.waitsToRetry ? loop.now + delay : loop.now
+    armTimer()
   }
 
   private func beginAttempt(_ attempt: Int) {
@@ -88,8 +93,11 @@ extension Transaction {
       try routeRequestBody()
     } catch { return .abort(error) }
     result.timings = nil
-    transfer = environment.transport.start(
-      exchange.nativeRequest, pipeline.settings.transfer, observer: recorder?.observe(self) ?? self)
+    guard notes == nil else {
+      sendObserved()
+      return nil
+    }
+    transfer = environment.transport.start(exchange.nativeRequest, pipeline.settings.transfer, observer: self)
     return nil
   }
 
@@ -104,7 +112,7 @@ extension Transaction {
       if pipeline.changesResponsePieces { exchange.nativeResponse?.headers.remove("content-length") }
       sink?.begin(exchange)
     }
-    if let recorder, answer == .discard { recorder.willDiscard() }
+    if notes != nil { noteDisposition(answer) }
     if isAnsweringHead { disposition = answer } else { transfer?.proceed(answer) }
     return nil
   }

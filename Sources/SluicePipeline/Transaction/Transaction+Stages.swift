@@ -24,7 +24,7 @@ extension Transaction {
   ) -> TransactionMachine.Event? {
     var started = clock ?? loop.now
     exchange.phase = phase
-    let isJournaled = journal != nil
+    let isJournaled = notes != nil
     for index in first..<bindings.count {
       // Safe because the pipeline, which the transaction keeps, keeps its stages; else each call would retain and release
       // the stage and its interceptor.
@@ -65,7 +65,7 @@ extension Transaction {
       guard token != nil else {
         return answer(.fault(Self.suspendedWithoutToken), binding)
       }
-      if let journal { journal.suspend() }
+      if notes != nil { noteSuspension() }
       if let limit = binding.deadline {
         stageDeadline = loop.now + limit
         armTimer()
@@ -85,7 +85,7 @@ extension Transaction {
 
   private func answer(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event {
     defer { currentPlace = nil }
-    if journal != nil { noteAnswer(verdict) }
+    if notes != nil { noteAnswer(verdict) }
     if case .crossingStage = machine.phase, case .retry = verdict {
       return answer(.fault(Self.retriedWhileCrossing), binding)
     }

@@ -23,7 +23,7 @@ extension Transaction: LoopTimerTarget {
       run(.retryDelayPassed)
     } else if attemptDeadline <= now {
       attemptDeadline = .distantFuture
-      recorder?.willCut(attemptFailure)
+      notes?.recorder?.willCut(attemptFailure)
       run(.attemptTimedOut(attemptError))
     }
     if !machine.isDone { armTimer() }

@@ -33,7 +33,7 @@ extension Transaction: TransferObserver {
       let stage = unsafe Unmanaged.passUnretained(pipeline.issueStages[index])
       let answer = unsafe stage._withUnsafeGuaranteedRef { binding -> Verdict? in
         guard binding.capabilities.contains(.issue) else { return nil }
-        guard exchange.explanation == nil, journal == nil else { return observedIssue(binding) }
+        guard exchange.explanation == nil, notes == nil else { return observedIssue(binding) }
         return matches(binding) ? binding.interceptor.interceptIssue(exchange) : nil
       }
       guard let verdict = answer else { continue }
@@ -61,7 +61,7 @@ extension Transaction: TransferObserver {
   /// Calls a stage, and writes down what it did; nil where its match does not hold.
   @inline(never)
   private func observedIssue(_ binding: StageBinding) -> Verdict? {
-    guard journal != nil, matches(binding) else { return explainedIssue(binding) }
+    guard matches(binding) else { return explainedIssue(binding) }
     noteCall(binding)
     let verdict = exchange.explanation == nil ? binding.interceptor.interceptIssue(exchange) : explainedIssue(binding)
     if let verdict { noteAnswer(verdict) }

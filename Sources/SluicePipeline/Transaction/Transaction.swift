@@ -20,9 +20,9 @@ public final class Transaction: @unchecked Sendable {
   var machine: TransactionMachine
   let sink: (any BodySink)?
   let checks: ResponseChecks?
-  /// What the stages do, and what the wire answers, where the request wants to have it written down.
-  let journal: StageJournal?
-  let recorder: ExchangeRecorder?
+  /// What the stages do, and what the wire answers, where the request wants to have it written down. What that takes is
+  /// in functions of their own, so that those which every transaction runs through stay small.
+  var notes: TransactionNotes?
   /// Asked about redirects and challenges before the engine's own; held until the transaction ends.
   private(set) var delegate: StageBinding?
   private var completion: Finish?
@@ -100,11 +100,6 @@ public final class Transaction: @unchecked Sendable {
     self.checks = checks ?? pipeline.settings.checks
     self.sink = self.checks?.extract == nil ? sink : nil
     self.completion = Finish(call: completion)
-    journal =
-      request.wantsJournal ? StageJournal(pipeline.settings.journal, watcher: environment.stageWatcher) : nil
-    recorder =
-      request.wantsRecording ? ExchangeRecorder(copy request, parent, on: environment, pipeline.settings.transfer) : nil
-    if let recorder { request.body = recorder.tapped(request.body) }
     machine = TransactionMachine(
       plan: TransactionMachine.Plan(
         requestStages: pipeline.requestStages.count, responseStages: pipeline.responseStages.count,
@@ -118,7 +113,7 @@ public final class Transaction: @unchecked Sendable {
       loop: loop, id: id, request: request, started: now,
       deadline: now.advanced(byNanoseconds: limit), parent: parent,
       requestIDHeader: pipeline.settings.requestIDHeader)
-    if result.originalRequest.wantsExplanation { exchange.explanation = [] }
+    if result.originalRequest.wantsNotes { makeNotes() }
   }
 
   private func start() {
@@ -154,7 +149,7 @@ public final class Transaction: @unchecked Sendable {
     loop.disarm(timer)
     environment.giveBack(timer)
     withdrawToken()
-    if let journal { result.journal = journal.finish(exchange) }
+    if notes != nil { finishNotes() }
     if machine.isOnWire {
       result.timings = transfer?.timings
       transfer?.cancel()
@@ -180,7 +175,6 @@ public final class Transaction: @unchecked Sendable {
     result.attempts = exchange.attempt + 1
     result.duration = duration
     result.explanation = exchange.explanation.take()
-    if let recorder { result.recording = recorder.finish() }
     completion.call(TransactionResult(result))
   }
 

@@ -60,10 +60,10 @@ public struct TransactionResult: Sendable {
   public var explanation: [HopExplanation]? { record.explanation }
 
   /// What each call of a stage did, in their order; nil unless the request wanted to know.
-  public var journal: [StageCall]? { record.journal }
+  public var journal: [StageCall]? { record.notes?.calls }
 
   /// The request with what the wire answered; nil unless the request wanted it.
-  public var recording: RecordedExchange? { record.recording }
+  public var recording: RecordedExchange? { record.notes?.exchange }
 
   public var outcome: TransactionOutcome { TransactionOutcome(error) }
 }
@@ -84,8 +84,8 @@ final class ResultRecord: @unchecked Sendable {
   var timings: TransferTimings?
   var issuedRequest: Request?
   var explanation: [HopExplanation]?
-  var journal: [StageCall]?
-  var recording: RecordedExchange?
+  /// Behind one reference: few have any.
+  var notes: ResultNotes?
 
   init(id: TransactionID, _ request: consuming Request) {
     self.id = id
@@ -104,8 +104,7 @@ final class ResultRecord: @unchecked Sendable {
     timings = other.timings
     issuedRequest = other.issuedRequest
     explanation = other.explanation
-    journal = other.journal
-    recording = other.recording
+    notes = other.notes
   }
 }
 
