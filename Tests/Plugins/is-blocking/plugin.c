@@ -1,4 +1,5 @@
 // Blocks in on_request until the test opens the gate: a semaphore, or the named pipe GATE, for writing.
+#define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <semaphore.h>
 #include <unistd.h>
