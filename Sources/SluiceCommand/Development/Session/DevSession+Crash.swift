@@ -102,6 +102,8 @@ extension DevSession {
     if let store = try? PluginStore(at: store) { RefusalList(store: store).add(hash, because: reason) }
     let plugins = libraries[library]?.plugins ?? []
     libraries[library]?.handled = hash
+    libraries[library]?.refused = hash
+    libraries[library]?.saidUnchanged = false
     say(
       DevEvent(.refused, plugins: plugins, "refused: build \(hash.prefix(12)): \(reason)", tone: .bad)
         .with("subject", "build").with("library", JSONValue(library)).with("hash", JSONValue(hash))

@@ -94,7 +94,7 @@ extension DevSession {
     say(event)
     sendRequests()
     // What changed meanwhile; and what lies there in place of the builds that it began with.
-    librariesChanged(libraries.mapValues { _ in MonotonicClock.now })
+    librariesChanged(libraries.mapValues { _ in MonotonicClock.now }, isAsked: false)
   }
 
   private func started(_ document: JSONValue) -> DevEvent {

@@ -8,11 +8,13 @@ extension DevSession {
   /// When a refused file is looked at again: what is written through a mapping tells nobody.
   private static let looks: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)]
 
-  /// - Parameter changed: paths of libraries, with the moment of the first change.
-  func librariesChanged(_ changed: [String: Duration]) {
+  /// - Parameters:
+  ///   - changed: paths of libraries, with the moment of the first change.
+  ///   - isAsked: without, nobody has touched them, and nobody wants to hear that they are as they were.
+  func librariesChanged(_ changed: [String: Duration], isAsked: Bool = true) {
     guard let running = engine else {
-      // Something is mended, perhaps.
-      if changed.contains(where: { isNew($0.key) }) { startAnew() }
+      // Something is mended, perhaps; what is being built is told of when it is whole.
+      if changed.contains(where: { !isBeingBuilt($0.key) && isNew($0.key) }) { startAnew() }
       return
     }
     for (library, since) in changed where libraries[library]?.waiting == nil { libraries[library]?.waiting = since }
@@ -21,7 +23,7 @@ extension DevSession {
     for (library, state) in libraries {
       guard let since = state.waiting, !isBeingBuilt(library) else { continue }
       libraries[library]?.waiting = nil
-      if let look = look(at: library) { swap[library] = (look.hash, since) }
+      if let look = look(at: library, isAsked: isAsked) { swap[library] = (look.hash, since) }
     }
     if !swap.isEmpty { ask(for: swap) }
   }
@@ -46,7 +48,7 @@ extension DevSession {
   }
 
   /// Reads it; nil where its content was handled already.
-  private func look(at library: String) -> Look? {
+  private func look(at library: String, isAsked: Bool) -> Look? {
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
       guard error.code == .changedWhileRead else { return Look(hash: nil) }
@@ -56,10 +58,13 @@ extension DevSession {
     let hash = image.hash.hex
     let serving = good.serving[library]
     if hash == serving?.hash || hash == libraries[library]?.handled {
-      if libraries[library]?.handled == hash, libraries[library]?.saidUnchanged == false {
+      // What is neither is on its way: the report of its swap is still to come.
+      let isRefused = hash == libraries[library]?.refused && hash != serving?.hash
+      let isKnown = hash == serving?.hash || isRefused
+      if isAsked, isKnown, libraries[library]?.handled == hash, libraries[library]?.saidUnchanged == false {
         libraries[library]?.saidUnchanged = true
         // Somebody builds, and wonders why nothing happens.
-        let text = hash == serving?.hash ? "" : "the same build again, which does not serve"
+        let text = isRefused ? "the same build again, which was refused" : ""
         say(
           DevEvent(.unchanged, plugins: libraries[library]?.plugins ?? [], text, tone: .doubtful)
             .with("library", JSONValue(library)).with("hash", JSONValue(hash)))
@@ -76,6 +81,7 @@ extension DevSession {
   private func ask(for swap: [String: (hash: String?, since: Duration)]) {
     let plugins = swap.keys.flatMap { libraries[$0]?.plugins ?? [] }.sorted()
     say(DevEvent(.changed, plugins: plugins).with("libraries", .list(swap.keys.sorted())))
+    for (library, value) in swap { libraries[library]?.changedAt = value.since }
     send(.swap(swap), ["plugins": .list(plugins)])
   }
 
@@ -155,7 +161,11 @@ extension DevSession {
           .rolledBack, plugins: plugins, "went back to snapshot \(report["snapshot"]?.integer ?? 0): \(reason)",
           tone: .bad
         ).with("report", report).with("reason", JSONValue(reason)))
-    case "refused": say(refused(report, plugins))
+    case "refused":
+      for change in changes {
+        if let library = change["library"]?.string { libraries[library]?.refused = change["new"]?["hash"]?.string }
+      }
+      say(refused(report, plugins))
     case "unchanged": say(DevEvent(.unchanged, plugins: plugins).with("report", report))
     default: break
     }
@@ -182,9 +192,12 @@ extension DevSession {
     default: event = DevEvent(.swapped, plugins: plugins, "swapped, \(what)", tone: .good)
     }
     event = event.with("report", report).with("snapshot", report["snapshot"])
-    if case .swap(let libraries) = engine?.command, let since = libraries.values.map(\.since).min() {
+    // The answer to the command may have come before.
+    let paths = changes.compactMap { $0["library"]?.string }
+    if let since = paths.compactMap({ libraries[$0]?.changedAt }).min() {
       event = event.with("sinceChangeMs", .milliseconds(of: MonotonicClock.now - since))
     }
+    for path in paths { libraries[path]?.changedAt = nil }
     return event
   }
 

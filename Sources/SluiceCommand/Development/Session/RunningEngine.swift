@@ -39,10 +39,14 @@ struct LibraryState {
   var plugins: [String]
   /// The content that was looked at last, whatever came of it.
   var handled: String?
+  /// The content that was refused last.
+  var refused: String?
   /// Whether it was said that nothing changed.
   var saidUnchanged = false
   /// What is read while it changes, until it serves.
   var candidate: (hash: String, bytes: [UInt8])?
+  /// When the change began that a swap is under way for.
+  var changedAt: Duration?
   /// Since when it waits for a command to end.
   var waiting: Duration?
 }
