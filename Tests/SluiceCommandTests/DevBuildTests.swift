@@ -73,7 +73,7 @@ import Testing
     #expect(
       diagnostic["file"]?.string?.hasSuffix("My.swift") == true && diagnostic["line"]?.integer ?? 0 > 0, "\(failed)")
     #expect(try await run.request()["snapshot"]?.integer == 2)
-    try Self.edit(source, "configuration.valu", "configuration.value + \"!\" //")
+    try Self.edit(source, "configuration.valu", "configuration.value // mended")
     try await run.next("swapped")
     #expect(try await run.request()["status"]?.integer == 200)
     try await run.end()
