@@ -1,4 +1,5 @@
 import Glibc
+import SluicePluginHost
 
 /// A folder of this user's own for the files that an engine is started from; removed at the end of its life.
 final class SourceFolder {
@@ -13,7 +14,10 @@ final class SourceFolder {
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  deinit { rmdir(path) }
+  deinit {
+    clear(FolderListing.names(in: path).map { "\(path)/\($0)" })
+    rmdir(path)
+  }
 
   /// Where the engine's process with that number leaves the record of a crash.
   func crashRecord(_ number: Int) -> String { "\(path)/crash-\(number)" }
