@@ -80,7 +80,8 @@ import Testing
     try run.running.write(#"{"url": "\#(run.server.baseURL)/"}"# + "\n")
     try await run.server.waitForHeld(1)
     try run.library.install(2, at: run.folder.path("a.so"))
-    #expect(try await run.ctl("swap").status == 0)
+    let swap = try await run.ctl("swap")
+    #expect(swap.status == 0, "\(swap)")
     let text = try await run.ctl("status").outputText
     let rows = text.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
     let head = try #require(rows.first { $0.first == "generation" })

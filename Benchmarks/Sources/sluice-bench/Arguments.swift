@@ -1,5 +1,5 @@
 /// The command line: `--connections N --requests N --rounds N --headers N --tls`,
-/// `--subject NAME`, once for each that is to run, or `headers` or `swap` alone, and `--plugins FOLDER` with the built plugins.
+/// `--subject NAME`, once for each that is to run, or `headers`, `swap` or `dev` alone, and `--plugins FOLDER` with the built plugins.
 enum Arguments {
   static func plan(_ arguments: [String]) throws -> Plan {
     var plan = Plan()

@@ -9,9 +9,13 @@ do {
   let nginx = try Nginx(port: port, securePort: port + 10_000, processor: server, isSecure: plan.isSecure)
   plan.url = plan.isSecure ? "https://localhost:\(port + 10_000)/" : "http://127.0.0.1:\(port)/"
   if plan.isSecure { plan.certificateAuthority = nginx.authority }
-  guard bench_pin_thread(Int32(client)) else { throw BenchmarkError("cannot pin to processor \(client)") }
+  guard plan.subjects == [EditToLive.name] || bench_pin_thread(Int32(client)) else {
+    throw BenchmarkError("cannot pin to processor \(client)")
+  }
   if plan.subjects == [HeadersCost.name] {
     try HeadersCost(plan).report()
+  } else if plan.subjects == [EditToLive.name] {
+    try await EditToLive(plan).report()
   } else if plan.subjects == [SwapCost.name] {
     try await SwapCost(plan).report()
   } else {
@@ -22,7 +26,7 @@ do {
     let subjects = plan.subjects.isEmpty ? all : all.filter { plan.subjects.contains($0.name) }
     guard !subjects.isEmpty else {
       throw BenchmarkError(
-        "no such subject; there are \(all.map(\.name).joined(separator: ", ")), and \(HeadersCost.name) or \(SwapCost.name) alone"
+        "no such subject; there are \(all.map(\.name).joined(separator: ", ")), and alone \(HeadersCost.name), \(SwapCost.name) or \(EditToLive.name)"
       )
     }
     print(

@@ -1,0 +1,156 @@
+import CBareLoop
+import Dispatch
+import Glibc
+import Sluice
+
+/// From a library's being closed to the first response that its new build has served, through `sluice dev`: the silence that
+/// is waited for, the trial in a child process, loading, publishing, and the request itself.
+///
+/// Every second build differs from the one before in the number that it stamps; a library in C, and one in Swift.
+struct EditToLive {
+  static let name = "dev"
+  private static let marker = Array("swap-generation:".utf8)
+
+  private let plan: Plan
+  private let engine: Engine
+
+  init(_ plan: Plan) throws {
+    self.plan = plan
+    engine = try Engine(Configuration())
+  }
+
+  func report() async throws {
+    let folder = try TemporaryFolder()
+    try folder.compile("../Tests/Plugins/stamps-generation/plugin.c", to: "c.so")
+    for (language, library) in [("C", "\(folder.path)/c.so"), ("Swift", "\(plan.plugins)/libswift-stamps.so")] {
+      let bytes = try TemporaryFolder.read(library)
+      let milliseconds = try await times(bytes, in: folder)
+      print("\(language): \(Spread(milliseconds).text(digits: 0)) ms, \(plan.rounds) builds")
+    }
+  }
+
+  private func times(_ bytes: [UInt8], in folder: TemporaryFolder) async throws -> [Double] {
+    try folder.write(Self.build(1, of: bytes), to: "a.so")
+    let configuration = """
+      {"plugins": {"a": {"library": "a.so", "config": {"header": "x-stamp"}}}, "request": ["a"], "response": ["a"],
+       "store": "store", "swap": {"probation": {"duration": "0s"}}, "transport": {"baseURL": "\(plan.url)"}}
+      """
+    try folder.write(Array(configuration.utf8), to: "sluice.json")
+    let command = try DevCommand(sluice: "\(plan.plugins)/sluice", configuration: "\(folder.path)/sluice.json")
+    defer { command.end() }
+    let request = Request(url: try HTTPURL("http://\(command.address)/"))
+    guard try await stamp(request) == 1 else { throw BenchmarkError("dev: the first build does not serve") }
+    var milliseconds: [Double] = []
+    for number in 2...plan.rounds + 1 {
+      try folder.write(Self.build(number, of: bytes), to: "a.so")
+      let start = bench_nanoseconds()
+      while try await stamp(request) != number {
+        guard bench_nanoseconds() - start < 30_000_000_000 else {
+          throw BenchmarkError("dev: build \(number) is not live")
+        }
+      }
+      milliseconds.append(Double(bench_nanoseconds() - start) / 1e6)
+    }
+    return milliseconds
+  }
+
+  private func stamp(_ request: Request) async throws -> Int? {
+    try await engine.execute(request).headers["x-stamp"].flatMap { Int($0) }
+  }
+
+  private static func build(_ number: Int, of bytes: [UInt8]) throws -> [UInt8] {
+    guard let place = bytes.indices.first(where: { bytes[$0...].starts(with: marker) }) else {
+      throw BenchmarkError("dev: the library has no place for a number")
+    }
+    let digits = String(number)
+    var build = bytes
+    let first = place + marker.count
+    build.replaceSubrange(
+      first..<first + 8, with: Array((String(repeating: "0", count: 8 - digits.count) + digits).utf8))
+    return build
+  }
+}
+
+/// `sluice dev` with an endpoint, until ``end()``.
+private final class DevCommand {
+  /// Host and port of its endpoint.
+  let address: String
+  private let stream: UnsafeMutablePointer<FILE>
+  private let process: pid_t
+  private let isDrained = DispatchSemaphore(value: 0)
+
+  init(sluice: String, configuration: String) throws {
+    let line = "echo $$; exec '\(sluice)' dev -c '\(configuration)' --listen 0 --json 2>&1 </dev/null"
+    guard let stream = popen(line, "r") else { throw BenchmarkError("dev: no process") }
+    self.stream = stream
+    guard let process = Self.line(of: stream).flatMap({ pid_t($0) }) else { throw BenchmarkError("dev: no process") }
+    self.process = process
+    let started = Self.line(of: stream) ?? ""
+    // "listen":"127.0.0.1:8081"
+    let parts = started.split(separator: "\"")
+    guard let key = parts.firstIndex(of: "listen"), key + 2 < parts.endIndex else {
+      throw BenchmarkError("dev: did not start: \(started)")
+    }
+    address = String(parts[key + 2])
+    // It tells of every request, and would wait for a reader.
+    let (descriptor, isDrained) = (fileno(stream), self.isDrained)
+    DispatchQueue.global().async {
+      withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
+        while read(descriptor, buffer.baseAddress, buffer.count) > 0 {}
+      }
+      isDrained.signal()
+    }
+  }
+
+  func end() {
+    kill(process, SIGTERM)
+    isDrained.wait()
+    pclose(stream)
+  }
+
+  private static func line(of stream: UnsafeMutablePointer<FILE>) -> String? {
+    var line: UnsafeMutablePointer<CChar>?
+    var capacity = 0
+    defer { free(line) }
+    guard getline(&line, &capacity, stream) > 0, let line else { return nil }
+    return String(cString: line).split(separator: "\n").first.map(String.init)
+  }
+}
+
+/// A folder below /tmp, gone with this object.
+private final class TemporaryFolder {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/sluice-bench-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw BenchmarkError("no temporary folder") }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit { system("rm -rf '\(path)'") }
+
+  func compile(_ source: String, to name: String) throws {
+    let line = "cc -std=c11 -O2 -shared -fPIC -I ../include '\(source)' -o '\(path)/\(name)' -ljansson"
+    guard system(line) == 0 else { throw BenchmarkError("dev: \(line) failed; run it in Benchmarks/") }
+  }
+
+  /// Closed, and then renamed into place, as linkers do.
+  func write(_ bytes: [UInt8], to name: String) throws {
+    let temporary = "\(path)/\(name).new"
+    let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o755)
+    let written = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+    guard close(file) == 0, written == bytes.count, rename(temporary, "\(path)/\(name)") == 0 else {
+      throw BenchmarkError("dev: cannot write \(path)/\(name)")
+    }
+  }
+
+  static func read(_ path: String) throws -> [UInt8] {
+    guard let file = fopen(path, "re") else { throw BenchmarkError("dev: cannot read \(path)") }
+    defer { fclose(file) }
+    fseek(file, 0, SEEK_END)
+    var bytes = [UInt8](repeating: 0, count: ftell(file))
+    rewind(file)
+    guard fread(&bytes, 1, bytes.count, file) == bytes.count else { throw BenchmarkError("dev: cannot read \(path)") }
+    return bytes
+  }
+}
