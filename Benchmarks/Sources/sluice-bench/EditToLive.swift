@@ -85,13 +85,7 @@ private final class DevCommand {
     self.stream = stream
     guard let process = Self.line(of: stream).flatMap({ pid_t($0) }) else { throw BenchmarkError("dev: no process") }
     self.process = process
-    let started = Self.line(of: stream) ?? ""
-    // "listen":"127.0.0.1:8081"
-    let parts = started.split(separator: "\"")
-    guard let key = parts.firstIndex(of: "listen"), key + 2 < parts.endIndex else {
-      throw BenchmarkError("dev: did not start: \(started)")
-    }
-    address = String(parts[key + 2])
+    address = try Self.address(in: stream)
     // It tells of every request, and would wait for a reader.
     let (descriptor, isDrained) = (fileno(stream), self.isDrained)
     DispatchQueue.global().async {
@@ -100,6 +94,17 @@ private final class DevCommand {
       }
       isDrained.signal()
     }
+  }
+
+  /// From the event `started`, which has "listen":"127.0.0.1:8081".
+  private static func address(in stream: UnsafeMutablePointer<FILE>) throws -> String {
+    var last = ""
+    while let line = line(of: stream) {
+      let words = line.split(separator: "\"")
+      if let key = words.firstIndex(of: "listen"), key + 2 < words.endIndex { return String(words[key + 2]) }
+      last = line
+    }
+    throw BenchmarkError("dev: did not start: \(last)")
   }
 
   func end() {
