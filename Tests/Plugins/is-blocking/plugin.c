@@ -38,14 +38,10 @@ static void on_cancel(void *instance, sluice_token token) {
   tell(instance, "cancel", 1);
 }
 
-#ifdef GATE
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   (void)instance, (void)exchange;
   return SLUICE_CONTINUE;
 }
-#else
-#define on_response NULL
-#endif
 
 static const sluice_interceptor table = {
     .size = sizeof table, .flags = SLUICE_BLOCKING, .on_request = on_request, .on_response = on_response,
