@@ -4,7 +4,7 @@ import SluiceJSON
 /// The helper: what `sluice` is when a host has started it to try a library out.
 package enum TrialRun {
   /// What does a task that is not of this module, in the child process.
-  package typealias Body = (TrialRequest, TrialChannel) -> Void
+  package typealias Body = @Sendable (TrialRequest, TrialChannel) -> Void
 
   /// Serves the one request on standard input; gives the exit status. The process must have one thread.
   package static func serve(_ tasks: [String: Body] = [:]) -> Int32 { TrialSupervisor.run { perform($0, $1, tasks) } }

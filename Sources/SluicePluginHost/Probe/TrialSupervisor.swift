@@ -21,8 +21,8 @@ package struct TrialSupervisor {
   /// Serves the one request that comes on standard input; gives the exit status. To be called by a process that has one
   /// thread.
   ///
-  /// - Parameter body: does what is asked for, in the child process.
-  package static func run(_ body: (TrialRequest, TrialChannel) -> Void) -> CInt {
+  /// - Parameter body: does what is asked for, in the child process, on a thread of its own.
+  package static func run(_ body: @escaping @Sendable (TrialRequest, TrialChannel) -> Void) -> CInt {
     // A host that reads the report when we are gone would find nothing; it is there until the last byte is taken.
     signal(SIGPIPE, SIG_IGN)
     guard let request = readRequest(), sluice_adopt_orphans() == 0 else { return 1 }
@@ -51,16 +51,19 @@ package struct TrialSupervisor {
     return true
   }
 
-  private init?(_ request: TrialRequest, _ body: (TrialRequest, TrialChannel) -> Void) {
+  private init?(_ request: TrialRequest, _ body: @escaping @Sendable (TrialRequest, TrialChannel) -> Void) {
     guard let result = TrialPipe(), let output = TrialPipe(), let errors = TrialPipe() else { return nil }
     let supervisor = getpid()
     let process = sluice_fork()
     guard process >= 0 else { return nil }
     if process == 0 {
       Self.enter(request, supervisor, result.writing, output.writing, errors.writing)
-      body(request, TrialChannel(descriptor: result.writing))
+      let channel = TrialChannel(descriptor: result.writing)
+      // The runtime's locks go by the id of the thread, which it asks for once (Swift 6.3): in this one it is the id of
+      // the supervisor's. Where another thread wanted such a lock too, both would wait for ever, and use up a processor.
+      let isDone = LoaderThread.runAndWait { body(request, channel) } != nil
       fflush(nil)
-      _exit(0)
+      _exit(isDone ? 0 : 1)
     }
     // Here too, so that the group is there whoever is first.
     setpgid(process, process)
