@@ -22,7 +22,8 @@ final class RotatingSessionID: Sendable {
   private let id: Atomic<WordPair>
   /// On the clock of the loops, which is the same for all of them.
   private let lastUse = Atomic<UInt64>(0)
-  private let rotation = Locked(())
+  /// How often; a value without size would seem a race to the thread sanitizer.
+  private let rotation = Locked(0)
 
   init(idle: Duration) {
     idleNanoseconds = idle.nanoseconds
@@ -43,8 +44,9 @@ final class RotatingSessionID: Sendable {
 
   /// The new id is there before the time of its use is: who sees the one sees the other.
   private func rotate(at now: Instant) {
-    rotation.withLock { _ in
+    rotation.withLock { count in
       guard isIdle(at: now) else { return }
+      count += 1
       id.store(Self.newID(), ordering: .releasing)
       lastUse.max(now.nanoseconds, ordering: .releasing)
     }

@@ -60,9 +60,15 @@ extension ConformanceCheck {
         try run.destroy(instance)
       }
       try live()
-      let before = ProcessState()
-      for _ in 0..<10 { try live() }
-      if let added = ProcessState.settled(since: before) { throw TrialFailure("after destroy there still is \(added)") }
+      var left: String?
+      // Once more where something is left: what all instances share may be made late, such as the timer of Dispatch.
+      for _ in 0..<2 {
+        let before = ProcessState()
+        for _ in 0..<10 { try live() }
+        left = ProcessState.settled(since: before)
+        guard left != nil else { return }
+      }
+      if let left { throw TrialFailure("after destroy there still is \(left)") }
     },
     ConformanceCheck("deactivate-in-time", "deactivate keeps its deadline") { run in
       let host = try TrialHost(answer: TrafficGenerator.echo)
