@@ -18,14 +18,7 @@
 #include <unwind.h>
 
 #include "call_record.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
+#include "sanitized.h"
 
 #define MAXIMUM_FRAMES 128
 #define MAXIMUM_SUBJECTS 1024
@@ -391,17 +384,4 @@ int sluice_install_crash_handler(int descriptor, uint32_t limit) {
   }
   return 0;
 #endif
-}
-
-// MARK: Names
-
-char *swift_demangle(const char *name, size_t length, char *output, size_t *output_size, uint32_t flags);
-char *__cxa_demangle(const char *name, char *output, size_t *size, int *status);
-
-char *sluice_demangle_swift(const char *symbol) { return swift_demangle(symbol, strlen(symbol), NULL, NULL, 0); }
-
-char *sluice_demangle_cxx(const char *symbol) {
-  int status = 0;
-  char *name = __cxa_demangle(symbol, NULL, NULL, &status);
-  return status == 0 ? name : NULL;
 }

@@ -14,13 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
+#include "sanitized.h"
 
 int sluice_spawn_helper(
     pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output) {

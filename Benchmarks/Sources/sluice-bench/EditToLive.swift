@@ -21,12 +21,17 @@ struct EditToLive {
 
   func report() async throws {
     let folder = try TemporaryFolder()
-    try folder.compile("../Tests/Plugins/stamps-generation/plugin.c", to: "c.so")
+    try Self.compile("../Tests/Plugins/stamps-generation/plugin.c", to: "\(folder.path)/c.so")
     for (language, library) in [("C", "\(folder.path)/c.so"), ("Swift", "\(plan.plugins)/libswift-stamps.so")] {
       let bytes = try TemporaryFolder.read(library)
       let milliseconds = try await times(bytes, in: folder)
       print("\(language): \(Spread(milliseconds).text(digits: 0)) ms, \(plan.rounds) builds")
     }
+  }
+
+  private static func compile(_ source: String, to path: String) throws {
+    let line = "cc -std=c11 -O2 -shared -fPIC -I ../include '\(source)' -o '\(path)' -ljansson"
+    guard system(line) == 0 else { throw BenchmarkError("dev: \(line) failed; run it in Benchmarks/") }
   }
 
   private func times(_ bytes: [UInt8], in folder: TemporaryFolder) async throws -> [Double] {
@@ -119,43 +124,5 @@ private final class DevCommand {
     defer { free(line) }
     guard getline(&line, &capacity, stream) > 0, let line else { return nil }
     return String(cString: line).split(separator: "\n").first.map(String.init)
-  }
-}
-
-/// A folder below /tmp, gone with this object.
-private final class TemporaryFolder {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/sluice-bench-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw BenchmarkError("no temporary folder") }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  deinit { system("rm -rf '\(path)'") }
-
-  func compile(_ source: String, to name: String) throws {
-    let line = "cc -std=c11 -O2 -shared -fPIC -I ../include '\(source)' -o '\(path)/\(name)' -ljansson"
-    guard system(line) == 0 else { throw BenchmarkError("dev: \(line) failed; run it in Benchmarks/") }
-  }
-
-  /// Closed, and then renamed into place, as linkers do.
-  func write(_ bytes: [UInt8], to name: String) throws {
-    let temporary = "\(path)/\(name).new"
-    let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o755)
-    let written = bytes.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-    guard close(file) == 0, written == bytes.count, rename(temporary, "\(path)/\(name)") == 0 else {
-      throw BenchmarkError("dev: cannot write \(path)/\(name)")
-    }
-  }
-
-  static func read(_ path: String) throws -> [UInt8] {
-    guard let file = fopen(path, "re") else { throw BenchmarkError("dev: cannot read \(path)") }
-    defer { fclose(file) }
-    fseek(file, 0, SEEK_END)
-    var bytes = [UInt8](repeating: 0, count: ftell(file))
-    rewind(file)
-    guard fread(&bytes, 1, bytes.count, file) == bytes.count else { throw BenchmarkError("dev: cannot read \(path)") }
-    return bytes
   }
 }

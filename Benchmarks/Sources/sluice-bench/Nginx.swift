@@ -3,26 +3,24 @@ import Glibc
 /// A real nginx on a processor of its own, gone with this object.
 final class Nginx {
   private let process: pid_t
-  private let folder: String
+  private let folder: TemporaryFolder
 
   init(port: Int, securePort: Int, processor: Int, isSecure: Bool) throws {
-    var template = Array("/tmp/sluice-bench-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw BenchmarkError("no temporary folder") }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    if isSecure { try Self.makeCertificate(folder) }
-    try Self.write(Self.configuration(folder, port, securePort, isSecure), to: "\(folder)/nginx.conf")
+    folder = try TemporaryFolder()
+    let path = folder.path
+    if isSecure { try Self.makeCertificate(path) }
+    try folder.write(Array(Self.configuration(path, port, securePort, isSecure).utf8), to: "nginx.conf")
     process = try Self.spawn([
-      "taskset", "-c", "\(processor)", "nginx", "-p", folder, "-c", "\(folder)/nginx.conf", "-e", "\(folder)/error.log",
+      "taskset", "-c", "\(processor)", "nginx", "-p", path, "-c", "\(path)/nginx.conf", "-e", "\(path)/error.log",
     ])
-    guard Self.isListening(port) else { throw BenchmarkError("nginx does not listen on port \(port); see \(folder)") }
+    guard Self.isListening(port) else { throw BenchmarkError("nginx does not listen on port \(port); see \(path)") }
   }
 
-  var authority: String { "\(folder)/server.pem" }
+  var authority: String { "\(folder.path)/server.pem" }
 
   deinit {
     kill(process, SIGKILL)
     waitpid(process, nil, 0)
-    _ = try? Self.run(["rm", "-rf", folder])
   }
 
   private static func configuration(_ folder: String, _ port: Int, _ securePort: Int, _ isSecure: Bool) -> String {
@@ -76,12 +74,6 @@ final class Nginx {
       throw BenchmarkError("cannot start \(arguments[0]); is it installed?")
     }
     return process
-  }
-
-  private static func write(_ text: String, to path: String) throws {
-    guard let file = fopen(path, "w") else { throw BenchmarkError("cannot write \(path)") }
-    fputs(text, file)
-    fclose(file)
   }
 
   private static func isListening(_ port: Int) -> Bool {

@@ -12,5 +12,6 @@
 #include "mapped_library.h"
 #include "socket_peer.h"
 #include "socket_type.h"
+#include "symbol_name.h"
 #include "thread_name.h"
 #endif

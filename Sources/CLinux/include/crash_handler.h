@@ -12,10 +12,4 @@
 /// 0, or -1 with errno: ENOTSUP under a sanitizer, which has handlers of its own. [any]
 int sluice_install_crash_handler(int descriptor, uint32_t limit_milliseconds);
 
-/// How libswiftCore turns the symbol of a Swift function into words; to be freed. NULL for what is none.
-char *_Nullable sluice_demangle_swift(const char *_Nonnull symbol);
-
-/// The same for C++, by the C++ runtime.
-char *_Nullable sluice_demangle_cxx(const char *_Nonnull symbol);
-
 #endif

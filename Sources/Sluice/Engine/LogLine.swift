@@ -16,15 +16,19 @@ public struct LogLine: Sendable, Hashable {
   /// The instance's name in the configuration.
   public var stage: String?
   public var message: String
+  /// The swap whose end it tells of.
+  public var swap: SwapReport?
 
   public init(
-    level: Level, plugin: String? = nil, generation: Int? = nil, stage: String? = nil, message: String
+    level: Level, plugin: String? = nil, generation: Int? = nil, stage: String? = nil, message: String,
+    swap: SwapReport? = nil
   ) {
     self.level = level
     self.plugin = plugin
     self.generation = generation
     self.stage = stage
     self.message = message
+    self.swap = swap
   }
 }
 

@@ -13,8 +13,8 @@ extension MetricsReport {
       "retriesOverBudget": Self.number(retriesOverBudget),
       "bytesSent": Self.number(bytesSent), "bytesReceived": Self.number(bytesReceived),
       "duration": duration.document(), "timeToHead": timeToHead.document(),
-      "bounds": Self.list(DurationCounts.bounds.map { JSONValue($0) }),
-      "requests": Self.list(series.map { Self.member($0) }),
+      "bounds": .array(of: DurationCounts.bounds.map { JSONValue($0) }),
+      "requests": .array(of: series.map { Self.member($0) }),
     ]
     for (key, value) in plugins.document().members { document[key] = value }
     return document
@@ -24,14 +24,8 @@ extension MetricsReport {
     [
       "method": JSONValue(series.method.text), "status": JSONValue(series.status.text),
       "count": number(series.durations.count), "sum": seconds(series.durations.sumNanoseconds),
-      "counts": list(series.durations.counts.map { number($0) }),
+      "counts": .array(of: series.durations.counts.map { number($0) }),
     ]
-  }
-
-  private static func list(_ elements: [JSONValue]) -> JSONValue {
-    let list = JSONValue.array()
-    for element in elements { list.append(element) }
-    return list
   }
 
   private static func number(_ count: UInt64) -> JSONValue { JSONValue(Int64(clamping: count)) }

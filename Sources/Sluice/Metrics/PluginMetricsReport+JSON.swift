@@ -4,16 +4,16 @@ import SluicePipeline
 extension PluginMetricsReport {
   /// The report as a JSON document. docs/metrics.md describes its members.
   public func document() -> JSONValue {
-    ["metrics": Self.list(metrics.map(Self.member)), "schedules": Self.list(schedules.map(Self.member))]
+    ["metrics": .array(of: metrics.map(Self.member)), "schedules": .array(of: schedules.map(Self.member))]
   }
 
   private static func member(_ metric: Metric) -> JSONValue {
     let member: JSONValue = [
       "stage": JSONValue(metric.stage), "name": JSONValue(metric.name), "kind": JSONValue(metric.kind.rawValue),
       "description": JSONValue(metric.description), "unit": JSONValue(metric.unit),
-      "series": list(metric.series.map { series($0, of: metric) }),
+      "series": .array(of: metric.series.map { series($0, of: metric) }),
     ]
-    if metric.kind == .histogram { member["bounds"] = list(metric.bounds.map { JSONValue($0) }) }
+    if metric.kind == .histogram { member["bounds"] = .array(of: metric.bounds.map { JSONValue($0) }) }
     return member
   }
 
@@ -23,7 +23,7 @@ extension PluginMetricsReport {
     guard metric.kind == .histogram else { return ["labels": labels, "value": JSONValue(series.value)] }
     return [
       "labels": labels, "count": number(Int(clamping: series.count)), "sum": JSONValue(series.value),
-      "counts": list(series.counts.map { number(Int(clamping: $0)) }),
+      "counts": .array(of: series.counts.map { number(Int(clamping: $0)) }),
     ]
   }
 
@@ -36,12 +36,6 @@ extension PluginMetricsReport {
     ]
     if let last = schedule.lastOutcome { member["last"] = JSONValue(last.rawValue) }
     return member
-  }
-
-  private static func list(_ elements: [JSONValue]) -> JSONValue {
-    let list = JSONValue.array()
-    for element in elements { list.append(element) }
-    return list
   }
 
   private static func number(_ count: Int) -> JSONValue { JSONValue(Int64(clamping: count)) }

@@ -37,13 +37,15 @@ extension RecordedExchange {
     if isRequestStreamed { document["streamed"] = true }
     if !isRequestWhole || !hasBody { document["incomplete"] = true }
     let sensitive = request.headers.indices.filter { request.headers.marks(at: $0).contains(.sensitive) }
-    if !sensitive.isEmpty { document["sensitive"] = .list(sensitive.map { JSONValue(request.headers.name(at: $0)) }) }
+    if !sensitive.isEmpty {
+      document["sensitive"] = .array(of: sensitive.map { JSONValue(request.headers.name(at: $0)) })
+    }
     let parent = JSONValue.object()
     parent["traceparent"] = self.parent.traceparent.map { JSONValue($0) }
     parent["tracestate"] = self.parent.tracestate.map { JSONValue($0) }
     parent["baggage"] = self.parent.baggage.map { JSONValue($0) }
     if parent.count > 0 { document["parent"] = parent }
-    document["hops"] = .list(hops.map { $0.document(form) })
+    document["hops"] = .array(of: hops.map { $0.document(form) })
     return document
   }
 

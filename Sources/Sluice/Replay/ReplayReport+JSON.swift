@@ -15,15 +15,16 @@ extension ReplayReport {
   public var document: JSONValue {
     [
       "same": JSONValue(isSame),
-      "failures": .list(
-        failures.map {
-          [
-            "side": JSONValue($0.side.rawValue), "code": JSONValue($0.error.code.rawValue),
-            "message": JSONValue($0.error.description),
-          ]
-        }),
-      "requests": .list(comparisons.map(\.document)),
-      "omitted": .list(omissions.map { ["index": JSONValue(Int64($0.index)), "reason": JSONValue($0.reason)] }),
+      "failures": .array(
+        of:
+          failures.map {
+            [
+              "side": JSONValue($0.side.rawValue), "code": JSONValue($0.error.code.rawValue),
+              "message": JSONValue($0.error.description),
+            ]
+          }),
+      "requests": .array(of: comparisons.map(\.document)),
+      "omitted": .array(of: omissions.map { ["index": JSONValue(Int64($0.index)), "reason": JSONValue($0.reason)] }),
     ]
   }
 }
@@ -32,7 +33,7 @@ extension ReplayComparison {
   fileprivate var document: JSONValue {
     [
       "index": JSONValue(Int64(index)), "request": JSONValue(request),
-      "differences": .list(differences.map(\.document)), "varying": .list(varying.map(\.document)),
+      "differences": .array(of: differences.map(\.document)), "varying": .array(of: varying.map(\.document)),
     ]
   }
 }
@@ -47,8 +48,4 @@ extension ReplayDifference {
     document["new"] = new.map { JSONValue($0) }
     return document
   }
-}
-
-extension JSONValue {
-  static func list(_ elements: [JSONValue]) -> JSONValue { elements.reduce(into: .array()) { $0.append($1) } }
 }

@@ -25,8 +25,9 @@ struct ReplayRequest {
     let copies = JSONValue.object()
     for (path, copy) in self.copies { copies[path] = JSONValue(copy) }
     document["copies"] = copies
-    document["exchanges"] = .list(
-      exchanges.map { ["index": JSONValue(Int64($0.index)), "exchange": $0.document] })
+    document["exchanges"] = .array(
+      of:
+        exchanges.map { ["index": JSONValue(Int64($0.index)), "exchange": $0.document] })
     return document
   }
 }

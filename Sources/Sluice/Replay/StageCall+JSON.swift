@@ -22,7 +22,7 @@ extension StageCall {
     case .proceed, .respond, .suspended: break
     }
     if wasSuspended { document["suspended"] = true }
-    if !changes.isEmpty { document["changes"] = .list(changes.map(\.document)) }
+    if !changes.isEmpty { document["changes"] = .array(of: changes.map(\.document)) }
     return document
   }
 
@@ -73,8 +73,8 @@ extension StageChange {
     case .header(let name), .trailer(let name): document["name"] = JSONValue(name)
     default: break
     }
-    document["before"] = .list(before.map { JSONValue($0) })
-    document["after"] = .list(after.map { JSONValue($0) })
+    document["before"] = .array(of: before)
+    document["after"] = .array(of: after)
     return document
   }
 
@@ -108,14 +108,10 @@ extension StageChange {
 extension ReplayedExchange {
   package var document: JSONValue {
     let document: JSONValue = [
-      "calls": .list(calls.map(\.document)), "attempts": JSONValue(Int64(attempts)),
-      "response": .list(response.map(\.document)),
+      "calls": .array(of: calls.map(\.document)), "attempts": JSONValue(Int64(attempts)),
+      "response": .array(of: response.map(\.document)),
     ]
-    if let error {
-      let failure: JSONValue = ["code": JSONValue(error.code), "message": JSONValue(error.message)]
-      failure["stage"] = error.stage.map { JSONValue($0) }
-      document["error"] = failure
-    }
+    document["error"] = error.map { ResultDocument.Failure($0).document() }
     return document
   }
 

@@ -28,7 +28,7 @@ extension EngineStatus.Generation {
   fileprivate func document() -> JSONValue {
     let document: JSONValue = [
       "id": JSONValue(Int64(id)), "state": JSONValue("\(state)"), "library": JSONValue(library),
-      "plugins": .array(of: plugins.map { JSONValue($0) }), "pluginId": JSONValue(pluginID),
+      "plugins": .array(of: plugins), "pluginId": JSONValue(pluginID),
       "version": JSONValue(version), "hash": JSONValue(hash), "leases": JSONValue(Int64(leases)),
       "suspended": JSONValue(Int64(suspended)), "completions": JSONValue(Int64(completions)),
       "timers": JSONValue(Int64(timers)), "openCalls": JSONValue(Int64(openCalls)),
@@ -64,7 +64,7 @@ extension SwapReport {
 extension SwapReport.Change {
   fileprivate func document() -> JSONValue {
     let document: JSONValue = [
-      "library": JSONValue(library), "plugins": .array(of: plugins.map { JSONValue($0) }),
+      "library": JSONValue(library), "plugins": .array(of: plugins),
     ]
     document["old"] = old.map { $0.document() }
     document["new"] = new.map { $0.document() }
@@ -79,18 +79,5 @@ extension SwapReport.Build {
     document["version"] = version.map { JSONValue($0) }
     document["buildId"] = buildID.map { JSONValue($0) }
     return document
-  }
-}
-
-extension JSONValue {
-  static func array(of elements: [JSONValue]) -> JSONValue {
-    let array = JSONValue.array()
-    for element in elements { array.append(element) }
-    return array
-  }
-
-  /// Down to a microsecond.
-  static func milliseconds(_ duration: Duration) -> JSONValue {
-    JSONValue((duration / .microseconds(1)).rounded() / 1000)
   }
 }

@@ -167,12 +167,13 @@ extension SwapCoordinator {
       case .refused, .rolledBack: .warning
       }
     let took = "\(report) after \(report.duration.milliseconds) ms"
-    if report.changes.isEmpty { return log(LogLine(level: level, message: took)) }
+    if report.changes.isEmpty { return log(LogLine(level: level, message: took, swap: report)) }
     for change in report.changes {
       let record = registry.records.first { $0.id == (change.new ?? change.old)?.generation }
       log(
         LogLine(
-          level: level, plugin: record?.pluginID, generation: record?.id, stage: change.plugins.first, message: took))
+          level: level, plugin: record?.pluginID, generation: record?.id, stage: change.plugins.first, message: took,
+          swap: report))
     }
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import SluicePluginHost
 
 /// A tool of the system, such as a compiler, run to its end.
 struct ToolProcess {
@@ -32,33 +33,21 @@ struct ToolProcess {
   }
 
   private func start(output: CInt, _ whileRunning: () -> Void) throws(CommandError) -> Int32 {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    let arguments = words.map { strdup($0) } + [nil]
-    let variables = variables().map { strdup($0) } + [nil]
-    defer { for text in arguments + variables { free(text) } }
-    var process: pid_t = 0
-    let error = posix_spawnp(&process, words[0], &actions, nil, arguments, variables)
-    guard error == 0 else {
-      throw CommandError(.failed, "cannot run \(words[0]): \(String(cString: strerror(error)))")
+    var program = ProgramStart(words, environment: environment)
+    program.output = .descriptor(output)
+    let process: pid_t
+    do {
+      process = try program.run()
+    } catch {
+      throw CommandError(cannotRun: words, error)
     }
     whileRunning()
-    var status: CInt = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    return status & 0x7f == 0 ? status >> 8 & 0xff : 128 + (status & 0x7f)
+    return WaitStatus.wait(for: process)?.shellStatus ?? 1
   }
+}
 
-  private func variables() -> [String] {
-    var all: [String] = []
-    var entry = environ
-    while let text = entry.pointee {
-      let variable = String(cString: text)
-      let name = variable.prefix { $0 != "=" }
-      if environment[String(name)] == nil { all.append(variable) }
-      entry += 1
-    }
-    return all + environment.map { "\($0.key)=\($0.value)" }
+extension CommandError {
+  init(cannotRun words: [String], _ failure: ProgramStart.Failure) {
+    self.init(.failed, "cannot run \(words.first ?? "a program"): \(String(cString: strerror(failure.number)))")
   }
 }

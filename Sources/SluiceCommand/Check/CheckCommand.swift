@@ -58,14 +58,8 @@ enum CheckCommand {
   /// `{"ok": false, "file": …, "problems": ["…"]}`, on one line.
   private static func verdict(_ file: String, _ configuration: Configuration?, _ problems: [CommandError]) -> String {
     let document: JSONValue = ["ok": JSONValue(problems.isEmpty), "file": JSONValue(file)]
-    if let configuration { document["plugins"] = list(configuration.plugins.map(\.name)) }
-    document["problems"] = list(problems.map(\.message))
+    if let configuration { document["plugins"] = .array(of: configuration.plugins.map(\.name)) }
+    document["problems"] = .array(of: problems.map(\.message))
     return "\(document)\n"
-  }
-
-  private static func list(_ texts: [String]) -> JSONValue {
-    let list = JSONValue.array()
-    for text in texts { list.append(JSONValue(text)) }
-    return list
   }
 }

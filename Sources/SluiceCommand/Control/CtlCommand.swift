@@ -40,9 +40,7 @@ enum CtlCommand {
       }
       document["configuration"] = JSONValue(try absolute(file))
     } else if !arguments.operands.isEmpty {
-      let names = JSONValue.array()
-      for name in arguments.operands { names.append(JSONValue(name)) }
-      document["plugins"] = names
+      document["plugins"] = .array(of: arguments.operands)
     }
     return try ask(arguments, "POST", "/v1/swap", document) { ReportText.line($0) + "\n" }
   }

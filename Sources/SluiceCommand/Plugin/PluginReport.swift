@@ -57,18 +57,12 @@ struct PluginReport {
     if let note = facts.note {
       document["version"] = note.version.map { JSONValue($0) }
       document["abi"] = [JSONValue(Int64(note.abi.lowerBound)), JSONValue(Int64(note.abi.upperBound))]
-      document["features"] = Self.list(note.features.names)
+      document["features"] = .array(of: note.features.names)
     }
-    document["needed"] = Self.list(facts.needed)
+    document["needed"] = .array(of: facts.needed)
     document["sha256"] = JSONValue("\(facts.hash)")
     document["buildId"] = facts.buildID.map { JSONValue($0) }
     document["sizeBytes"] = JSONValue(Int64(facts.sizeBytes))
-    document["warnings"] = Self.list(facts.warnings)
-  }
-
-  private static func list(_ texts: [String]) -> JSONValue {
-    let list = JSONValue.array()
-    for text in texts { list.append(JSONValue(text)) }
-    return list
+    document["warnings"] = .array(of: facts.warnings)
   }
 }

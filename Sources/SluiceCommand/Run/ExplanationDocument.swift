@@ -4,14 +4,14 @@ import SluicePipeline
 
 /// The same as ``ExplanationText``, for a result document.
 enum ExplanationDocument {
-  static func make(_ hops: [HopExplanation]) -> JSONValue { list(hops.map(hop)) }
+  static func make(_ hops: [HopExplanation]) -> JSONValue { .array(of: hops.map(hop)) }
 
   private static func hop(_ hop: HopExplanation) -> JSONValue {
     let document: JSONValue = [
       "attempt": JSONValue(Int64(hop.attempt)), "hop": JSONValue(Int64(hop.hop)), "method": JSONValue(hop.method),
-      "origin": JSONValue(hop.origin.description), "headers": list(hop.decisions.map(decision)),
+      "origin": JSONValue(hop.origin.description), "headers": .array(of: hop.decisions.map(decision)),
     ]
-    if !hop.notes.isEmpty { document["notes"] = list(hop.notes.map { JSONValue($0) }) }
+    if !hop.notes.isEmpty { document["notes"] = .array(of: hop.notes) }
     return document
   }
 
@@ -23,9 +23,5 @@ enum ExplanationDocument {
     document["value"] = decision.value.map { JSONValue($0) }
     document["detail"] = decision.detail.map { JSONValue($0) }
     return document
-  }
-
-  private static func list(_ elements: [JSONValue]) -> JSONValue {
-    elements.reduce(into: JSONValue.array()) { $0.append($1) }
   }
 }

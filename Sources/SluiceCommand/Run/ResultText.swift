@@ -1,3 +1,4 @@
+import Sluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -6,9 +7,7 @@ import SluicePipeline
 enum ResultText {
   /// - Parameter mask: hides secrets of the metadata; nil leaves it out.
   static func line(_ result: TransactionResult, id: JSONValue, metadata mask: SecretMask? = nil) throws -> [UInt8] {
-    let failure = result.error.map {
-      ResultDocument.Failure(code: $0.code, message: $0.message, stage: $0.stage)
-    }
+    let failure = result.error.map { ResultDocument.Failure($0) }
     return try ResultDocument(
       id: id, response: try result.response.map(document), failure: failure, attempts: result.attempts,
       duration: result.duration, requestID: result.requestID, metadata: mask.map { ResultMetadata.make(result, $0) },

@@ -17,6 +17,12 @@ public struct ResultDocument {
       self.message = message
       self.stage = stage
     }
+
+    package func document() -> JSONValue {
+      let document: JSONValue = ["code": JSONValue(code), "message": JSONValue(message)]
+      document["stage"] = stage.map { JSONValue($0) }
+      return document
+    }
   }
 
   /// The `id` of the request line, or its number.
@@ -53,7 +59,7 @@ public struct ResultDocument {
   public func line() throws(JSONError) -> [UInt8] {
     var line = try head.serialized()
     line.removeLast()
-    line += ",\"durationMs\":\(Self.milliseconds(duration))".utf8
+    line += ",\"durationMs\":\(duration.roundedMilliseconds)".utf8
     if let requestID {
       line += ",\"requestId\":".utf8
       line += try JSONValue(requestID).serialized()
@@ -66,22 +72,10 @@ public struct ResultDocument {
     let document = JSONValue.object()
     document["id"] = id
     document["response"] = response
-    document["error"] = failure.map(Self.error)
+    document["error"] = failure?.document()
     document["attempts"] = JSONValue(Int64(attempts))
     document["metadata"] = metadata
     document["explain"] = explanation
     return document
-  }
-
-  private static func error(_ failure: Failure) -> JSONValue {
-    let error: JSONValue = ["code": JSONValue(failure.code), "message": JSONValue(failure.message)]
-    error["stage"] = failure.stage.map { JSONValue($0) }
-    return error
-  }
-
-  /// Rounded to microseconds, which are all that the clock is good for.
-  private static func milliseconds(_ duration: Duration) -> Double {
-    let (seconds, attoseconds) = duration.components
-    return Double(seconds * 1_000_000 + attoseconds / 1_000_000_000_000) / 1000
   }
 }

@@ -12,6 +12,21 @@ extension JSONValue {
     JSONValue(made: json_array())
   }
 
+  /// An array of these, in this order.
+  package static func array(of elements: some Sequence<JSONValue>) -> JSONValue {
+    let array = JSONValue.array()
+    for element in elements { array.append(element) }
+    return array
+  }
+
+  /// An array of strings, in this order.
+  package static func array(of texts: some Sequence<String>) -> JSONValue {
+    array(of: texts.lazy.map { JSONValue($0) })
+  }
+
+  /// A length of time as a real number of milliseconds, down to a microsecond.
+  package static func milliseconds(_ duration: Duration) -> JSONValue { JSONValue(duration.roundedMilliseconds) }
+
   /// The one null value.
   public static var null: JSONValue { JSONValue(made: json_null()) }
 
@@ -42,6 +57,11 @@ extension JSONValue {
   public convenience init(_ bool: Bool) {
     self.init(made: sluice_json_boolean(bool ? 1 : 0))
   }
+}
+
+extension Duration {
+  /// In milliseconds, rounded to microseconds, which are all that the clock is good for.
+  var roundedMilliseconds: Double { (self / .microseconds(1)).rounded() / 1000 }
 }
 
 /// jansson wants an address even for a text of no length.

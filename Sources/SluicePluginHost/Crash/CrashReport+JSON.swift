@@ -13,12 +13,8 @@ extension CrashReport {
     document["message"] = message.map { JSONValue($0) }
     document["call"] = call?.document()
     document["build"] = blamed?.document()
-    let others = JSONValue.array()
-    for call in otherCalls { others.append(call.document()) }
-    document["otherCalls"] = others
-    let list = JSONValue.array()
-    for frame in frames { list.append(frame.document()) }
-    document["frames"] = list
+    document["otherCalls"] = .array(of: otherCalls.map { $0.document() })
+    document["frames"] = .array(of: frames.map { $0.document() })
     return document
   }
 

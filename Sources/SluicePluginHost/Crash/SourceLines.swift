@@ -40,27 +40,19 @@ enum ToolOutput {
     guard let process = start(words, FileDescriptor(owning: ends[1])) else { return nil }
     let bytes = read(output.raw, until: deadline)
     if bytes == nil { kill(process, SIGKILL) }
-    var status: CInt = 0
-    while waitpid(process, &status, 0) < 0 {
-      // A program that waits for all of its children itself has it already.
-      guard errno == EINTR else { break }
-    }
-    guard let bytes, status == 0 else { return nil }
+    // A program that waits for all of its children itself has it already.
+    let status = WaitStatus.wait(for: process) ?? .exited(0)
+    guard let bytes, status == .exited(0) else { return nil }
     return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The writing end is closed here, so that the tool's end is the end of the output.
   private static func start(_ words: [String], _ output: consuming FileDescriptor) -> pid_t? {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, output.raw, STDOUT_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    let arguments = words.map { strdup($0) } + [nil]
-    defer { for text in arguments { free(text) } }
-    var process: pid_t = 0
-    return posix_spawnp(&process, words[0], &actions, nil, arguments, environ) == 0 ? process : nil
+    var program = ProgramStart(words)
+    program.input = .nothing
+    program.output = .descriptor(output.raw)
+    program.error = .nothing
+    return try? program.run()
   }
 
   private static func read(_ descriptor: CInt, until deadline: Duration) -> [UInt8]? {

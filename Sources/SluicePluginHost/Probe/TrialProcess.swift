@@ -92,13 +92,7 @@ package final class TrialProcess: Sendable {
   /// That of this program, since the plugin may look at it. Without the backtraces of Swift's runtime: they take their time, and
   /// what the plugin itself wrote last would be lost among them.
   private static var environment: [String] {
-    var all = ["SWIFT_BACKTRACE=enable=no"]
-    var entry = environ
-    while let text = entry.pointee {
-      if strncmp(text, "SWIFT_BACKTRACE=", 16) != 0 { all.append(String(cString: text)) }
-      entry += 1
-    }
-    return all
+    ProcessEnvironment.current(replacing: ["SWIFT_BACKTRACE": "enable=no"])
   }
 
   private func unavailable(_ reason: String) -> PluginError {
@@ -114,7 +108,7 @@ package final class TrialProcess: Sendable {
       usleep(1000)
     }
     kill(-process, SIGKILL)
-    while waitpid(process, nil, 0) < 0, errno == EINTR {}
+    _ = WaitStatus.wait(for: process)
   }
 
   /// False when the helper does not take it.

@@ -113,16 +113,3 @@ package struct TrialSecrets: Sendable {
     return texts.sorted { $0.utf8.count > $1.utf8.count }.reduce(text) { $0.replacing($1, with: "…") }
   }
 }
-
-/// The names of signals.
-package enum SignalName {
-  package static func of(_ number: Int32) -> String {
-    let words: [Int32: String] = [
-      SIGABRT: "SIGABRT", SIGALRM: "SIGALRM", SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGHUP: "SIGHUP", SIGILL: "SIGILL",
-      SIGINT: "SIGINT", SIGKILL: "SIGKILL", SIGPIPE: "SIGPIPE", SIGQUIT: "SIGQUIT", SIGSEGV: "SIGSEGV",
-      SIGSYS: "SIGSYS", SIGTERM: "SIGTERM", SIGTRAP: "SIGTRAP", SIGUSR1: "SIGUSR1", SIGUSR2: "SIGUSR2",
-      SIGXCPU: "SIGXCPU", SIGXFSZ: "SIGXFSZ",
-    ]
-    return words[number] ?? "signal \(number)"
-  }
-}

@@ -7,6 +7,13 @@ package struct TrialReport: Sendable {
     case killed(signal: Int32)
     /// It had not ended at the deadline and was killed.
     case timedOut
+
+    init(_ status: WaitStatus) {
+      switch status {
+      case .exited(let code): self = .exited(code)
+      case .killed(let signal): self = .killed(signal: signal)
+      }
+    }
   }
 
   /// What was written to one of the standard streams.
@@ -41,12 +48,10 @@ extension TrialReport {
     }
     document["step"] = step.map { JSONValue($0) }
     document["result"] = result
-    if !items.isEmpty { document["items"] = items.reduce(into: .array()) { $0.append($1) } }
+    if !items.isEmpty { document["items"] = .array(of: items) }
     document["output"] = Self.document(output)
     document["errorOutput"] = Self.document(errorOutput)
-    let left = JSONValue.array()
-    for name in leftProcesses { left.append(JSONValue(name)) }
-    document["leftProcesses"] = left
+    document["leftProcesses"] = .array(of: leftProcesses)
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 

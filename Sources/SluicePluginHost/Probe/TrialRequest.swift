@@ -90,14 +90,13 @@ extension TrialRequest {
       "descriptors": JSONValue(Int64(clamping: limits.descriptors)),
       "fileBytes": JSONValue(Int64(clamping: limits.fileBytes)),
     ]
-    let list = JSONValue.array()
-    for instance in instances {
-      let member: JSONValue = ["name": JSONValue(instance.name), "configuration": instance.configuration]
-      member["state"] = instance.state.map { JSONValue($0.text) }
-      member["stateVersion"] = instance.state.map { JSONValue(Int64($0.version)) }
-      list.append(member)
-    }
-    document["instances"] = list
+    document["instances"] = .array(
+      of: instances.map { instance in
+        let member: JSONValue = ["name": JSONValue(instance.name), "configuration": instance.configuration]
+        member["state"] = instance.state.map { JSONValue($0.text) }
+        member["stateVersion"] = instance.state.map { JSONValue(Int64($0.version)) }
+        return member
+      })
     document["payload"] = payload
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }

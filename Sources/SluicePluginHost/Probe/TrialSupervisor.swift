@@ -126,14 +126,11 @@ package struct TrialSupervisor {
   }
 
   private mutating func report(isTimedOut: Bool) -> TrialReport {
-    var status: CInt = 0
     if isTimedOut { kill(child, SIGKILL) }
-    while waitpid(child, &status, 0) < 0, errno == EINTR {}
+    let status = WaitStatus.wait(for: child) ?? .exited(0)
     let left = endAll()
     for index in streams.indices { streams[index].readRest() }
-    let killed = status & 0x7f
-    var report = TrialReport(
-      ending: isTimedOut ? .timedOut : killed != 0 ? .killed(signal: killed) : .exited(status >> 8 & 0xff))
+    var report = TrialReport(ending: isTimedOut ? .timedOut : TrialReport.Ending(status))
     report.takeLines(streams[0].bytes)
     report.output = streams[1].output
     report.errorOutput = streams[2].output
@@ -157,7 +154,7 @@ package struct TrialSupervisor {
       if names.count < 16 { names += alive.map { name(of: $0) } }
       kill(-group, SIGKILL)
       for process in alive { kill(process, SIGKILL) }
-      while waitpid(-1, nil, 0) < 0, errno == EINTR {}
+      _ = WaitStatus.wait(for: -1)
     }
     return names
   }

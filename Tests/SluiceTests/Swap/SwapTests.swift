@@ -42,6 +42,18 @@ import Testing
     #expect(fixture.lines("destroyed=2").count == 1)
   }
 
+  @Test func `F5: the line that tells of a swap has its report, and no other line has one`() async throws {
+    let (fixture, load, library) = try await Self.start()
+    try library.install(2, at: fixture.path())
+    let report = try await fixture.engine.swap()
+    let unchanged = try await fixture.engine.swap()
+    try await fixture.waitForLine(": unchanged")
+    #expect(fixture.log.value.compactMap(\.swap) == [report, unchanged])
+    #expect(fixture.log.value.filter { $0.swap == nil }.allSatisfy { !$0.message.hasPrefix("swap ") })
+    Self.expectWhole(await load.stop())
+    await fixture.shutdown()
+  }
+
   @Test func `F5: the same content is unchanged, touched or copied`() async throws {
     let (fixture, load, library) = try await Self.start()
     #expect(try await fixture.engine.swap().outcome == .unchanged)

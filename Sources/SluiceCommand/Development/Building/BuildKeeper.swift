@@ -25,24 +25,15 @@ enum BuildKeeper {
   }
 
   private static func start(_ words: [String]) throws(CommandError) -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
+    var program = ProgramStart(words)
     // The channel is ours.
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setpgroup(&attributes, 0)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-    let arguments = words.map { strdup($0) } + [nil]
-    defer { for text in arguments { free(text) } }
-    var process: pid_t = 0
-    let error = posix_spawnp(&process, words[0], &actions, &attributes, arguments, environ)
-    guard error == 0 else {
-      throw CommandError(.failed, "cannot run \(words[0]): \(String(cString: strerror(error)))")
+    program.input = .nothing
+    program.leadsGroup = true
+    do {
+      return try program.run()
+    } catch {
+      throw CommandError(cannotRun: words, error)
     }
-    return process
   }
 
   /// Gives the status of the program; 1 where its end was not waited for.
@@ -57,7 +48,7 @@ enum BuildKeeper {
       poll(&polled, nfds_t(polled.count), ended < 0 ? 20 : -1)
       var status: Int32 = 0
       if waitpid(process, &status, WNOHANG) == process {
-        return status & 0x7f == 0 ? status >> 8 & 0xff : 128 + (status & 0x7f)
+        return WaitStatus(status).shellStatus
       }
       if polled[1].revents != 0 { return 1 }
     }

@@ -5,11 +5,8 @@ import SluiceServer
 
 /// A local endpoint: what comes in goes through the pipeline to `transport.baseURL`, and the response back.
 final class DevListener: Sendable {
-  /// Fields of one connection (RFC 9110 §7.6.1), and those that the two sides make for themselves.
-  private static let ownFields: Set<String> = [
-    "connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "trailer",
-    "transfer-encoding", "upgrade", "host", "content-length", "expect", "accept-encoding",
-  ]
+  /// Fields that the two sides make for themselves, beside those of one connection.
+  private static let ownFields: Set<String> = ["host", "content-length", "expect", "accept-encoding"]
 
   private let server: EmbeddedServer
 
@@ -59,7 +56,7 @@ final class DevListener: Sendable {
         method: incoming.method, url: try HTTPURL("\(base.origin)\(incoming.target)"), body: .bytes(incoming.body))
       let named = connectionFields(incoming.headers)
       for line in incoming.headers
-      where !ownFields.contains(line.name.lowercased()) && !named.contains(line.name.lowercased()) {
+      where !isOwn(line.name) && !named.contains(line.name.lowercased()) {
         made.headers.append(line.name.utf8.span, line.valueBytes.span)
       }
       if incoming.body.isEmpty { made.body = .empty }
@@ -75,6 +72,10 @@ final class DevListener: Sendable {
     }
   }
 
+  private static func isOwn(_ name: String) -> Bool {
+    FieldSyntax.isHopByHop(name.utf8.span) || ownFields.contains(name.lowercased())
+  }
+
   /// What the field Connection names is of that connection alone.
   private static func connectionFields(_ headers: [HeaderLine]) -> Set<String> {
     let names = headers.values(of: "Connection").flatMap { $0.split(separator: ",") }
@@ -83,7 +84,7 @@ final class DevListener: Sendable {
 
   private static func response(to result: TransactionResult) -> ServerResponse {
     guard let response = result.response else {
-      let error = result.error.map(EngineReporter.document) ?? .object()
+      let error = result.error.map { ResultDocument.Failure($0).document() } ?? .object()
       let text = (try? error.serialized()) ?? []
       return ServerResponse(
         status: 502, headers: [HeaderLine("Content-Type", "application/json")], body: .bytes(text + [0x0A]))
@@ -91,7 +92,7 @@ final class DevListener: Sendable {
     var lines: [HeaderLine] = []
     for index in response.headers.indices {
       let name = response.headers.name(at: index)
-      guard !ownFields.contains(name.lowercased()) else { continue }
+      guard !isOwn(name) else { continue }
       lines.append(HeaderLine(name, bytes: Array(response.headers.buffer[response.headers.valueRange(at: index)])))
     }
     // The engine has decoded it, whatever the server sent.

@@ -53,7 +53,7 @@ final class EngineRecordings: Sendable {
         reporter.send(
           "difference",
           [
-            "plugins": .list(plugins), "report": report.document,
+            "plugins": .array(of: plugins), "report": report.document,
             "text": JSONValue(report.text(showing: Self.shownRequests)),
           ])
       }

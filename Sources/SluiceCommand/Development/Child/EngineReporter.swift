@@ -27,8 +27,8 @@ final class EngineReporter: Sendable {
   }
 
   func log(_ line: LogLine) {
-    // It is in the history before it is in the log.
-    if Self.isOfSwap(line) {
+    // Reports go over as such. One is in the history before it is in the log.
+    if line.swap != nil {
       Task.detached { [self] in await reportSwaps() }
       return
     }
@@ -37,12 +37,6 @@ final class EngineReporter: Sendable {
     document["plugin"] = line.stage.map { JSONValue($0) }
     document["generation"] = line.generation.map { JSONValue(Int64($0)) }
     send("log", document)
-  }
-
-  /// Reports go over as such.
-  private static func isOfSwap(_ line: LogLine) -> Bool {
-    let word = line.message.prefix { $0 != " " }
-    return SwapReport.Trigger(rawValue: String(word)) != nil && line.message.contains(" after ")
   }
 
   /// Sends the reports that are new.
@@ -63,15 +57,14 @@ final class EngineReporter: Sendable {
 
   /// The builds that serve.
   static func builds(_ status: EngineStatus) -> JSONValue {
-    let list = JSONValue.array()
-    for generation in status.generations where generation.state == .active || generation.state == .probation {
-      list.append([
-        "library": JSONValue(generation.library), "plugins": .list(generation.plugins),
-        "version": JSONValue(generation.version), "hash": JSONValue(generation.hash),
-        "generation": JSONValue(Int64(generation.id)),
-      ])
-    }
-    return list
+    .array(
+      of: status.generations.filter { $0.state == .active || $0.state == .probation }.map { generation in
+        [
+          "library": JSONValue(generation.library), "plugins": .array(of: generation.plugins),
+          "version": JSONValue(generation.version), "hash": JSONValue(generation.hash),
+          "generation": JSONValue(Int64(generation.id)),
+        ]
+      })
   }
 
   func report(_ result: TransactionResult, id: JSONValue?) {
@@ -80,24 +73,20 @@ final class EngineReporter: Sendable {
     }
     let document: JSONValue = [
       "method": JSONValue(result.originalRequest.method), "url": JSONValue(url), "path": JSONValue(path),
-      "durationMs": .milliseconds(of: result.duration), "snapshot": JSONValue(Int64(result.snapshot)),
+      "durationMs": .milliseconds(result.duration), "snapshot": JSONValue(Int64(result.snapshot)),
       "attempts": JSONValue(Int64(result.attempts)),
     ]
     document["id"] = id
     document["status"] = result.response.map { JSONValue(Int64($0.status)) }
-    if let error = result.error { document["error"] = Self.document(error) }
+    document["error"] = result.error.map { ResultDocument.Failure($0).document() }
     send("request", document)
-  }
-
-  static func document(_ error: TransactionError) -> JSONValue {
-    let document: JSONValue = ["code": JSONValue(error.code), "message": JSONValue(error.message)]
-    document["stage"] = error.stage.map { JSONValue($0) }
-    return document
   }
 
   /// A line that is no request.
   func refuse(_ message: String, id: JSONValue?) {
-    let document: JSONValue = ["error": ["code": "invalid_request", "message": JSONValue(message)]]
+    let document: JSONValue = [
+      "error": ResultDocument.Failure(code: "invalid_request", message: message).document()
+    ]
     document["id"] = id
     send("request", document)
   }

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import SluiceJSON
 import SluiceLocks
+import SluicePluginHost
 
 /// A process of this same program that does what must not be done here, as its supervisor sees it: a channel of documents in
 /// both directions, what it writes, and how it ends.
@@ -14,7 +15,7 @@ final class SupervisedProcess: Sendable {
     /// A line that the process wrote, to whichever of its streams.
     case written(String)
     /// Once, behind everything else.
-    case ended(status: Int32)
+    case ended(WaitStatus)
   }
 
   let id: pid_t
@@ -27,7 +28,7 @@ final class SupervisedProcess: Sendable {
   /// - Important: to be called on a thread that lives as long as the process is to: where the process asked the kernel for a
   ///   signal at the end of its parent, that is the end of this thread.
   init(
-    _ words: [String], environment: [String] = [], _ listener: @escaping @Sendable (Message) -> Void
+    _ words: [String], environment: [String: String] = [:], _ listener: @escaping @Sendable (Message) -> Void
   ) throws(CommandError) {
     var ends: [CInt] = [-1, -1]
     var pipeEnds: [CInt] = [-1, -1]
@@ -63,17 +64,11 @@ final class SupervisedProcess: Sendable {
   func kill(_ signal: Int32) { _ = Glibc.kill(id, signal) }
 
   private static func spawn(
-    _ words: [String], _ environment: [String], channel: CInt, output: CInt
+    _ words: [String], _ environment: [String: String], channel: CInt, output: CInt
   ) throws(CommandError) -> pid_t {
     var process: pid_t = 0
-    var variables = environment
-    var entry = environ
-    while let text = entry.pointee {
-      variables.append(String(cString: text))
-      entry += 1
-    }
     let arguments = (["sluice"] + words).map { strdup($0) } + [nil]
-    let strings = variables.map { strdup($0) } + [nil]
+    let strings = ProcessEnvironment.current(replacing: environment).map { strdup($0) } + [nil]
     defer { for text in arguments + strings { free(text) } }
     let status = sluice_spawn_helper(&process, "/proc/self/exe", arguments, strings, channel, output)
     guard status == 0 else {
@@ -95,11 +90,10 @@ final class SupervisedProcess: Sendable {
     }
     let process = id
     try BackgroundThread("sluice-child") { [channel] in
-      var status: Int32 = 0
-      while waitpid(process, &status, 0) < 0, errno == EINTR {}
+      let status = WaitStatus.wait(for: process) ?? .exited(0)
       // A process that it left behind may hold the pipe open; what it wrote last is worth a moment.
       let _: Void? = open.wait(upTo: .seconds(1)) { $0 == 0 ? () : nil }
-      listener(.ended(status: status))
+      listener(.ended(status))
       _ = channel.finish()
     }.detach()
   }

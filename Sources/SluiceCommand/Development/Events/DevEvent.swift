@@ -41,24 +41,13 @@ struct DevEvent: Sendable {
     let document: JSONValue = [
       "event": JSONValue(name.rawValue), "at": JSONValue(UniversalTime.text(moment)),
     ]
-    if !plugins.isEmpty { document["plugins"] = .list(plugins) }
+    if !plugins.isEmpty { document["plugins"] = .array(of: plugins) }
     for (key, value) in members.members { document[key] = value }
     return document
   }
 }
 
 extension JSONValue {
-  static func list(_ texts: [String]) -> JSONValue {
-    let list = JSONValue.array()
-    for text in texts { list.append(JSONValue(text)) }
-    return list
-  }
-
-  /// Down to a microsecond.
-  static func milliseconds(of duration: Duration) -> JSONValue {
-    JSONValue((duration / .microseconds(1)).rounded() / 1000)
-  }
-
   /// The strings of a list; empty for anything else.
   var texts: [String] { elements.compactMap(\.string) }
 }

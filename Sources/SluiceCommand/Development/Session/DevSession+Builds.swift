@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluiceJSON
+import SluicePluginHost
 
 // Sources that change, and the builds that follow.
 extension DevSession {
@@ -53,16 +54,17 @@ extension DevSession {
     }
   }
 
-  private func buildEnded(_ rule: PluginBuildRule, _ status: Int32) {
+  private func buildEnded(_ rule: PluginBuildRule, _ status: WaitStatus) {
     guard let state = builds[rule], let run = state.run else { return }
     builds[rule]?.run = nil
     guard !run.isStale else { return build(rule) }
     showStatus()
-    let event = outcome(state, run, isGood: status == 0)
+    let isGood = status == .exited(0)
+    let event = outcome(state, run, isGood: isGood)
     say(event)
     if engine == nil {
       // With the first build, or with what it mended.
-      if status == 0 { startAnew() } else { start(because: nil) }
+      if isGood { startAnew() } else { start(because: nil) }
     } else {
       let now = MonotonicClock.now
       librariesChanged(Dictionary(uniqueKeysWithValues: state.libraries.map { ($0, now) }))
@@ -79,13 +81,11 @@ extension DevSession {
     let counted = count == 0 ? "" : ", \(count) \(word)\(count == 1 ? "" : "s")"
     let text = isGood ? "built, \(time)\(counted)" : "build failed, \(time)\(counted); the build before goes on"
     var event = DevEvent(isGood ? .built : .buildFailed, plugins: state.plugins, text, tone: isGood ? .plain : .bad)
-      .with("durationMs", .milliseconds(of: took))
-    let list = JSONValue.array()
-    for diagnostic in diagnostics { list.append(diagnostic.document) }
-    event = event.with("diagnostics", list)
+      .with("durationMs", .milliseconds(took))
+      .with("diagnostics", .array(of: diagnostics.map(\.document)))
     event.details = shown.prefix(Self.shownDiagnostics).flatMap { $0.lines(output.terminal) }
     if !isGood {
-      event = event.with("output", .list(run.reader.tail))
+      event = event.with("output", .array(of: run.reader.tail))
       if shown.isEmpty { event.details = run.reader.tail.map { PrintableText.of($0) } }
     }
     return event

@@ -6,7 +6,7 @@ import SluicePluginHost
 
 // What follows when the engine's process ends without having been asked to.
 extension DevSession {
-  func engineEnded(_ status: Int32) {
+  func engineEnded(_ status: WaitStatus) {
     guard let ended = engine else { return }
     engine = nil
     sources.clear(ended.files)
@@ -50,17 +50,19 @@ extension DevSession {
   }
 
   private func crashed(
-    _ status: Int32, _ culprits: [String: String], _ ended: RunningEngine, _ lost: [String],
+    _ status: WaitStatus, _ culprits: [String: String], _ ended: RunningEngine, _ lost: [String],
     _ report: CrashReport?
   ) -> DevEvent {
     let plugins = culprits.keys.flatMap { libraries[$0]?.plugins ?? [] }.sorted()
     let document = report?.document()
     let headline = document?["headline"]?.string ?? "the engine \(Self.words(of: status))"
     var event = DevEvent(.crashed, plugins: plugins, headline, tone: .bad)
-      .with("exitStatus", status & 0x7f == 0 ? JSONValue(Int64(status >> 8 & 0xff)) : nil)
-      .with("signal", status & 0x7f == 0 ? nil : JSONValue(Self.name(ofSignal: status & 0x7f)))
-      .with("inFlight", .list(lost)).with("lastOutput", .list(ended.lastWords))
+      .with("inFlight", .array(of: lost)).with("lastOutput", .array(of: ended.lastWords))
       .with("report", document)
+    switch status {
+    case .exited(let code): event = event.with("exitStatus", JSONValue(Int64(code)))
+    case .killed(let signal): event = event.with("signal", JSONValue(SignalName.of(signal)))
+    }
     if let report {
       event.details = report.text.split(separator: "\n").dropFirst().prefix(Self.shownLines).map {
         PrintableText.of(String($0))
@@ -111,15 +113,10 @@ extension DevSession {
   }
 
   /// `was ended by SIGSEGV`, `ended with status 3`.
-  private static func words(of status: Int32) -> String {
-    status & 0x7f == 0 ? "ended with status \(status >> 8 & 0xff)" : "was ended by \(name(ofSignal: status & 0x7f))"
-  }
-
-  private static func name(ofSignal signal: Int32) -> String {
-    let names: [Int32: String] = [
-      SIGSEGV: "SIGSEGV", SIGABRT: "SIGABRT", SIGBUS: "SIGBUS", SIGILL: "SIGILL", SIGFPE: "SIGFPE", SIGKILL: "SIGKILL",
-      SIGTRAP: "SIGTRAP", SIGTERM: "SIGTERM", SIGSYS: "SIGSYS",
-    ]
-    return names[signal] ?? "signal \(signal)"
+  private static func words(of status: WaitStatus) -> String {
+    switch status {
+    case .exited(let code): "ended with status \(code)"
+    case .killed(let signal): "was ended by \(SignalName.of(signal))"
+    }
   }
 }

@@ -25,7 +25,7 @@ extension DevSession {
         mailbox.put(.engine(number, message))
       }
       process.send(order.document)
-      if !recordings.isEmpty { process.send(["recordings": recordings.reduce(into: .array()) { $0.append($1) }]) }
+      if !recordings.isEmpty { process.send(["recordings": .array(of: recordings)]) }
       engine = RunningEngine(number: number, process: process)
       engine?.restart = reason
       engine?.files = Array(order.sources.values)
@@ -37,7 +37,7 @@ extension DevSession {
   private static func isThere(_ path: String) -> Bool { access(path, R_OK) == 0 }
 
   /// Without the backtraces of Swift's runtime, which take seconds.
-  private static let environment = ["SWIFT_BACKTRACE=enable=no"]
+  private static let environment = ["SWIFT_BACKTRACE": "enable=no"]
 
   /// What the libraries are to be read from: the build that served last, where something else lies at the path by now.
   private func sources(for configuration: Configuration) throws(CommandError) -> [String: String] {

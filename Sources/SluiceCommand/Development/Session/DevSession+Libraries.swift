@@ -80,9 +80,9 @@ extension DevSession {
 
   private func ask(for swap: [String: (hash: String?, since: Duration)]) {
     let plugins = swap.keys.flatMap { libraries[$0]?.plugins ?? [] }.sorted()
-    say(DevEvent(.changed, plugins: plugins).with("libraries", .list(swap.keys.sorted())))
+    say(DevEvent(.changed, plugins: plugins).with("libraries", .array(of: swap.keys.sorted())))
     for (library, value) in swap { libraries[library]?.changedAt = value.since }
-    send(.swap(swap), ["plugins": .list(plugins)])
+    send(.swap(swap), ["plugins": .array(of: plugins)])
   }
 
   /// Gives the engine a command; one at a time.
@@ -195,7 +195,7 @@ extension DevSession {
     // The answer to the command may have come before.
     let paths = changes.compactMap { $0["library"]?.string }
     if let since = paths.compactMap({ libraries[$0]?.changedAt }).min() {
-      event = event.with("sinceChangeMs", .milliseconds(of: MonotonicClock.now - since))
+      event = event.with("sinceChangeMs", .milliseconds(MonotonicClock.now - since))
     }
     for path in paths { libraries[path]?.changedAt = nil }
     return event

@@ -1,0 +1,11 @@
+// What stands behind the symbols of languages that mangle them. In C because Swift's runtime offers it to C alone.
+#ifndef SLUICE_SYMBOL_NAME_H
+#define SLUICE_SYMBOL_NAME_H
+
+/// How libswiftCore turns the symbol of a Swift function into words; to be freed. NULL for what is none.
+char *_Nullable sluice_demangle_swift(const char *_Nonnull symbol);
+
+/// The same for C++, by the C++ runtime.
+char *_Nullable sluice_demangle_cxx(const char *_Nonnull symbol);
+
+#endif

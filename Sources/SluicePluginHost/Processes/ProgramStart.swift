@@ -1,0 +1,60 @@
+import Glibc
+
+/// Starts a program of the system, found on `PATH`, such as a compiler.
+package struct ProgramStart {
+  package enum Stream {
+    case inherited
+    /// /dev/null.
+    case nothing
+    /// Stays open here.
+    case descriptor(CInt)
+  }
+
+  /// The number of errno(3) that says why a program could not be started.
+  package struct Failure: Error {
+    package let number: Int32
+  }
+
+  /// The program and its arguments.
+  private let words: [String]
+  /// Beside the environment of this process.
+  private let environment: [String: String]
+  package var input = Stream.inherited
+  package var output = Stream.inherited
+  package var error = Stream.inherited
+  /// Whether it leads a process group of its own.
+  package var leadsGroup = false
+
+  package init(_ words: [String], environment: [String: String] = [:]) {
+    self.words = words
+    self.environment = environment
+  }
+
+  /// Gives the child, which is the caller's to wait for.
+  package func run() throws(Failure) -> Int32 {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for (stream, number) in [(input, STDIN_FILENO), (output, STDOUT_FILENO), (error, STDERR_FILENO)] {
+      switch stream {
+      case .inherited: break
+      case .nothing: posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
+      case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+      }
+    }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    if leadsGroup {
+      posix_spawnattr_setpgroup(&attributes, 0)
+      posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+    }
+    let arguments = words.map { strdup($0) } + [nil]
+    let variables = ProcessEnvironment.current(replacing: environment).map { strdup($0) } + [nil]
+    defer { for text in arguments + variables { free(text) } }
+    var process: pid_t = 0
+    let number = posix_spawnp(&process, words.first ?? "", &actions, &attributes, arguments, variables)
+    guard number == 0 else { throw Failure(number: number) }
+    return process
+  }
+}
