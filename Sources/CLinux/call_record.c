@@ -83,7 +83,7 @@ sluice_call_record *sluice_take_call_record(void) {
   if (!record) return NULL;
   __atomic_store_n(&record->thread, (int32_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
   prctl(PR_GET_NAME, record->thread_name, 0, 0, 0);
-  __atomic_store_n(&record->is_loop, sluice_current_loop() != NULL, __ATOMIC_RELAXED);
+  __atomic_store_n(&record->loop, sluice_current_loop(), __ATOMIC_RELAXED);
   if (atomic_load(&uses_alternate_stacks)) take_stack(record);
   pthread_setspecific(thread_end, record);
   sluice_thread_calls.record = record;
@@ -125,6 +125,7 @@ uint64_t sluice_outermost_call(const sluice_call_record *record) {
   return __atomic_load_n(&record->frames[0].number, __ATOMIC_RELAXED);
 }
 
-int sluice_is_loop_record(const sluice_call_record *record) {
-  return __atomic_load_n(&record->is_taken, __ATOMIC_ACQUIRE) && __atomic_load_n(&record->is_loop, __ATOMIC_RELAXED);
+const void *sluice_loop_of_record(const sluice_call_record *record) {
+  if (!__atomic_load_n(&record->is_taken, __ATOMIC_ACQUIRE)) return NULL;
+  return __atomic_load_n(&record->loop, __ATOMIC_RELAXED);
 }

@@ -50,8 +50,8 @@ typedef struct sluice_call_record {
   char thread_name[16];
   /// Calls under way.
   uint32_t depth;
-  /// Whether the thread is an event loop's.
-  uint32_t is_loop;
+  /// The event loop whose thread it is; NULL for other threads.
+  const void *_Nullable loop;
   void *_Nullable alternate_stack;
   sluice_call_frame frames[SLUICE_CALL_DEPTH];
 } sluice_call_record;
@@ -109,7 +109,7 @@ int sluice_read_call(const sluice_call_record *_Nonnull record, sluice_call_fram
 /// The number of the outermost call; 0 outside of calls. [any]
 uint64_t sluice_outermost_call(const sluice_call_record *_Nonnull record);
 
-/// Whether a thread has the record, and it is an event loop's. [any]
-int sluice_is_loop_record(const sluice_call_record *_Nonnull record);
+/// The event loop whose thread has the record, to be compared alone; NULL where none has. [any]
+const void *_Nullable sluice_loop_of_record(const sluice_call_record *_Nonnull record);
 
 #endif

@@ -35,7 +35,7 @@ extension Configuration {
   private mutating func read(_ root: ConfigurationNode) throws(ConfigurationError) {
     try root.checkObject([
       "plugins", "request", "issue", "response", "tracers", "deadline", "transport", "retry", "redirects", "validate",
-      "requestId", "redact", "swap", "store", "control",
+      "requestId", "redact", "swap", "watchdog", "store", "control",
     ])
     if let node = root["plugins"] { try readPlugins(node) }
     request = try stages(root["request"])
@@ -50,8 +50,14 @@ extension Configuration {
     if let node = root["requestId"] { try readRequestID(node) }
     if let node = root["redact"] { try readRedaction(node) }
     if let node = root["swap"] { try readSwap(node) }
+    if let node = root["watchdog"] { try readWatchdog(node) }
     if let node = root["store"] { store = try node.path() }
     if let node = root["control"] { try readControl(node) }
+  }
+
+  private mutating func readWatchdog(_ node: ConfigurationNode) throws(ConfigurationError) {
+    try node.checkObject(["limit"])
+    if let limit = node["limit"] { stallLimit = try limit.duration() }
   }
 
   private mutating func readRequestID(_ node: ConfigurationNode) throws(ConfigurationError) {

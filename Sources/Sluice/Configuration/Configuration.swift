@@ -35,6 +35,8 @@ public struct Configuration: Sendable {
   public var requestIDHeader = "X-Request-ID"
   public var redaction = Redaction()
   public var swap = SwapSettings()
+  /// How long a call of a plugin may keep its loop before the engine names it in the log; zero for ever.
+  public var stallLimit = Duration.seconds(1)
   /// The folder of private copies of plugins; nil for the user's cache.
   public var store: String?
   /// Nil for no control socket.

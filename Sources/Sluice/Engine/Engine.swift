@@ -169,6 +169,7 @@ public final class Engine: Sendable {
     await ControlThread.run { [swaps, workers] in
       swaps.end(within: deactivation)
       for worker in workers { worker.loop.shutdown() }
+      swaps.watchdog.stop()
     }
   }
 }

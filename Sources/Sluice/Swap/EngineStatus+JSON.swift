@@ -10,6 +10,7 @@ extension EngineStatus {
       "queued": JSONValue(Int64(queued)), "generations": .array(of: generations.map { $0.document() }),
       "history": .array(of: history.map { $0.document() }),
       "silentLoops": .array(of: silentLoops.map { JSONValue(Int64($0)) }),
+      "stalls": .array(of: stalls.map { $0.document() }),
     ]
     if let probation {
       document["probation"] = [
@@ -36,6 +37,17 @@ extension EngineStatus.Generation {
     ]
     document["reason"] = state.reason.map { JSONValue($0) }
     document["buildId"] = buildID.map { JSONValue($0) }
+    return document
+  }
+}
+
+extension EngineStatus.Stall {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = [
+      "loop": JSONValue(Int64(loop)), "plugin": JSONValue(plugin), "pluginId": JSONValue(pluginID),
+      "generation": JSONValue(Int64(generation)), "callback": JSONValue(callback), "ageMs": .milliseconds(age),
+    ]
+    document["transaction"] = transaction.map { JSONValue("\($0)") }
     return document
   }
 }

@@ -18,6 +18,8 @@ public struct EngineStatus: Sendable, Hashable {
   public var refused: [String: String]
   /// Loops that did not say in time what runs on them; their transactions are missing here.
   public var silentLoops: [Int]
+  /// Calls that keep their loop for longer than the watchdog allows.
+  public var stalls: [Stall]
 
   public struct Budget: Sendable, Hashable {
     public var used: Int
@@ -30,6 +32,24 @@ public struct EngineStatus: Sendable, Hashable {
     public var remaining: Duration
     /// Transactions of the new snapshot that have ended.
     public var transactions: Int
+  }
+
+  /// A call of a plugin that an event loop has been in for longer than `watchdog.limit`; what else is on that loop waits.
+  public struct Stall: Sendable, Hashable {
+    /// The loop's index, from 0.
+    public var loop: Int
+    /// The instance's name in the configuration; empty where the library has none yet.
+    public var plugin: String
+    /// The plugin's own id.
+    public var pluginID: String
+    /// The build, as ``Generation/id``.
+    public var generation: Int
+    /// The function of the plugin, as the headers of the ABI name it.
+    public var callback: String
+    /// Nil where the call belongs to none.
+    public var transaction: TransactionID?
+    /// How long it has been watched.
+    public var age: Duration
   }
 
   /// One build of one plugin.

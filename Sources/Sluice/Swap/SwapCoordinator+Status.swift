@@ -23,7 +23,7 @@ extension SwapCoordinator {
           standby: standby.snapshot.number, remaining: max(standby.end - .now, .zero), transactions: Int(ended))
       },
       queued: state.queue.entries.count, history: state.history, refused: registry.refusals?.all ?? [:],
-      silentLoops: silent)
+      silentLoops: silent, stalls: watchdog.stalls)
   }
 
   private func generation(

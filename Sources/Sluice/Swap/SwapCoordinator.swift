@@ -16,6 +16,7 @@ final class SwapCoordinator: Sendable {
   let probe: (any SwapProbe)?
   let log: @Sendable (LogLine) -> Void
   let state: Monitor<SwapState>
+  let watchdog: Watchdog
 
   /// Makes and starts the first snapshot; blocks. What was started is undone when something fails.
   init(
@@ -38,7 +39,11 @@ final class SwapCoordinator: Sendable {
       runtime.close(within: SnapshotDraft.undoLimit)
       throw error
     }
-    state = Monitor(SwapState(published: snapshot))
+    let state = Monitor(SwapState(published: snapshot))
+    self.state = state
+    watchdog = Watchdog(
+      workers.map(\.loop), limit: { state.withLock { $0.published.configuration.stallLimit } }, log: log)
+    watchdog.start()
     for worker in workers { worker.loop.post { worker.pipeline = snapshot.pipeline } }
   }
 
@@ -223,5 +228,5 @@ extension Configuration {
 }
 
 extension Duration {
-  fileprivate var milliseconds: Int { Int(self / .milliseconds(1)) }
+  var milliseconds: Int { Int(self / .milliseconds(1)) }
 }

@@ -30,6 +30,11 @@ struct StatusText {
       )
     }
     if status["queued"]?.integer ?? 0 > 0 { lines.append("\(number(status["queued"])) swaps wait") }
+    for stall in list(status["stalls"]) {
+      lines.append(
+        "loop \(number(stall["loop"])) is kept by \(word(stall["plugin"])), generation \(number(stall["generation"])), in "
+          + "\(word(stall["callback"])) for \(ReportText.duration(stall["ageMs"]))")
+    }
     let silent = list(status["silentLoops"])
     if !silent.isEmpty {
       lines.append("loops that did not answer in time: \(silent.map { number($0) }.joined(separator: ", "))")

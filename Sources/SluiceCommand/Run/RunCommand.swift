@@ -3,6 +3,7 @@ import Sluice
 import SluiceControl
 import SluicePipeline
 import SluiceTransport
+import SluiceLocks
 
 /// `sluice run`.
 enum RunCommand {

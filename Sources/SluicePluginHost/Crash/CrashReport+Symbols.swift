@@ -1,4 +1,5 @@
 import Glibc
+import SluiceLocks
 
 extension CrashReport {
   /// How long the tools that know source lines may take.
@@ -10,7 +11,7 @@ extension CrashReport {
   /// To be called as long as the private copies are there: whoever opens the store next removes them. A copy that is gone is
   /// replaced by the library itself, where that is the same build still.
   public mutating func symbolize(limit: Duration = Self.symbolLimit) {
-    let deadline = Clock.now + limit
+    let deadline = MonotonicClock.now + limit
     let files = Set(frames.compactMap(\.mapped?.path)).sorted()
     for mapped in files {
       let indices = frames.indices.filter { frames[$0].mapped?.path == mapped }

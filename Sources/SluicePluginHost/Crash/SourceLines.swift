@@ -1,4 +1,5 @@
 import Glibc
+import SluiceLocks
 
 /// Asks a tool of the system for the source lines behind addresses: `llvm-symbolizer`, or else `addr2line`.
 enum SourceLines {
@@ -59,7 +60,7 @@ enum ToolOutput {
     var bytes: [UInt8] = []
     while bytes.count < limitBytes {
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let ready = poll(&entry, 1, Clock.milliseconds(until: deadline))
+      let ready = poll(&entry, 1, MonotonicClock.milliseconds(until: deadline))
       if ready < 0, errno == EINTR { continue }
       guard ready > 0, let piece = DescriptorPiece.read(descriptor) else { return nil }
       if piece.isEmpty { return bytes }

@@ -24,7 +24,7 @@ package final class TrialProcess: Sendable {
 
   /// Blocks the calling thread until there is a report; once.
   package func run() throws(PluginError) -> TrialReport {
-    let deadline = Clock.now + request.deadline + Self.grace
+    let deadline = MonotonicClock.now + request.deadline + Self.grace
     var ends: [CInt] = [-1, -1]
     guard socketpair(AF_UNIX, sluice_socket_stream | sluice_socket_close_on_exec, 0, &ends) == 0 else {
       throw unavailable("no socket could be made: \(systemMessage())")
@@ -143,25 +143,10 @@ package final class TrialProcess: Sendable {
   private static func wait(for event: Int32, on descriptor: CInt, until deadline: Duration) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
     while true {
-      let ready = poll(&entry, 1, Clock.milliseconds(until: deadline))
+      let ready = poll(&entry, 1, MonotonicClock.milliseconds(until: deadline))
       if ready > 0 { return true }
       if ready == 0 || errno != EINTR { return false }
     }
-  }
-}
-
-/// The monotonic clock, as the time since its origin.
-enum Clock {
-  static var now: Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-  }
-
-  /// For poll(2): rounded up, and 0 when it has passed.
-  static func milliseconds(until deadline: Duration) -> Int32 {
-    let left = (deadline - now).nanoseconds
-    return Int32(clamping: left / 1_000_000 + (left % 1_000_000 > 0 ? 1 : 0))
   }
 }
 

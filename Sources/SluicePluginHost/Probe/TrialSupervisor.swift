@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import SluiceJSON
+import SluiceLocks
 
 /// The helper's own part: tries a library out in a child process that it has a firm hold of, and reports how that went.
 ///
@@ -73,7 +74,7 @@ package struct TrialSupervisor {
     streams =
       [TrialStream(descriptor: result.reading, roomBytes: TrialStream.channelRoomBytes)]
       + [output, errors].map { TrialStream(descriptor: $0.reading) }
-    deadline = Clock.now + request.deadline
+    deadline = MonotonicClock.now + request.deadline
   }
 
   /// Makes the child what the library may see: a group of its own, its streams caught, its limits set.
@@ -102,7 +103,7 @@ package struct TrialSupervisor {
       let entries = [process, channel] + streams.map(\.pollDescriptor)
       var polled = entries.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       // Without a descriptor of the process, on old kernels, its end is asked for now and then.
-      let left = Clock.milliseconds(until: deadline)
+      let left = MonotonicClock.milliseconds(until: deadline)
       poll(&polled, nfds_t(polled.count), process < 0 ? min(left, 5) : left)
       for index in streams.indices where polled[index + 2].revents != 0 { streams[index].read() }
       if polled[1].revents != 0 {
@@ -110,7 +111,7 @@ package struct TrialSupervisor {
         return nil
       }
       if hasEnded() { break }
-      if Clock.milliseconds(until: deadline) == 0 {
+      if MonotonicClock.milliseconds(until: deadline) == 0 {
         isTimedOut = true
         break
       }

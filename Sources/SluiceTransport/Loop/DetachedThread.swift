@@ -1,8 +1,8 @@
 import Glibc
 
 /// Starts threads that nobody joins; all signals stay with the threads that want them.
-enum DetachedThread {
-  static func start(
+package enum DetachedThread {
+  package static func start(
     _ context: UnsafeMutableRawPointer,
     _ body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
   ) -> Bool {

@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceJSON
 import SluicePluginHost
+import SluiceLocks
 
 // Sources that change, and the builds that follow.
 extension DevSession {

@@ -3,6 +3,7 @@ import Sluice
 import SluiceControl
 import SluiceJSON
 import SluicePluginHost
+import SluiceLocks
 
 // What follows when the engine's process ends without having been asked to.
 extension DevSession {

@@ -3,6 +3,7 @@ import Sluice
 import SluiceControl
 import SluiceJSON
 import SluicePluginHost
+import SluiceLocks
 
 // The engine's process, from its start to its end.
 extension DevSession {

@@ -2,6 +2,7 @@ import Sluice
 import SluiceControl
 import SluiceJSON
 import SluicePluginHost
+import SluiceLocks
 
 // Libraries that change, and what becomes of them.
 extension DevSession {

@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluiceJSON
+import SluiceLocks
 
 /// `sluice dev` at work: takes what the threads around it tell, one message after the other, and decides.
 ///

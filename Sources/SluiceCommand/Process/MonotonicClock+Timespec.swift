@@ -1,13 +1,7 @@
 import Glibc
+import SluiceLocks
 
-/// Time that only goes forward.
-enum MonotonicClock {
-  static var now: Duration {
-    var time = Glibc.timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-  }
-
+extension MonotonicClock {
   static func timespec(after duration: Duration) -> timespec {
     let (seconds, attoseconds) = (now + max(duration, .zero)).components
     return Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))

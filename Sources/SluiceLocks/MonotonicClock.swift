@@ -1,0 +1,17 @@
+import Glibc
+
+/// Time that only goes forward, as the time since its origin.
+package enum MonotonicClock {
+  package static var now: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
+  /// For poll(2): rounded up, and 0 when it has passed.
+  package static func milliseconds(until deadline: Duration) -> Int32 {
+    let left = deadline - now
+    let whole = Int64(left / .milliseconds(1))
+    return Int32(clamping: max(whole + (.milliseconds(whole) < left ? 1 : 0), 0))
+  }
+}

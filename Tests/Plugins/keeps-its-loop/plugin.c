@@ -1,0 +1,16 @@
+// Keeps the loop in on_request, without leave, until somebody opens the named pipe GATE for writing.
+#define _POSIX_C_SOURCE 200809L
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "../stage.h"
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  (void)exchange;
+  tell(instance, "kept", 1);
+  close(open(GATE, O_RDONLY | O_CLOEXEC));
+  return SLUICE_CONTINUE;
+}
+
+static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)

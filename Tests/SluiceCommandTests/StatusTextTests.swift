@@ -1,0 +1,20 @@
+import SluiceJSON
+import Testing
+
+@testable import SluiceCommand
+
+/// What `sluice ctl status` makes of the document.
+@Suite struct StatusTextTests {
+  @Test func `design 2: a stage that keeps its loop stands at the top, and its name is harmless`() throws {
+    let status = try JSONValue(
+      parsing: Array(
+        #"""
+        {"snapshot": 1, "silentLoops": [0], "stalls": [
+          {"loop": 0, "plugin": "a\u001Bb", "pluginId": "p", "generation": 3, "callback": "on_request", "ageMs": 1250.5}]}
+        """#.utf8))
+    let lines = StatusText(status, Terminal(-1)).text.split(separator: "\n")
+    let stall = try #require(lines.first { $0.hasPrefix("loop 0 is kept by") })
+    #expect(stall == "loop 0 is kept by a?b, generation 3, in on_request for 1.25 s")
+    #expect(lines.contains("loops that did not answer in time: 0"))
+  }
+}

@@ -1,0 +1,63 @@
+import SluicePluginHost
+import Testing
+
+@testable import Sluice
+
+/// What counts as a stall, by the watchdog's looks alone.
+@Suite struct StallDetectorTests {
+  private static func call(_ number: UInt64, on loop: Int = 0) -> LoopCall {
+    LoopCall(
+      loop: loop, number: number, stage: "a", plugin: "com.example.a", generation: 1, callback: "on_request",
+      transaction: nil)
+  }
+
+  private static let limit = Duration.milliseconds(100)
+
+  @Test func `design 2: a call that lasts for the limit is named once, and once more when it is over`() {
+    var detector = StallDetector()
+    let call = Self.call(7)
+    #expect(detector.look([call], at: .milliseconds(0), limit: Self.limit).isEmpty)
+    #expect(detector.look([call], at: .milliseconds(99), limit: Self.limit).isEmpty)
+    #expect(detector.stalls.isEmpty)
+    let stall = StallDetector.Stall(call: call, age: .milliseconds(100))
+    #expect(detector.look([call], at: .milliseconds(100), limit: Self.limit) == [.began(stall)])
+    #expect(detector.look([call], at: .milliseconds(130), limit: Self.limit).isEmpty)
+    #expect(detector.stalls == [.init(call: call, age: .milliseconds(130))])
+    let end = StallDetector.Stall(call: call, age: .milliseconds(150))
+    #expect(detector.look([], at: .milliseconds(150), limit: Self.limit) == [.ended(end)])
+    #expect(detector.stalls.isEmpty)
+  }
+
+  @Test func `design 2: calls that come and go are none, however busy the loop is`() {
+    var detector = StallDetector()
+    for number in UInt64(1)...20 {
+      #expect(detector.look([Self.call(number)], at: .milliseconds(90 * Int(number)), limit: Self.limit).isEmpty)
+    }
+    #expect(detector.stalls.isEmpty)
+  }
+
+  @Test func `design 2: a stall ends where the loop is in another call by the next look`() {
+    var detector = StallDetector()
+    _ = detector.look([Self.call(1)], at: .zero, limit: Self.limit)
+    _ = detector.look([Self.call(1)], at: .milliseconds(100), limit: Self.limit)
+    let findings = detector.look([Self.call(2)], at: .milliseconds(120), limit: Self.limit)
+    #expect(findings == [.ended(.init(call: Self.call(1), age: .milliseconds(120)))])
+    #expect(detector.look([Self.call(2)], at: .milliseconds(219), limit: Self.limit).isEmpty)
+  }
+
+  @Test func `design 2: each loop is watched for itself, and the innermost call is named`() {
+    var detector = StallDetector()
+    _ = detector.look([Self.call(1), Self.call(2, on: 1)], at: .zero, limit: Self.limit)
+    var inner = Self.call(1)
+    inner.callback = "on_schedule"
+    let findings = detector.look([inner, Self.call(3, on: 1)], at: .milliseconds(100), limit: Self.limit)
+    #expect(findings == [.began(.init(call: inner, age: .milliseconds(100)))])
+  }
+
+  @Test func `design 2: without a limit nothing is named, and a limit that is set counts from the first sight`() {
+    var detector = StallDetector()
+    #expect(detector.look([Self.call(1)], at: .zero, limit: .zero).isEmpty)
+    #expect(detector.look([Self.call(1)], at: .seconds(3600), limit: .zero).isEmpty)
+    #expect(detector.look([Self.call(1)], at: .seconds(3601), limit: Self.limit).count == 1)
+  }
+}

@@ -1,0 +1,98 @@
+import Glibc
+import Sluice
+import SluiceJSON
+import SluiceMessages
+import SluiceTestKit
+import Testing
+
+/// A stage that keeps its loop, in a real engine.
+@Suite struct WatchdogTests {
+  /// One transaction that is in the stage, which waits for the gate.
+  private struct Setup {
+    let folder: TemporaryDirectory
+    let server: LoopbackServer
+    let engine: Engine
+    let log = Watched<[LogLine]>([])
+    let running: Task<TransactionResult, Never>
+
+    init(limit: String) async throws {
+      folder = try TemporaryDirectory()
+      server = try LoopbackServer()
+      let gate = folder.path("gate")
+      try #require(mkfifo(gate, 0o600) == 0)
+      let product = try await PluginCompiler.compile("keeps-its-loop", defines: ["GATE=\"\(gate)\""])
+      let text = """
+        {"plugins": {"slow": {"library": "\(product.path)"}}, "request": ["slow"], "transport": {"loops": 1},
+         "watchdog": {"limit": "\(limit)"}, "store": "\(folder.path("store"))"}
+        """
+      let log = self.log
+      // The library is copied while its folder is there.
+      let engine = try withExtendedLifetime(product) {
+        try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line) } }
+      }
+      self.engine = engine
+      let url = try HTTPURL(server.baseURL + "/")
+      running = Task { await engine.transaction(Request(url: url)) }
+      try await log.wait(for: "the call") { $0.contains { $0.message == "kept=1" } }
+    }
+
+    /// The call has the other end open, or is about to.
+    func openGate() throws {
+      let end = open(folder.path("gate"), O_WRONLY | O_CLOEXEC)
+      try #require(end >= 0)
+      close(end)
+    }
+
+    func line(_ text: String) async throws -> LogLine {
+      try await log.wait(for: "a line with \(text)") { $0.contains { $0.message.contains(text) } }
+      return try #require(log.value.first { $0.message.contains(text) })
+    }
+  }
+
+  @Test func `design 2: a stage that keeps its loop is named, with its build and the transaction`() async throws {
+    let setup = try await Setup(limit: "20ms")
+    let line = try await setup.line("keeps loop 0 in on_request")
+    #expect(line.level == .warning && line.stage == "slow" && line.generation == 1)
+    let status = await setup.engine.status
+    let stall = try #require(status.stalls.first)
+    #expect(status.stalls.count == 1 && status.silentLoops == [0])
+    #expect(stall.loop == 0 && stall.plugin == "slow" && stall.generation == 1 && stall.callback == "on_request")
+    #expect(stall.age >= .milliseconds(20))
+    let document = status.document()["stalls"]?.elements.first { _ in true }
+    #expect(document?["plugin"]?.string == "slow" && document?["callback"]?.string == "on_request")
+    try setup.openGate()
+    let result = await setup.running.value
+    #expect(result.error == nil && stall.transaction == result.id)
+    #expect(line.message.contains("transaction \(result.id)"))
+    #expect(document?["transaction"]?.string == "\(result.id)")
+    let end = try await setup.line("let go of loop 0 after")
+    #expect(end.level == .info && end.stage == "slow")
+    #expect(await setup.engine.status.stalls.isEmpty)
+    #expect(setup.log.value.count { $0.message.contains("keeps loop") } == 1)
+    await setup.engine.shutdown()
+  }
+
+  @Test func `design 2: a limit of zero names nobody`() async throws {
+    let setup = try await Setup(limit: "0s")
+    #expect(await setup.engine.status.stalls.isEmpty)
+    try setup.openGate()
+    #expect(await setup.running.value.error == nil)
+    await setup.engine.shutdown()
+    #expect(!setup.log.value.contains { $0.message.contains("loop 0") })
+  }
+
+  @Test func `design 2: a stall is named by the engine whose loop it is, and by no other`() async throws {
+    let setup = try await Setup(limit: "1ms")
+    let log = Watched<[LogLine]>([])
+    let other = try Engine(Configuration(text: Array(#"{"watchdog": {"limit": "1ms"}}"#.utf8))) { line in
+      log.update { $0.append(line) }
+    }
+    _ = try await setup.line("keeps loop 0")
+    #expect(await other.status.stalls.isEmpty)
+    try setup.openGate()
+    #expect(await setup.running.value.error == nil)
+    await other.shutdown()
+    await setup.engine.shutdown()
+    #expect(log.value.allSatisfy { !$0.message.contains("loop") })
+  }
+}
