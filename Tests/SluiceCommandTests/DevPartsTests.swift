@@ -10,24 +10,24 @@ import Testing
 @Suite struct DevPartsTests {
   // MARK: Debounce
 
-  @Test func `a change is due after the silence, counted from the last of its kind`() {
-    var debounce = Debounce<String>(silence: .milliseconds(50), longest: .milliseconds(500))
+  @Test func `a change is due after the silence, each its own, counted from its last change`() {
+    var debounce = Debounce<String>(longest: .milliseconds(500))
     #expect(debounce.nextDue == nil)
-    debounce.note("a", at: .zero)
-    debounce.note("b", at: .milliseconds(20))
-    debounce.note("a", at: .milliseconds(40))
+    debounce.note("a", at: .zero, silence: .milliseconds(50))
+    debounce.note("a", at: .milliseconds(40), silence: .milliseconds(50))
+    debounce.note("b", at: .milliseconds(50), silence: .milliseconds(20))
     #expect(debounce.nextDue == .milliseconds(70))
     #expect(debounce.takeDue(at: .milliseconds(69)).isEmpty)
-    #expect(debounce.takeDue(at: .milliseconds(70)) == ["b": .milliseconds(20)])
+    #expect(debounce.takeDue(at: .milliseconds(70)) == ["b": .milliseconds(50)])
     #expect(debounce.takeDue(at: .milliseconds(90)) == ["a": .zero])
     #expect(debounce.nextDue == nil)
   }
 
   @Test func `one that never rests is told all the same`() {
-    var debounce = Debounce<Int>(silence: .milliseconds(50), longest: .milliseconds(500))
+    var debounce = Debounce<Int>(longest: .milliseconds(500))
     var told = 0
     for millisecond in 0..<2000 {
-      debounce.note(1, at: .milliseconds(millisecond))
+      debounce.note(1, at: .milliseconds(millisecond), silence: .milliseconds(50))
       told += debounce.takeDue(at: .milliseconds(millisecond)).count
     }
     #expect(told == 3, "every 501 ms, the moment after the longest wait")

@@ -14,7 +14,11 @@ struct SwapCost {
   private let load: TimedLoad
   private let configurations: [Configuration]
 
-  init(_ plan: Plan) throws {
+  private let processor: Int
+
+  /// - Parameter processor: the loop's. Snapshots are prepared wherever there is room, as they are in a program.
+  init(_ plan: Plan, processor: Int) throws {
+    self.processor = processor
     self.plan = plan
     configurations = try ["a", "b"].map { try Self.configuration(plan, $0) }
     load = TimedLoad(try Engine(configurations[0]), Request(url: try HTTPURL(plan.url)), plan.connections)
@@ -22,6 +26,10 @@ struct SwapCost {
 
   func report() async throws {
     print("\(plan.url): \(plan.rounds) rounds of \(plan.requests) requests, \(plan.connections) at a time")
+    let isPinned = await Task(executorPreference: load.engine.executors.first) { [processor] in
+      bench_pin_thread(Int32(processor))
+    }.value
+    guard isPinned else { throw BenchmarkError("cannot pin to processor \(processor)") }
     _ = try await load.run(requests: plan.requests)
     var (still, moving, ratios): ([Double], [Double], [Double]) = ([], [], [])
     var published: [Double] = []

@@ -53,7 +53,8 @@ extension DevSession {
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
       guard error.code == .changedWhileRead else { return Look(hash: nil) }
-      debounce.note(.file(library), at: MonotonicClock.now)
+      let subject = FileWatch.Subject.file(library)
+      debounce.note(subject, at: MonotonicClock.now, silence: subject.silence)
       return nil
     }
     let hash = image.hash.hex

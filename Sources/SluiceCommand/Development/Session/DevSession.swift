@@ -112,7 +112,7 @@ final class DevSession {
     switch message {
     case .changed(let subjects):
       let now = MonotonicClock.now
-      for subject in subjects { debounce.note(subject, at: now) }
+      for subject in subjects { debounce.note(subject, at: now, silence: subject.silence) }
     case .engine(let number, let message):
       if number == engine?.number { handle(message) }
     case .build(let number, let message): handleBuild(number, message)

@@ -6,19 +6,16 @@ struct Debounce<Subject: Hashable> {
     var due: Duration
   }
 
-  /// How long nothing may have happened.
-  let silence: Duration
   /// After which it is told all the same.
   let longest: Duration
   private var waits: [Subject: Wait] = [:]
 
-  init(silence: Duration = .milliseconds(50), longest: Duration = .milliseconds(500)) {
-    self.silence = silence
-    self.longest = longest
-  }
+  init(longest: Duration = .milliseconds(500)) { self.longest = longest }
 
-  /// - Parameter now: by a clock that only goes forward, as in all calls.
-  mutating func note(_ subject: Subject, at now: Duration) {
+  /// - Parameters:
+  ///   - now: by a clock that only goes forward, as in all calls.
+  ///   - silence: how long nothing may happen to it from now on.
+  mutating func note(_ subject: Subject, at now: Duration, silence: Duration) {
     let since = waits[subject]?.since ?? now
     waits[subject] = Wait(since: since, due: min(now + silence, since + longest))
   }

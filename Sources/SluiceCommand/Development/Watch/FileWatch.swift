@@ -11,6 +11,15 @@ final class FileWatch: Sendable {
     case file(String)
     /// The sources at a path, or below it.
     case tree(String)
+
+    /// How long nothing may happen to it before it is taken for done. What a file's writer has closed is whole but for tools
+    /// that work on it once more, such as strip(1); of sources several are saved in a row.
+    var silence: Duration {
+      switch self {
+      case .file: .milliseconds(20)
+      case .tree: .milliseconds(50)
+      }
+    }
   }
 
   private static let mask = UInt32(
