@@ -20,7 +20,8 @@ public struct StampedLibrary: Sendable {
   private static let marker = Array("swap-generation:".utf8)
 
   private let bytes: [UInt8]
-  private let place: Int
+  /// More than one where a sanitizer keeps the names of constants beside them.
+  private let places: [Int]
 
   public static func inC(_ misbehaviour: Misbehaviour = .nothing, isStateOptional: Bool = false) async throws
     -> StampedLibrary
@@ -34,17 +35,31 @@ public struct StampedLibrary: Sendable {
   }
 
   public init(_ bytes: [UInt8]) throws {
-    let first = bytes.indices.first { index in bytes[index...].starts(with: Self.marker) }
-    guard let first else { throw TestKitError("the library has no marker") }
+    places = Self.places(of: Self.marker, in: bytes).map { $0 + Self.marker.count }
+    guard !places.isEmpty else { throw TestKitError("the library has no marker") }
     self.bytes = bytes
-    place = first + Self.marker.count
+  }
+
+  private static func places(of marker: [UInt8], in bytes: [UInt8]) -> [Int] {
+    bytes.withUnsafeBytes { buffer in
+      // Libraries of a debug build are large: the system's search is the faster one.
+      guard let start = buffer.baseAddress, let initial = marker.first else { return [] }
+      var places: [Int] = []
+      var next = 0
+      while let found = memchr(start + next, Int32(initial), max(buffer.count - marker.count - next, 0)) {
+        let place = UnsafeRawPointer(found) - start
+        if memcmp(found, marker, marker.count) == 0 { places.append(place) }
+        next = place + 1
+      }
+      return places
+    }
   }
 
   public func build(_ number: Int) -> [UInt8] {
     let digits = String(number)
     let text = Array((String(repeating: "0", count: 8 - digits.utf8.count) + digits).utf8)
     var build = bytes
-    build.replaceSubrange(place..<place + 8, with: text)
+    for place in places { build.replaceSubrange(place..<place + 8, with: text) }
     return build
   }
 
