@@ -5,9 +5,13 @@ public struct BaggagePropagator: Propagator {
 
   @inlinable public init() {}
 
-  @inlinable
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
-    trace.parent.content?.placeBaggage(&headers)
+    Self.inject(trace.parent, into: &headers)
+  }
+
+  @inlinable
+  static func inject(_ parent: borrowing ParentContext, into headers: inout some HeaderSink) {
+    parent.content?.placeBaggage(&headers)
   }
 
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
