@@ -84,7 +84,8 @@ extension HeadersStage {
     let refused = trace.parent.refusals.first { FieldSyntax.equals($0.header.utf8.span, header.lowercased) }
     if header.kind == .baggage {
       if let refused { return (.invalidParent, refused.reason) }
-      return trace.parent.baggage == nil ? (.nothingToSend, nil) : (.invalidParent, "none of its members is valid")
+      guard let baggage = trace.parent.baggage else { return (.nothingToSend, nil) }
+      return (.invalidParent, Baggage.refusal(baggage.utf8.span)?.reason)
     }
     guard trace.traceParent != nil else {
       return settings.traces.isDisabled
