@@ -15,7 +15,7 @@ failed=
 for name; do
   echo "fuzz: $name, $seconds s"
   mkdir -p ".build/corpus/$name" ".build/findings/$name"
-  # Beyond 8192 bytes baggage is cut.
+  # Beyond 8192 bytes baggage is dropped.
   ".build/release/fuzz-$name" -max_total_time="$seconds" -max_len=9000 -len_control=20 -timeout=5 -print_final_stats=1 \
     -artifact_prefix=".build/findings/$name/" ".build/corpus/$name" "Seeds/$name" 2>".build/$name.log" || failed="$failed $name"
   grep -E 'stat::number_of_executed_units|ERROR|Fatal error|DONE' ".build/$name.log" || true

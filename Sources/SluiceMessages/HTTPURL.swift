@@ -4,7 +4,7 @@
 /// parsers that repair differently send a secret to the wrong host. The fragment is kept in ``string`` and never sent.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Behind one reference, so that a copy of a URL, and of a request, costs one retain.
-  private final class Parts: Sendable {
+  final class Parts: Sendable {
     let string: String
     let origin: Origin
     let userInfo: String?
@@ -20,7 +20,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  private let parts: Parts
+  let parts: Parts
 
   /// - Parameters: the ranges are offsets into the UTF-8 of the string.
   init(string: String, origin: Origin, userInfo: String?, pathRange: Range<Int>, queryRange: Range<Int>?) {

@@ -5,10 +5,22 @@
 public struct HeaderFields: Sendable {
   /// Where one field lies in the buffer, and what is known about it.
   struct Entry: Sendable {
-    var start: Int
-    var nameCount: Int
-    var valueCount: Int
-    var marks: Marks
+    let start: Int
+    let valueCount: Int
+    /// Both in one word: a list of entries is a third larger otherwise.
+    private var nameCountAndMarks: Int
+
+    init(start: Int, nameCount: Int, valueCount: Int, marks: Marks) {
+      self.start = start
+      self.valueCount = valueCount
+      nameCountAndMarks = nameCount << 8 | Int(marks.rawValue)
+    }
+
+    var nameCount: Int { nameCountAndMarks >> 8 }
+    var marks: Marks {
+      get { Marks(rawValue: UInt8(truncatingIfNeeded: nameCountAndMarks)) }
+      set { nameCountAndMarks = nameCountAndMarks & ~0xFF | Int(newValue.rawValue) }
+    }
 
     var nameRange: Range<Int> { start..<start + nameCount }
     var valueRange: Range<Int> { start + nameCount + 2..<start + nameCount + 2 + valueCount }
@@ -18,14 +30,14 @@ public struct HeaderFields: Sendable {
   /// What the engine remembers about one field besides its text.
   public struct Marks: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
-    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A secret: dropped when a redirect leaves the origin, redacted in everything that is shown.
-    public static let sensitive = Marks(rawValue: 1)
+    @inlinable public static var sensitive: Marks { Marks(rawValue: 1) }
     /// Added by a stage and not by the caller: dropped when a redirect leaves the origin.
-    public static let addedByStage = Marks(rawValue: 2)
+    @inlinable public static var addedByStage: Marks { Marks(rawValue: 2) }
     /// An answer to a proxy's challenge, set by the engine: the one field of a connection that goes out.
-    public static let forProxy = Marks(rawValue: 4)
+    @inlinable public static var forProxy: Marks { Marks(rawValue: 4) }
   }
 
   /// The position of a field in the list.

@@ -3,16 +3,20 @@
 /// `*.example.com` matches every name below `example.com` at any depth and not `example.com` itself. A scheme and a port
 /// may be given (`https://api.example.com:8443`); what is given must match, and nothing but the parsed origin is looked at.
 public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
-  @usableFromInline
-  enum Kind: Sendable, Hashable {
-    case any, exact, suffix
+  /// What is asked of an origin, apart from the text of its host.
+  struct Rule: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
+      case any, exact, suffix
+    }
+
+    let scheme: Origin.Scheme?
+    let kind: Kind
+    let port: UInt16?
   }
 
-  @usableFromInline let scheme: Origin.Scheme?
-  @usableFromInline let kind: Kind
-  /// Apart from the kind, so that it is compared where it is; that of a suffix has its leading dot.
-  @usableFromInline let host: String
-  @usableFromInline let port: UInt16?
+  let rule: Rule
+  /// That of a suffix has its leading dot.
+  let host: String
   public let description: String
 
   public init(_ text: String) throws(MessageError) {
@@ -34,23 +38,11 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Inlined, so that a pattern in a list is not copied for it.
-  @inlinable
-  public func matches(_ origin: Origin) -> Bool {
-    if let scheme, scheme != origin.scheme { return false }
-    if let port, port != origin.port { return false }
-    return switch kind {
-    case .any: true
-    case .exact: host == origin.host
-    case .suffix: origin.host.hasSuffix(host) && origin.host.utf8.count > host.utf8.count
-    }
-  }
+  public func matches(_ origin: Origin) -> Bool { rule.matches(origin, host.utf8.span) }
 
-  private init(scheme: Origin.Scheme?, _ kind: Kind, _ host: String, port: UInt16?, _ text: String) {
-    self.scheme = scheme
-    self.kind = kind
+  private init(scheme: Origin.Scheme?, _ kind: Rule.Kind, _ host: String, port: UInt16?, _ text: String) {
+    rule = Rule(scheme: scheme, kind: kind, port: port)
     self.host = host
-    self.port = port
     description = text
   }
 
@@ -69,5 +61,26 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     MessageError(
       .invalidURL, "host \"\(HeaderFields.printable(text.utf8.span))\"",
       "expected an exact host, *.suffix or *, with an optional scheme:// before and :port after it")
+  }
+}
+
+extension HostPattern.Rule {
+  /// - Parameter host: that of the pattern.
+  func matches(_ origin: borrowing Origin, _ host: Span<UInt8>) -> Bool {
+    if let scheme, scheme != origin.scheme { return false }
+    if let port, port != origin.port { return false }
+    let name = origin.host.utf8.span
+    switch kind {
+    case .any: return true
+    case .exact: return name.count == host.count && Self.ends(name, host)
+    case .suffix: return name.count > host.count && Self.ends(name, host)
+    }
+  }
+
+  /// Whether the name ends so; must not be the shorter of the two.
+  private static func ends(_ name: Span<UInt8>, _ suffix: Span<UInt8>) -> Bool {
+    let start = name.count - suffix.count
+    for index in suffix.indices where name[start + index] != suffix[index] { return false }
+    return true
   }
 }

@@ -1,58 +1,33 @@
 /// What the trace headers of one hop say, however a propagator spells it. Handed around without copies.
 public struct HopTrace: ~Copyable, Sendable {
-  /// The trace of the transaction, with a span id of this hop alone; nil where no trace headers are written.
-  public let traceParent: TraceParent?
-  /// Whether the trace is the caller's; else their `tracestate` belongs to nothing.
-  public let isContinued: Bool
-  /// What the headers say about recording the trace; `deferred` in what is handed on alone.
-  public let sampling: SamplingState
+  public let span: HopSpan
   public let parent: ParentContext
 
-  /// The valid `tracestate` that goes with the trace; nil where the trace is not the caller's.
-  public var state: String? {
-    guard isContinued, let state = parent.content?.validState else { return nil }
-    return state.isEmpty ? nil : state
+  public init(_ span: HopSpan, _ parent: consuming ParentContext) {
+    self.span = span
+    self.parent = parent
   }
 
-  public var isSampled: Bool { sampling == .accepted || sampling == .debug }
-
-  /// Continues the caller's trace, or begins one where theirs is absent or invalid.
-  ///
-  /// - Parameters:
-  ///   - newTraceID: the id of a trace that begins here. Its right seven bytes must be random, which is what the random flag
-  ///     promises.
-  ///   - spanID: not 0.
+  /// Continues the caller's trace, or begins one where theirs is absent or invalid; see ``HopSpan``.
   public init(_ parent: consuming ParentContext, newTraceID: TraceID, spanID: UInt64, sampler: Sampler = Sampler()) {
-    let caller = parent.caller
-    var flags: TraceParent.Flags = caller.trace?.flags.intersection(.random) ?? .random
-    let traceID = caller.trace?.traceID ?? newTraceID
-    let isSampled: Bool
-    if let decision = sampler.decision(caller.sampling) {
-      isSampled = decision
-    } else {
-      isSampled = sampler.samples(traceID, state: caller.trace == nil ? nil : parent.tracestate)
-    }
-    if isSampled { flags.insert(.sampled) }
-    traceParent = TraceParent(traceID: traceID, spanID: spanID, flags: flags)
-    isContinued = caller.trace != nil
-    sampling = isSampled ? caller.sampling == .debug ? .debug : .accepted : .denied
+    span = HopSpan(below: parent, newTraceID: newTraceID, spanID: spanID, sampler: sampler)
     self.parent = parent
   }
 
   /// Hands the caller's trace on as it is, without a span of ours; where there is none, none begins.
   public init(handingOn parent: consuming ParentContext) {
-    let caller = parent.caller
-    traceParent = caller.trace
-    isContinued = caller.trace != nil
-    sampling = caller.sampling ?? .denied
+    span = HopSpan(handingOn: parent)
     self.parent = parent
   }
 
-  /// No trace: what is left of what the caller gave is the baggage.
-  public init(baggageOf parent: consuming ParentContext) {
-    self.parent = parent
-    traceParent = nil
-    isContinued = false
-    sampling = .denied
+  public var traceParent: TraceParent? { span.traceParent }
+  public var isContinued: Bool { span.isContinued }
+  public var sampling: SamplingState { span.sampling }
+  public var isSampled: Bool { span.isSampled }
+
+  /// The valid `tracestate` that goes with the trace; nil where the trace is not the caller's.
+  public var state: String? {
+    guard isContinued, let state = parent.content?.validState else { return nil }
+    return state.isEmpty ? nil : state
   }
 }

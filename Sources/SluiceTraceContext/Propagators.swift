@@ -45,13 +45,18 @@ public struct Propagators: Sendable {
     return extraction
   }
 
-  @inlinable
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
+    inject(trace.span, of: trace.parent, into: &headers)
+  }
+
+  /// The same, with the parent where it is: a trace of its own would count a reference.
+  @inlinable
+  public func inject(_ span: HopSpan, of parent: borrowing ParentContext, into headers: inout some HeaderSink) {
     for index in steps.indices {
       switch steps[index] {
-      case .traceContext: TraceContextPropagator().inject(trace, into: &headers)
-      case .baggage: BaggagePropagator().inject(trace, into: &headers)
-      case .listed: list[index].inject(trace, into: &headers)
+      case .traceContext: TraceContextPropagator.inject(span, of: parent, into: &headers)
+      case .baggage: BaggagePropagator.inject(parent, into: &headers)
+      case .listed: list[index].inject(HopTrace(span, copy parent), into: &headers)
       }
     }
   }

@@ -72,8 +72,8 @@ public struct TraceContext: Sendable, Hashable {
 
   /// Writes the context to a message that goes out by another way than the engine.
   ///
-  /// Baggage is cut to its limits, and a state that is not valid is left out. Nothing is written that is not the value of
-  /// a header.
+  /// Baggage beyond its limits and a state that is not valid are left out. Nothing is written that is not the value of a
+  /// header.
   public func inject(into headers: inout some HeaderSink, by propagators: Propagators = .standard) {
     propagators.inject(HopTrace(handingOn: parent), into: &headers)
   }

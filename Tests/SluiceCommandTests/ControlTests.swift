@@ -107,6 +107,14 @@ import Testing
     _ = try await run.end()
   }
 
+  @Test func `OTEL_SERVICE_NAME names the program in its metrics where the configuration is silent`() async throws {
+    let run = try await ControlledRun(environment: ["OTEL_SERVICE_NAME": " shop "])
+    #expect(try await run.ctl("metrics", "--json").documents.first?["resource"]?["service.name"]?.string == "shop")
+    let prometheus = try await run.ctl("metrics", "--prometheus").outputText
+    #expect(prometheus.contains("\ntarget_info{service_name=\"shop\"} 1\n"), "\(prometheus)")
+    _ = try await run.end()
+  }
+
   @Test func `C5: a notification is taken by a plugin, fails, or is passed on`() async throws {
     let worker = try await PluginCompiler.compile("handles-work")
     chmod(worker.path, 0o755)

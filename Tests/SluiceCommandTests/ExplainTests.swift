@@ -8,6 +8,12 @@ import Testing
   private static func send(
     _ config: String, _ arguments: String..., path: String = "/a", environment: [String: String] = [:]
   ) async throws -> (result: CommandResult, headers: [HeaderLine], server: LoopbackServer) {
+    try await send(config, arguments: arguments, path: path, environment: environment)
+  }
+
+  private static func send(
+    _ config: String, arguments: [String], path: String, environment: [String: String]
+  ) async throws -> (result: CommandResult, headers: [HeaderLine], server: LoopbackServer) {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -49,6 +55,88 @@ import Testing
     #expect(headers.first?["header"]?.string == "traceparent")
     let silent = try await Self.send("\"hosts\": [\"*\"]", "--json")
     #expect(try silent.result.documents.first?["explain"] == nil)
+  }
+
+  /// What brings a header to a reason.
+  private struct Case: Sendable {
+    let reason: String
+    let header: String
+    var config = "\"hosts\": [\"*\"]"
+    var path = "/a"
+    var environment: [String: String] = [:]
+    /// A header of the request's own.
+    var own: String?
+    /// A word of what stands behind the reason; empty where nothing does.
+    var detail = ""
+  }
+
+  private static let cases = [
+    Case(
+      reason: "host_not_listed", header: "traceparent", config: "\"hosts\": [\"a.example\"]",
+      detail: "neither on the list nor the base URL's origin"),
+    Case(
+      reason: "already_present", header: "traceparent", own: "traceparent: theirs", detail: "the request's own stays"),
+    Case(reason: "already_present", header: "tracestate", own: "traceparent: theirs", detail: "of another trace"),
+    Case(reason: "signed_request", header: "traceparent", path: "/a?X-Amz-Signature=1", detail: "its URL is signed"),
+    Case(
+      reason: "signed_request", header: "X-Request-ID", own: "Authorization: AWS4-HMAC-SHA256 a",
+      detail: "Authorization holds a signature"),
+    Case(
+      reason: "unsampled", header: "traceparent",
+      config: "\"hosts\": [\"*\"], \"sampledOnly\": true, \"sampler\": {\"type\": \"always_off\"}",
+      detail: "sampledOnly is true"),
+    Case(
+      reason: "disabled", header: "traceparent", config: "\"hosts\": [\"*\"], \"disabled\": true",
+      detail: "none begins here"),
+    Case(
+      reason: "disabled", header: "baggage", config: "\"hosts\": [\"*\"], \"propagators\": []",
+      detail: "its propagator is not configured"),
+    Case(
+      reason: "invalid_parent", header: "tracestate", environment: ["TRACEPARENT": valid, "TRACESTATE": "BAD=1"],
+      detail: "a key or value is not valid"),
+    Case(
+      reason: "invalid_parent", header: "baggage",
+      environment: ["BAGGAGE": (0..<65).map { "k\($0)=v" }.joined(separator: ",")], detail: "more than 64 members"),
+    Case(
+      reason: "kind_not_for_host", header: "baggage", config: "\"hosts\": [{\"host\": \"*\", \"send\": [\"trace\"]}]",
+      detail: "listed as *"),
+    Case(
+      reason: "excluded_endpoint", header: "traceparent",
+      config: "\"hosts\": [\"*\"], \"exclude\": [\"127.0.0.1\"]", detail: "by exclude"),
+    Case(
+      reason: "refused", header: "traceparent", config: "\"hosts\": [\"*\"], \"existing\": \"refuse\"",
+      own: "traceparent: theirs", detail: "existing is \"refuse\""),
+    Case(reason: "nothing_to_send", header: "baggage"), Case(reason: "sent", header: "traceparent"),
+  ]
+
+  @Test(arguments: cases.indices)
+  func `A6: every reason stands in the text and in the JSON, with what exactly it was`(index: Int) async throws {
+    let item = Self.cases[index]
+    let own = item.own.map { ["-H", $0] } ?? []
+    let text = try await Self.send(
+      item.config, arguments: ["--explain"] + own, path: item.path, environment: item.environment)
+    let line = text.result.errorText.split(separator: "\n").first { $0.hasPrefix("  headers  \(item.header) ") }
+    let words = try #require(line, "\(text.result.errorText)").split(separator: " ")
+    #expect(words.dropFirst(2).first.map(String.init) == item.reason)
+    if !item.detail.isEmpty { #expect(line?.contains(item.detail) == true, "\(text.result.errorText)") }
+
+    let json = try await Self.send(
+      item.config, arguments: ["--explain", "--json"] + own, path: item.path, environment: item.environment)
+    let hop = try #require(try json.result.documents.first?["explain"]?[0])
+    let decision = hop["headers"]?.elements.first { $0["header"]?.string == item.header }
+    #expect(decision?["stage"]?.string == "headers")
+    #expect(decision?["reason"]?.string == item.reason)
+    if !item.detail.isEmpty { #expect(decision?["detail"]?.string?.contains(item.detail) == true, "\(hop)") }
+    #expect((decision?["value"] != nil) == (item.reason == "sent"))
+  }
+
+  @Test func `A6: an invalid parent is said of the trace that begins instead`() async throws {
+    let environment = ["TRACEPARENT": Self.valid.uppercased(), "TRACESTATE": "a=1"]
+    let text = try await Self.send("\"hosts\": [\"*\"]", "--explain", environment: environment)
+    #expect(text.result.errorText.contains("not used: traceparent: "))
+    let json = try await Self.send("\"hosts\": [\"*\"]", "--explain", "--json", environment: environment)
+    let notes = try json.result.documents.first?["explain"]?[0]?["notes"]
+    #expect(notes?.elements.contains { $0.string?.hasPrefix("not used: traceparent: ") == true } == true)
   }
 
   @Test(arguments: [

@@ -53,4 +53,19 @@ struct HostPatternTests {
       #expect(pattern.matches(url.origin) == (labels.count > 2 && labels.suffix(2) == ["ab", "c"]), "\(host)")
     }
   }
+
+  @Test func `a list finds the first pattern that matches, and one origin exactly`() throws {
+    var list = HostPatternList()
+    #expect(list.firstIndex(matching: try HTTPURL("http://a.example")) == nil)
+    let patterns = ["api.example.com", "*.example.com", "https://*.example.com:8443", "[::1]:9"]
+    for pattern in patterns { list.append(try HostPattern(pattern)) }
+    list.append(try HTTPURL("https://base.test").origin)
+    list.append(try HostPattern("https://*"))
+    let places: [(String, Int?)] = [
+      ("http://api.example.com/x", 0), ("http://b.example.com", 1), ("https://a.b.example.com:8443", 1),
+      ("http://[::1]:9", 3), ("https://base.test/", 4), ("https://base.test:444", 5), ("http://base.test", nil),
+      ("http://example.com", nil), ("http://base.test.evil.example", nil), ("http://evil.example/base.test", nil),
+    ]
+    for (url, place) in places { #expect(list.firstIndex(matching: try HTTPURL(url)) == place, "\(url)") }
+  }
 }

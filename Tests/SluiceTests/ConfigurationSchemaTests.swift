@@ -71,7 +71,7 @@ import Testing
       #"{"validate": {"payloadSchema": "docs/schema/configuration.schema.json"}}"#,
       #"{"validate": {"payloadSchema": "docs/schema/configuration.schema.json", "extract": "json"}}"#,
       #"{"validate": {"payloadSchema": null, "extract": "text"}}"#,
-      #"{"requestId": {"header": "X-Call"}}"#,
+      #"{"requestId": {"header": "X-Call"}}"#, #"{"serviceName": "shop"}"#, #"{"serviceName": {"env": "PATH"}}"#,
       #"{"requestId": {}}"#,
       #"{"redact": {"headers": ["X-A"], "query": ["b", {"env": "PATH"}]}}"#,
       #"{"store": "/tmp/a"}"#,
@@ -185,7 +185,7 @@ import Testing
       #"{"validate": {"payloadSchema": {"type": "object"}}}"#,
       #"{"validate": {"payloadSchema": "docs/schema/configuration.schema.json", "extract": "text"}}"#,
       #"{"requestId": {"header": "a b"}}"#,
-      #"{"requestId": "X-Call"}"#,
+      #"{"requestId": "X-Call"}"#, #"{"serviceName": ""}"#, #"{"serviceName": 5}"#,
       #"{"redact": {"headers": ["a:"]}}"#,
       #"{"redact": {"cookies": []}}"#,
       #"{"store": 5}"#,
@@ -204,9 +204,68 @@ import Testing
     #expect(try !Self.schema.get().allows(JSONValue(parsing: text)))
   }
 
-  @Test func `every example of the documentation is allowed`() throws {
-    let lines = try FileTree.readText(RepositoryRoot.path("docs/configuration.md"))
-      .split(separator: "\n", omittingEmptySubsequences: false)
+  private static func headers(_ config: String) -> String {
+    "{\"plugins\": {\"a\": {\"builtin\": \"headers\", \"config\": \(config)}}, \"issue\": [\"a\"]}"
+  }
+
+  /// What making the stage says, which reads its settings.
+  private static func making(_ text: String) async -> String? {
+    do {
+      let engine = try Engine(Configuration(text: Array(text.utf8)))
+      await engine.shutdown()
+      return nil
+    } catch { return "\(error)" }
+  }
+
+  @Test(arguments: [
+    "{}", "null", #"{"hosts": null, "exclude": null, "signed": null, "propagators": null, "sampler": null}"#,
+    #"{"hosts": ["a", "*.b.c", "https://d:8443", {"host": "*"}, {"host": "e", "send": null}]}"#,
+    #"{"hosts": [{"host": "a", "send": ["trace", "baggage", "requestId", "sessionId", "static"]}, {"host": "b", "send": []}]}"#,
+    #"{"exclude": ["a", "*"], "signed": "inject", "existing": "refuse", "sampledOnly": true, "disabled": false}"#,
+    #"{"propagators": ["xray", "datadog", "b3multi", "b3", "baggage", "tracecontext"]}"#, #"{"propagators": []}"#,
+    #"{"sampler": {"type": "always_on"}}"#, #"{"sampler": {"type": "always_off", "ratio": null}}"#,
+    #"{"sampler": {"type": "traceidratio", "ratio": 0.5}}"#,
+    #"{"sampler": {"type": "parentbased_traceidratio", "ratio": 1}}"#,
+    #"{"requestId": null}"#, #"{"requestId": {}}"#, #"{"requestId": {"header": null}}"#,
+    #"{"requestId": {"header": "X-A"}}"#, #"{"sessionId": {}}"#, #"{"sessionId": {"header": "X-S", "value": "a"}}"#,
+    #"{"sessionId": {"rotateAfterIdle": "30m", "value": null}}"#,
+    #"{"static": {"X-App": "shop", "X-Path": {"env": "PATH"}}}"#,
+  ])
+  func `the schema allows the settings that headers accepts`(config: String) async throws {
+    let text = Self.headers(config)
+    #expect(await Self.making(text) == nil)
+    let violations = try Self.schema.get().violations(in: JSONValue(parsing: text))
+    #expect(violations.isEmpty, "\(violations)")
+  }
+
+  @Test(arguments: [
+    "[]", #"{"host": []}"#, #"{"hosts": "a"}"#, #"{"hosts": ["a/b"]}"#, #"{"hosts": [{"send": []}]}"#,
+    #"{"hosts": [{"host": "a", "kinds": []}]}"#, #"{"hosts": [{"host": "a", "send": ["traces"]}]}"#,
+    #"{"hosts": [{"host": "a", "send": "trace"}]}"#, #"{"exclude": ["a/b"]}"#, #"{"signed": true}"#,
+    #"{"signed": "no"}"#, #"{"propagators": ["b4"]}"#, #"{"propagators": ["b3", "b3"]}"#, #"{"propagators": "b3"}"#,
+    #"{"propagator": ["b3"]}"#, #"{"sampler": "always_on"}"#, #"{"sampler": {}}"#, #"{"sampler": {"type": "on"}}"#,
+    #"{"sampler": {"type": "always_on", "kind": 1}}"#, #"{"sampler": {"type": "traceidratio"}}"#,
+    #"{"sampler": {"type": "traceidratio", "ratio": 2}}"#, #"{"sampler": {"type": "always_on", "ratio": 1}}"#,
+    #"{"sampledOnly": 1}"#, #"{"disabled": "yes"}"#, #"{"requestID": {}}"#, #"{"requestId": {"name": "a"}}"#,
+    #"{"requestId": {"header": "a b"}}"#, #"{"sessionId": {"id": "a"}}"#, #"{"sessionId": {"rotateAfterIdle": 30}}"#,
+    #"{"sessionId": {"rotateAfterIdle": "1m", "value": "a"}}"#, #"{"static": {"a b": "1"}}"#, #"{"static": {"a": 1}}"#,
+    #"{"static": []}"#, #"{"existing": "merge"}"#,
+  ])
+  func `the schema refuses the settings that headers refuses`(config: String) async throws {
+    let text = Self.headers(config)
+    #expect(await Self.making(text) != nil)
+    #expect(try !Self.schema.get().allows(JSONValue(parsing: text)))
+  }
+
+  @Test func `the settings of a plugin from a library stay its own business`() throws {
+    let text =
+      #"{"plugins": {"a": {"library": "a.so", "config": {"host": 1}}, "b": {"builtin": {"env": "B"}, "config": 1}}}"#
+    #expect(try Self.schema.get().allows(JSONValue(parsing: text)))
+  }
+
+  private static func examples(of page: String) throws -> [String] {
+    let lines = try FileTree.readText(RepositoryRoot.path(page)).split(
+      separator: "\n", omittingEmptySubsequences: false)
     var examples: [String] = []
     var isInside = false
     for line in lines {
@@ -214,7 +273,16 @@ import Testing
       isInside = line == "```json" || isInside && line != "```"
       if isInside, line != "```json" { examples[examples.count - 1] += line + "\n" }
     }
-    #expect(!examples.isEmpty)
-    for example in examples { try Self.schema.get().check(JSONValue(parsing: example, options: .rejectDuplicates)) }
+    return examples
+  }
+
+  @Test func `every example of the documentation is allowed`() throws {
+    let whole = try Self.examples(of: "docs/configuration.md")
+    // Of headers' page those without plugins are settings alone.
+    let settings = try Self.examples(of: "docs/headers.md").map { $0.contains("\"plugins\"") ? $0 : Self.headers($0) }
+    #expect(!whole.isEmpty && !settings.isEmpty)
+    for example in whole + settings {
+      try Self.schema.get().check(JSONValue(parsing: example, options: .rejectDuplicates))
+    }
   }
 }

@@ -27,7 +27,7 @@ private func check(membersOf bytes: [UInt8]) {
 
 private func passed(_ bytes: [UInt8]) -> [UInt8]? {
   switch Baggage.content(bytes.span) {
-  case .nothing: nil
+  case .nothing, .beyondLimits: nil
   case .part(let range): Array(bytes[range])
   case .members(let members): members
   }

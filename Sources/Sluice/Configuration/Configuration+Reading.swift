@@ -35,7 +35,7 @@ extension Configuration {
   private mutating func read(_ root: ConfigurationNode) throws(ConfigurationError) {
     try root.checkObject([
       "plugins", "request", "issue", "response", "tracers", "deadline", "transport", "retry", "redirects", "validate",
-      "requestId", "redact", "swap", "watchdog", "store", "control",
+      "requestId", "serviceName", "redact", "swap", "watchdog", "store", "control",
     ])
     if let node = root["plugins"] { try readPlugins(node) }
     request = try stages(root["request"])
@@ -48,6 +48,7 @@ extension Configuration {
     if let node = root["redirects"] { try readRedirects(node) }
     if let node = root["validate"] { try readValidation(node) }
     if let node = root["requestId"] { try readRequestID(node) }
+    if let node = root["serviceName"] { serviceName = try Self.serviceName(node) }
     if let node = root["redact"] { try readRedaction(node) }
     if let node = root["swap"] { try readSwap(node) }
     if let node = root["watchdog"] { try readWatchdog(node) }
@@ -63,6 +64,12 @@ extension Configuration {
   private mutating func readRequestID(_ node: ConfigurationNode) throws(ConfigurationError) {
     try node.checkObject(["header"])
     if let header = node["header"] { requestIDHeader = try header.fieldName() }
+  }
+
+  private static func serviceName(_ node: ConfigurationNode) throws(ConfigurationError) -> String {
+    let name = try node.string()
+    guard !name.isEmpty else { throw node.error("expected a name, found an empty one", advice: "leave the key out") }
+    return name
   }
 
   private mutating func readRedaction(_ node: ConfigurationNode) throws(ConfigurationError) {

@@ -33,6 +33,8 @@ public struct Configuration: Sendable {
   /// How user and password of a URL are used.
   public var credentialPolicy = CredentialPolicy.basicFirst
   public var requestIDHeader = "X-Request-ID"
+  /// What the program is called in its metrics; nil leaves it to `OTEL_SERVICE_NAME`.
+  public var serviceName: String?
   public var redaction = Redaction()
   public var swap = SwapSettings()
   /// How long a call of a plugin may keep its loop before the engine names it in the log; zero for ever.

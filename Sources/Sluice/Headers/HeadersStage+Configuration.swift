@@ -21,8 +21,9 @@ extension HeadersStage.Settings {
     self.init()
     try node.checkObject(
       ["hosts", "exclude", "signed", "requestId", "sessionId", "static", "existing"] + TraceSettings.keys)
-    hosts = try HostList(hosts: node["hosts"], excluded: node["exclude"], base: configuration.baseURL)
-    hosts.exclusions += TelemetryEndpoints.exclusions(environment)
+    hosts = try HostList(
+      hosts: node["hosts"], excluded: node["exclude"], base: configuration.baseURL,
+      excluding: TelemetryEndpoints.exclusions(environment))
     if let word = node["signed"] { signed = try word.word(SignedRequests.self) }
     secrets = SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query)
     traces = try TraceSettings(node, environment)

@@ -6,7 +6,7 @@ import SluiceTraceContext
 extension HeadersStage {
   func explainIssue(_ exchange: Exchange) -> Verdict {
     let url = exchange.nativeRequest.url
-    let place = settings.hosts.place(of: url.origin)
+    let place = settings.hosts.place(of: url)
     guard let fields = exchange.issueHeaders.take() else { return .proceed }
     if let (reason, detail) = obstacle(place, fields, url) {
       exchange.issueHeaders = fields
@@ -53,7 +53,7 @@ extension HeadersStage {
   private func explain(
     _ headers: ExplainedHeaders, _ kinds: HeaderKinds, at place: HostList.Place, _ exchange: Exchange
   ) {
-    let trace = settings.traces.trace(exchange)
+    let trace = HopTrace(settings.traces.span(exchange), exchange.parent)
     noteParent(exchange)
     for header in settings.planned {
       if let absence = header.absence {
@@ -84,7 +84,8 @@ extension HeadersStage {
     let refused = trace.parent.refusals.first { FieldSyntax.equals($0.header.utf8.span, header.lowercased) }
     if header.kind == .baggage {
       if let refused { return (.invalidParent, refused.reason) }
-      return trace.parent.baggage == nil ? (.nothingToSend, nil) : (.invalidParent, "none of its members is valid")
+      guard let baggage = trace.parent.baggage else { return (.nothingToSend, nil) }
+      return (.invalidParent, Baggage.refusal(baggage.utf8.span)?.reason)
     }
     guard trace.traceParent != nil else {
       return settings.traces.isDisabled

@@ -42,10 +42,9 @@ final class HeadersStage: Interceptor {
 
   func interceptIssue(_ exchange: Exchange) -> Verdict {
     if exchange.explanation != nil { return explainIssue(exchange) }
-    let url = exchange.nativeRequest.url
-    let kinds = settings.hosts.kinds(at: settings.hosts.place(of: url.origin))
+    let kinds = kinds(for: &exchange.nativeRequest.url)
     guard !kinds.isEmpty, let fields = exchange.issueHeaders.take() else { return .proceed }
-    guard settings.signed == .inject || RequestSignature.of(fields, url) == nil else {
+    guard settings.signed == .inject || !Self.isSigned(fields, &exchange.nativeRequest.url) else {
       exchange.issueHeaders = consume fields
       return .proceed
     }
@@ -53,6 +52,13 @@ final class HeadersStage: Interceptor {
     write(exchange, kinds, &headers)
     exchange.issueHeaders = headers.takeFields()
     return headers.conflict.map { .fail(Self.refusal($0)) } ?? .proceed
+  }
+
+  // The URL is read in place: a copy of it would count a reference.
+  private func kinds(for url: inout HTTPURL) -> HeaderKinds { settings.hosts.kinds(at: settings.hosts.place(of: url)) }
+
+  private static func isSigned(_ fields: borrowing HeaderFields, _ url: inout HTTPURL) -> Bool {
+    RequestSignature.of(fields, url) != nil
   }
 
   /// Writes the headers of those kinds.
@@ -66,8 +72,7 @@ final class HeadersStage: Interceptor {
     }
     if kinds.contains(.requestID), !settings.requestIDHeader.isEmpty {
       let name = settings.requestIDHeader
-      let requestID = exchange.requestID
-      headers.place(name.span, requestID.utf8.span)
+      exchange.withRequestID { id in _ = headers.place(name.span, id) }
     }
     if kinds.contains(.sessionID), let session = settings.session { write(session, exchange, &headers) }
     guard kinds.contains(.fixed) else { return }
@@ -86,7 +91,8 @@ final class HeadersStage: Interceptor {
   }
 
   private func write(_ propagators: Propagators, _ exchange: Exchange, _ headers: inout some MarkingSink) {
-    if !propagators.isEmpty { propagators.inject(settings.traces.trace(exchange), into: &headers) }
+    guard !propagators.isEmpty else { return }
+    propagators.inject(settings.traces.span(exchange), of: exchange.parent, into: &headers)
   }
 
   static func refusal(_ name: String) -> StageFailure {

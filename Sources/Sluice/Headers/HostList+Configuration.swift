@@ -1,19 +1,19 @@
 import SluiceMessages
 
 extension HostList {
-  /// - Parameter hosts: nil stands for the origin of the base URL.
+  /// - Parameters:
+  ///   - hosts: nil stands for the origin of the base URL.
+  ///   - more: what is excluded besides.
   init(
-    hosts: ConfigurationNode?, excluded: ConfigurationNode?, base: HTTPURL?
+    hosts: ConfigurationNode?, excluded: ConfigurationNode?, base: HTTPURL?, excluding more: [Exclusion]
   ) throws(ConfigurationError) {
-    self.init()
-    if let hosts {
-      for host in try hosts.elements() { entries.append(try Entry(host)) }
-    } else {
-      origin = base?.origin
-    }
+    var entries: [Entry] = []
+    for host in try hosts?.elements() ?? [] { entries.append(try Entry(host)) }
+    var exclusions: [Exclusion] = []
     for host in try excluded?.elements() ?? [] {
       exclusions.append(Exclusion(pattern: try host.hostPattern(), source: "exclude"))
     }
+    self.init(entries: entries, origin: hosts == nil ? base?.origin : nil, exclusions: exclusions + more)
   }
 }
 

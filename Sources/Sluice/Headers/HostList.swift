@@ -24,19 +24,30 @@ struct HostList: Sendable {
     case unlisted
   }
 
-  var entries: [Entry] = []
+  let entries: [Entry]
   /// One origin exactly, scheme and port included; it gets all kinds.
-  var origin: Origin?
-  var exclusions: [Exclusion] = []
+  let origin: Origin?
+  let exclusions: [Exclusion]
+  /// Exclusions, origin and entries, in the order in which they are asked.
+  private let patterns: HostPatternList
 
-  func place(of origin: Origin) -> Place {
-    // Through spans, which look at the patterns where they are: each copy of one counts references.
-    let exclusions = self.exclusions.span
-    for index in exclusions.indices where exclusions[index].pattern.matches(origin) { return .excluded(index) }
-    if self.origin == origin { return .base }
-    let entries = self.entries.span
-    for index in entries.indices where entries[index].pattern.matches(origin) { return .entry(index) }
-    return .unlisted
+  init(entries: [Entry] = [], origin: Origin? = nil, exclusions: [Exclusion] = []) {
+    self.entries = entries
+    self.origin = origin
+    self.exclusions = exclusions
+    var patterns = HostPatternList()
+    for exclusion in exclusions { patterns.append(exclusion.pattern) }
+    if let origin { patterns.append(origin) }
+    for entry in entries { patterns.append(entry.pattern) }
+    self.patterns = patterns
+  }
+
+  func place(of url: borrowing HTTPURL) -> Place {
+    guard let index = patterns.firstIndex(matching: url) else { return .unlisted }
+    guard index >= exclusions.count else { return .excluded(index) }
+    let position = index - exclusions.count
+    guard origin != nil else { return .entry(position) }
+    return position == 0 ? .base : .entry(position - 1)
   }
 
   func kinds(at place: Place) -> HeaderKinds {

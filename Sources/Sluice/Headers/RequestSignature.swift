@@ -9,7 +9,7 @@ enum RequestSignature: Sendable, Hashable {
   /// The query of the URL holds it.
   case url
 
-  static func of(_ headers: borrowing HeaderFields, _ url: HTTPURL) -> RequestSignature? {
+  static func of(_ headers: borrowing HeaderFields, _ url: borrowing HTTPURL) -> RequestSignature? {
     for index in headers.indices {
       let name = headers.buffer.span.extracting(headers.nameRange(at: index))
       switch name.count {

@@ -66,6 +66,9 @@ struct TelemetryEnvironment {
     }
   }
 
+  /// `OTEL_SERVICE_NAME`.
+  var serviceName: String? { value("OTEL_SERVICE_NAME") }
+
   /// A variable without blanks at its ends; nil where nothing is left.
   func value(_ name: String) -> String? {
     read(name).map { Self.trimmed($0[...]) }.flatMap { $0.isEmpty ? nil : $0 }

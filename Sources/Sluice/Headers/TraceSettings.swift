@@ -15,14 +15,13 @@ struct TraceSettings: Sendable {
   ///
   /// The transaction's id is the id of a trace that it begins: it is the same over all attempts and hops without being kept
   /// anywhere, and its right seven bytes are random.
-  func trace(_ exchange: Exchange) -> HopTrace {
-    if isDisabled { return HopTrace(handingOn: exchange.parent) }
+  func span(_ exchange: Exchange) -> HopSpan {
+    if isDisabled { return HopSpan(handingOn: exchange.parent) }
     var spanID: UInt64 = 0
     while spanID == 0 { spanID = exchange.randomBits() }
-    let trace = HopTrace(
-      exchange.parent, newTraceID: TraceID(high: exchange.id.high, low: exchange.id.low), spanID: spanID,
+    let span = HopSpan(
+      below: exchange.parent, newTraceID: TraceID(high: exchange.id.high, low: exchange.id.low), spanID: spanID,
       sampler: sampler)
-    if isSampledOnly, !trace.isSampled { return HopTrace(baggageOf: exchange.parent) }
-    return trace
+    return isSampledOnly && !span.isSampled ? .none : span
   }
 }

@@ -3,7 +3,7 @@ import SluiceMetrics
 
 extension Engine {
   /// Everything that was counted so far as one JSON document: `engine` by the engine itself, `reports` by each built-in
-  /// `metrics`, `plugins` by plugins. docs/metrics.md describes its members. From any thread.
+  /// `metrics`, `plugins` by plugins, and `resource`, whose they are. docs/metrics.md describes its members. From any thread.
   public func metricsDocument() -> JSONValue {
     let reports = JSONValue.object()
     for (name, report) in sortedReports {
@@ -12,17 +12,27 @@ extension Engine {
       for key in ["metrics", "schedules"] { document.removeMember(key) }
       reports[name] = document
     }
-    return ["engine": metrics().document(), "reports": reports, "plugins": pluginMetrics.document()]
+    let document: JSONValue = [
+      "engine": metrics().document(), "reports": reports, "plugins": pluginMetrics.document(),
+    ]
+    if let serviceName { document["resource"] = ["service.name": JSONValue(serviceName)] }
+    return document
   }
 
   /// The same in Prometheus' text format 0.0.4, to be served as `text/plain; version=0.0.4`. What a built-in `metrics` counts
   /// has its name as the label `stage`.
   public func prometheusText() -> String {
     var text = PrometheusText(labels: [:])
+    if let serviceName { text.target([("service_name", serviceName)]) }
     metrics().write(to: &text)
     let reports = sortedReports.map { (labels: [(name: "stage", value: $0.key)], report: $0.value) }
     if !reports.isEmpty { MetricsReport.write(reports, to: &text) }
     return text.text + pluginMetrics.prometheusText()
+  }
+
+  /// What the program is called, as the configuration or else the environment says.
+  private var serviceName: String? {
+    swaps.published.configuration.serviceName ?? TelemetryEnvironment { _ in }.serviceName
   }
 
   private var sortedReports: [(key: String, value: MetricsReport)] { metricsReports.sorted { $0.key < $1.key } }

@@ -21,6 +21,12 @@ struct PrometheusText {
     sample(value)
   }
 
+  /// Whose metrics these are (OpenTelemetry, "Prometheus and OpenMetrics Compatibility", resource attributes).
+  mutating func target(_ attributes: Labels) {
+    begin("target_info", "gauge", "The program that these metrics are of.")
+    sample(UInt64(1), attributes)
+  }
+
   /// Quantiles in seconds, their sum and their number, under a metric of the type `summary`.
   mutating func summary(_ times: LatencySnapshot, _ labels: Labels = []) {
     for (quantile, nanoseconds) in [("0.5", times.p50), ("0.9", times.p90), ("0.99", times.p99)] {

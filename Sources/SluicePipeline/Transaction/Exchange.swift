@@ -58,10 +58,31 @@ public final class Exchange: @unchecked Sendable {
   }
 
   /// The same over all attempts: what the caller's request carries in the request id header, else the transaction's id.
-  public private(set) lazy var requestID: String = nativeRequest.headers[requestIDHeader] ?? id.description
+  public var requestID: String {
+    makeRequestID()
+    return madeRequestID ?? ""
+  }
+
+  private var madeRequestID: String?
+
+  /// Calls with the bytes of ``requestID`` where it is kept: a copy would count a reference. [loop]
+  public func withRequestID(_ body: (Span<UInt8>) -> Void) {
+    makeRequestID()
+    Self.lend(&madeRequestID, body)
+  }
 
   /// For a copy, whose request may have been changed since the id was asked for.
-  func keepRequestID(_ id: String) { requestID = id }
+  func keepRequestID(_ id: String) { madeRequestID = id }
+
+  private func makeRequestID() {
+    if madeRequestID == nil { madeRequestID = nativeRequest.headers[requestIDHeader] ?? id.description }
+  }
+
+  /// A function of its own, which no other access to the id can reach into.
+  @inline(never)
+  private static func lend(_ id: inout String?, _ body: (Span<UInt8>) -> Void) {
+    if let id { body(id.utf8.span) }
+  }
 
   /// 64 random bits, for ids. [loop]
   public func randomBits() -> UInt64 { loop.random.next() }

@@ -30,8 +30,11 @@ enum Hexadecimal {
   /// Writes 16 digits, beginning at `start`.
   @inline(__always)
   static func write(_ number: UInt64, to output: inout MutableSpan<UInt8>, at start: Int) {
-    store(digits(of: number >> 32), to: &output, at: start)
-    store(digits(of: number & 0xFFFF_FFFF), to: &output, at: start + 8)
+    let words = digits(of: SIMD2(number >> 32, number & 0xFFFF_FFFF))
+    // Safe because every byte is a value of what the span holds; the place is checked against its end.
+    var bytes = unsafe output.mutableBytes
+    bytes.storeBytes(of: words[0].littleEndian, toByteOffset: start, as: UInt64.self)
+    bytes.storeBytes(of: words[1].littleEndian, toByteOffset: start + 8, as: UInt64.self)
   }
 
   /// The digit of four bits.
@@ -54,11 +57,6 @@ enum Hexadecimal {
     return word
   }
 
-  @inline(__always)
-  private static func store(_ word: UInt64, to output: inout MutableSpan<UInt8>, at start: Int) {
-    for index in 0..<8 { output[start + index] = UInt8(truncatingIfNeeded: word >> UInt64(8 * index)) }
-  }
-
   /// What eight digits spell; nil where one byte is none.
   @inline(__always)
   private static func value(ofDigits word: UInt64) -> UInt64? {
@@ -70,12 +68,15 @@ enum Hexadecimal {
     return (fours << 16 | fours >> 32) & 0xFFFF_FFFF
   }
 
-  /// The eight digits of 32 bits, the first of them in the lowest byte.
+  /// The eight digits of 32 bits, the first of them in the lowest byte, for two numbers at once.
   @inline(__always)
-  private static func digits(of number: UInt64) -> UInt64 {
-    let fours = (number << 32 | number >> 16) & 0x0000_FFFF_0000_FFFF
-    let pairs = (fours << 16 | fours >> 8) & 0x00FF_00FF_00FF_00FF
-    return characters((pairs << 8 | pairs >> 4) & each(0x0F))
+  private static func digits(of numbers: SIMD2<UInt64>) -> SIMD2<UInt64> {
+    let fours = (numbers &<< 32 | numbers &>> 16) & 0x0000_FFFF_0000_FFFF
+    let pairs = (fours &<< 16 | fours &>> 8) & 0x00FF_00FF_00FF_00FF
+    let values = (pairs &<< 8 | pairs &>> 4) & each(0x0F)
+    let letters = (values &+ each(0x06)) &>> 4 & each(0x01)
+    let step = UInt64(UInt8(ascii: "a") - 10 - UInt8(ascii: "0"))
+    return values &+ each(UInt64(UInt8(ascii: "0"))) &+ letters &* step
   }
 
   /// Turns each byte, 0 to 15, into its digit.

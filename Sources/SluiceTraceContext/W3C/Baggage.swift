@@ -1,6 +1,9 @@
 import SluiceMessages
 
-/// The value of a `baggage` header, passed on member by member and never a part of one (W3C Baggage §3).
+/// The value of a `baggage` header: its valid members are passed on, all of them or none.
+///
+/// Beyond the limits W3C Baggage leaves it open which members to drop ("Limits"). All are: what is left of a list says
+/// nothing of what is missing.
 public enum Baggage {
   public static let maximumMembers = 64
   public static let maximumBytes = 8192
@@ -10,27 +13,41 @@ public enum Baggage {
     case nothing
     /// That part of the text, as it stands.
     case part(Range<Int>)
-    /// The valid members up to the limits, where the text holds more than that.
+    /// The valid members, where the text holds more than that.
     case members([UInt8])
+    /// More members or bytes than ``maximumMembers`` and ``maximumBytes``: nothing is passed on.
+    case beyondLimits
   }
 
   public static func content(_ text: Span<UInt8>) -> Content {
     let whole = ListSyntax.trimmed(text, 0..<text.count)
     if whole.isEmpty { return .nothing }
     if whole.count <= maximumBytes, isIntact(text) { return .part(whole) }
-    let members = selection(text)
-    return members.isEmpty ? .nothing : .members(members)
+    return selection(text)
   }
 
   /// What of a text is passed on; nil where that is nothing.
   static func valid(_ text: String) -> String? {
     switch content(text.utf8.span) {
-    case .nothing: nil
+    case .nothing, .beyondLimits: nil
     case .part(let range):
       range.count == text.utf8.count ? text : String(copying: text.utf8.span.extracting(range))
     case .members(let members): String(copying: members.span)
     }
   }
+
+  /// Why not all of a text is passed on; nil where nothing is missing.
+  public static func refusal(_ text: Span<UInt8>) -> InvalidContext? {
+    switch content(text) {
+    case .part: nil
+    case .nothing: ListSyntax.trimmed(text, 0..<text.count).isEmpty ? nil : refusal("none of its members is valid")
+    case .members: refusal("members that are not valid are left out")
+    case .beyondLimits:
+      refusal("it has more than \(maximumMembers) members or \(maximumBytes) bytes, and goes whole or not at all")
+    }
+  }
+
+  private static func refusal(_ reason: String) -> InvalidContext { InvalidContext("baggage", reason) }
 
   private static func isIntact(_ text: Span<UInt8>) -> Bool {
     var position = 0
@@ -43,19 +60,19 @@ public enum Baggage {
     return false
   }
 
-  /// Leaves invalid members out and ends before the first one that passes a limit.
-  private static func selection(_ text: Span<UInt8>) -> [UInt8] {
+  /// Leaves invalid members out; the limits are those of what is left.
+  private static func selection(_ text: Span<UInt8>) -> Content {
     var selected: [UInt8] = []
     var position = 0
     var members = 0
-    while members < maximumMembers, let member = ListSyntax.nextMember(text, &position) {
+    while let member = ListSyntax.nextMember(text, &position) {
       guard isMember(text, member) else { continue }
-      guard selected.count + (members == 0 ? 0 : 1) + member.count <= maximumBytes else { break }
       if members > 0 { selected.append(UInt8(ascii: ",")) }
-      selected.append(copying: text.extracting(member))
       members += 1
+      guard members <= maximumMembers, selected.count + member.count <= maximumBytes else { return .beyondLimits }
+      selected.append(copying: text.extracting(member))
     }
-    return selected
+    return members == 0 ? .nothing : .members(selected)
   }
 
   /// `key=value`, then any number of properties: `;key` or `;key=value`.

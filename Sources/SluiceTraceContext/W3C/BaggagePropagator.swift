@@ -5,25 +5,18 @@ public struct BaggagePropagator: Propagator {
 
   @inlinable public init() {}
 
-  @inlinable
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
-    trace.parent.content?.placeBaggage(&headers)
+    Self.inject(trace.parent, into: &headers)
+  }
+
+  @inlinable
+  static func inject(_ parent: borrowing ParentContext, into headers: inout some HeaderSink) {
+    parent.content?.placeBaggage(&headers)
   }
 
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     let text = carrier.values(of: "baggage").joined(separator: ",")
-    switch Baggage.content(text.utf8.span) {
-    case .nothing:
-      if !ListSyntax.trimmed(text.utf8.span, 0..<text.utf8.count).isEmpty { extraction.refuse(Self.refusal) }
-    case .part(let range): extraction.found(baggage: String(copying: text.utf8.span.extracting(range)))
-    case .members(let members):
-      extraction.found(baggage: String(decoding: members, as: UTF8.self))
-      extraction.refuse(Self.refusal)
-    }
+    if let valid = Baggage.valid(text) { extraction.found(baggage: valid) }
+    if let refusal = Baggage.refusal(text.utf8.span) { extraction.refuse(refusal) }
   }
-
-  private static let refusal = InvalidContext(
-    "baggage",
-    "members that are not valid, or beyond \(Baggage.maximumMembers) members or \(Baggage.maximumBytes) bytes, are left out"
-  )
 }

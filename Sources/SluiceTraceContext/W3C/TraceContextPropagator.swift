@@ -5,12 +5,17 @@ public struct TraceContextPropagator: Propagator {
 
   @inlinable public init() {}
 
-  @inlinable
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
-    guard let value = trace.traceParent?.value else { return }
+    Self.inject(trace.span, of: trace.parent, into: &headers)
+  }
+
+  @inlinable
+  static func inject(_ span: HopSpan, of parent: borrowing ParentContext, into headers: inout some HeaderSink) {
+    guard let trace = span.traceParent else { return }
+    let value = trace.value
     // Who has set traceparent speaks of another trace, to which our state says nothing.
     guard headers.place("traceparent".utf8.span, value.span) else { return }
-    if trace.isContinued, trace.parent.content?.placeState(&headers) == true { return }
+    if span.isContinued, parent.content?.placeState(&headers) == true { return }
     headers.withdraw("tracestate".utf8.span)
   }
 

@@ -12,8 +12,13 @@ final class ControlledRun: Sendable {
   let library: StampedLibrary
   private let lines = Watched((written: 0, isStopping: false))
 
-  /// - Parameter more: further plugins, each with a comma before it.
-  init(more: String = "", socket: String? = nil, swap: String = #"{"probation": {"duration": "30s"}}"#) async throws {
+  /// - Parameters:
+  ///   - more: further plugins, each with a comma before it.
+  ///   - environment: variables of the command besides the usual ones.
+  init(
+    more: String = "", socket: String? = nil, swap: String = #"{"probation": {"duration": "30s"}}"#,
+    environment: [String: String] = [:]
+  ) async throws {
     folder = try TemporaryDirectory()
     self.socket = socket ?? folder.path("c.sock")
     library = try await StampedLibrary.inC()
@@ -23,7 +28,8 @@ final class ControlledRun: Sendable {
         headers: [HeaderLine("x-echo-a", request.headers.first("x-stamp-a") ?? "none")], body: .bytes(Array("ok".utf8)))
     }
     let file = try folder.write(Self.configuration(more, swap: swap), to: "c.json")
-    running = try Tool.start("run", "-q", "-c", file, "--concurrency", "8", "--control", self.socket)
+    running = try Tool.start(
+      "run", "-q", "-c", file, "--concurrency", "8", "--control", self.socket, environment: environment)
     try await waitForSocket()
   }
 

@@ -21,8 +21,8 @@ enum Tool {
       path, arguments, environment: cleared.merging(environment) { $1 }, standardInput: Array(input.utf8))
   }
 
-  static func start(_ arguments: String...) throws -> RunningCommand {
-    try Command(path, arguments, environment: cleared).start()
+  static func start(_ arguments: String..., environment: [String: String] = [:]) throws -> RunningCommand {
+    try Command(path, arguments, environment: cleared.merging(environment) { $1 }).start()
   }
 }
 

@@ -47,7 +47,7 @@ import Testing
 
   @Test func `the loops share the session, on the clock of the hop`() throws {
     var settings = HeadersStage.Settings()
-    settings.hosts.origin = try HTTPURL("http://a.example").origin
+    settings.hosts = HostList(origin: try HTTPURL("http://a.example").origin)
     settings.session = (Array("X-Session-ID".utf8), .rotating(RotatingSessionID(idle: .seconds(60))))
     let stage = HeadersStage(settings)
     let sender = Sender(stage)

@@ -69,6 +69,11 @@ import Testing
     #expect(reading.warnings.count == warnings)
   }
 
+  @Test(arguments: [("shop", "shop"), (" shop\t", "shop"), ("", nil), (" ", nil)] as [(String, String?)])
+  func `OTEL_SERVICE_NAME is a name without blanks at its ends`(value: String, name: String?) {
+    #expect(TelemetryEnvironment(read: { ["OTEL_SERVICE_NAME": value][$0] }, warn: { _ in }).serviceName == name)
+  }
+
   @Test func `without variables nothing is asked for`() {
     let reading = Self.read([:])
     #expect(reading.propagators == nil && reading.sampler == nil && !reading.isDisabled && reading.warnings.isEmpty)

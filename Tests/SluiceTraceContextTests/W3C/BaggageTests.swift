@@ -8,7 +8,7 @@ import Testing
 
   private static func content(_ bytes: [UInt8]) -> String? {
     switch Baggage.content(bytes.span) {
-    case .nothing: nil
+    case .nothing, .beyondLimits: nil
     case .part(let range): String(decoding: bytes[range], as: UTF8.self)
     case .members(let members): String(decoding: members, as: UTF8.self)
     }
@@ -34,16 +34,29 @@ import Testing
     #expect(Self.content(text) == content)
   }
 
-  @Test func `the sixty-fifth member is left out`() {
-    #expect(Self.content(Self.members(65)) == Self.members(64))
+  @Test func `A4: the sixty-fifth valid member costs all, an invalid one none`() {
+    #expect(Self.content(Self.members(65)) == nil)
+    #expect(Self.content(Self.members(64) + ",,=,") == Self.members(64))
+    #expect(Self.content("=," + Self.members(65)) == nil)
+    #expect(Baggage.content(Self.members(65).utf8.span) == .beyondLimits)
   }
 
-  @Test func `8192 bytes are passed on whole, and one more costs the last member`() {
+  @Test func `A4: 8192 bytes are passed on whole, and one more costs all`() {
     let first = "a=" + String(repeating: "x", count: 4000)
     let fits = "b=" + String(repeating: "y", count: 8192 - first.count - 3)
     #expect(Self.content(first + "," + fits)?.utf8.count == 8192)
-    #expect(Self.content(first + "," + fits + "y") == first)
-    #expect(Self.content(String(repeating: "k", count: 8192) + "=v") == nil)
+    #expect(Self.content(first + "," + fits + "y") == nil)
+    #expect(Self.content("=," + first + "," + fits)?.utf8.count == 8192)
+    #expect(Self.content("=," + first + "," + fits + "y") == nil)
+    #expect(Baggage.content((String(repeating: "k", count: 8192) + "=v").utf8.span) == .beyondLimits)
+  }
+
+  @Test func `what is missing is said, and why`() {
+    #expect(Baggage.refusal("a=1".utf8.span) == nil)
+    #expect(Baggage.refusal(" ".utf8.span) == nil)
+    #expect(Baggage.refusal("=".utf8.span)?.reason == "none of its members is valid")
+    #expect(Baggage.refusal("a=1,=".utf8.span)?.reason == "members that are not valid are left out")
+    #expect(Baggage.refusal(Self.members(65).utf8.span)?.reason.hasPrefix("it has more than 64 members") == true)
   }
 
   @Test func `blanks don't count where the members alone fit`() {

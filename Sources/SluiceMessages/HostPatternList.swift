@@ -1,0 +1,38 @@
+/// Host patterns in order, laid out so that a URL is held against all of them without counting a reference.
+public struct HostPatternList: Sendable {
+  private struct Entry: Sendable {
+    let rule: HostPattern.Rule
+    /// Where the host of the pattern stands in ``hosts``.
+    let host: Range<Int>
+  }
+
+  private var entries: [Entry] = []
+  private var hosts: [UInt8] = []
+
+  public init() {}
+
+  public mutating func append(_ pattern: HostPattern) { append(pattern.rule, pattern.host) }
+
+  /// Adds one origin exactly, scheme and port included.
+  public mutating func append(_ origin: Origin) {
+    append(HostPattern.Rule(scheme: origin.scheme, kind: .exact, port: origin.port), origin.host)
+  }
+
+  /// The position of the first pattern that matches the origin of the URL, in the order in which they were added.
+  public func firstIndex(matching url: borrowing HTTPURL) -> Int? { firstIndex(url.parts.origin) }
+
+  private func firstIndex(_ origin: borrowing Origin) -> Int? {
+    let hosts = hosts.span
+    for index in entries.indices {
+      let host = entries[index].host
+      if entries[index].rule.matches(origin, hosts.extracting(host)) { return index }
+    }
+    return nil
+  }
+
+  private mutating func append(_ rule: HostPattern.Rule, _ host: String) {
+    let start = hosts.count
+    hosts.append(contentsOf: host.utf8)
+    entries.append(Entry(rule: rule, host: start..<hosts.count))
+  }
+}

@@ -1,0 +1,22 @@
+import Sluice
+import SluiceJSON
+import Testing
+
+/// Whose metrics they are; what the environment says of it is tested with the command.
+@Suite struct ServiceNameTests {
+  @Test func `the name of the service stands in the document and in target_info, escaped`() async throws {
+    let engine = try Engine(Configuration(text: Array(##"{"serviceName": "the \"shop\""}"##.utf8)))
+    #expect(engine.metricsDocument()["resource"] == ["service.name": "the \"shop\""])
+    let lines = engine.prometheusText().split(separator: "\n")
+    #expect(lines.contains(##"target_info{service_name="the \"shop\""} 1"##))
+    #expect(lines.contains("# TYPE target_info gauge"))
+    await engine.shutdown()
+  }
+
+  @Test func `without a name there is neither`() async throws {
+    let engine = try Engine(Configuration())
+    #expect(engine.metricsDocument()["resource"] == nil)
+    #expect(!engine.prometheusText().contains("target_info"))
+    await engine.shutdown()
+  }
+}
