@@ -2,9 +2,10 @@ import CBareLoop
 import Dispatch
 import Sluice
 
-/// What the built-in `headers` costs a hop that gets traceparent, tracestate, baggage and a request id: the time and the allocations
-/// between two stages of this program that stand before and after it, less what the two cost by themselves. Beside it, what the
-/// caller's context costs once, when it is made of the headers of a request: it is checked there and not in the hop.
+/// What the built-in `headers` costs a hop that gets traceparent, baggage and a request id, and one that gets tracestate too: the
+/// time and the allocations between two stages of this program that stand before and after it, less what the two cost by
+/// themselves. Beside it, what the caller's context costs once, when it is made of the headers of a request: it is checked there
+/// and not in the hop.
 struct HeadersCost {
   static let name = "headers"
 
@@ -20,19 +21,24 @@ struct HeadersCost {
 
   func report() throws {
     print("\(plan.url): \(plan.rounds) rounds of \(plan.requests) requests, \(plan.connections) at a time")
-    var costs: [Double] = []
-    var allocations: [Double] = []
+    let parents = [("headers", StageWindow.parent), ("with tracestate", StageWindow.parentWithState)]
+    var costs = parents.map { _ in [Double]() }
+    var allocations = costs
     for round in 0...plan.rounds {
-      let bare = try without.median(requests: plan.requests)
-      let full = try with.median(requests: plan.requests)
-      // The first has what is done once.
-      guard round > 0 else { continue }
-      costs.append(full.nanoseconds - bare.nanoseconds)
-      allocations.append(full.allocations - bare.allocations)
+      for (index, parent) in parents.enumerated() {
+        let bare = try without.median(requests: plan.requests, below: parent.1)
+        let full = try with.median(requests: plan.requests, below: parent.1)
+        // The first has what is done once.
+        guard round > 0 else { continue }
+        costs[index].append(full.nanoseconds - bare.nanoseconds)
+        allocations[index].append(full.allocations - bare.allocations)
+      }
     }
-    print(
-      "headers: \(Spread(costs).text(digits: 0)) ns per hop, \(Spread(allocations).text(digits: 2)) allocations per hop"
-    )
+    for (index, parent) in parents.enumerated() {
+      print(
+        "\(parent.0): \(Spread(costs[index]).text(digits: 0)) ns per hop,"
+          + " \(Spread(allocations[index]).text(digits: 2)) allocations per hop")
+    }
     let contexts = (0..<plan.rounds).map { _ in Self.costOfContext() }
     print(
       "context: \(Spread(contexts.map(\.nanoseconds)).text(digits: 0)) ns and"
@@ -43,7 +49,8 @@ struct HeadersCost {
   private static func costOfContext() -> (nanoseconds: Double, allocations: Double) {
     let count = 10_000
     let (trace, state, baggage) = (
-      StageWindow.parent.traceparent, StageWindow.parent.tracestate, StageWindow.parent.baggage
+      StageWindow.parentWithState.traceparent, StageWindow.parentWithState.tracestate,
+      StageWindow.parentWithState.baggage
     )
     var isThere = true
     let allocations = bench_thread_allocations()
@@ -70,6 +77,7 @@ private final class StageWindow: @unchecked Sendable {
   private var failed = 0
   private var toStart = 0
   private var running = 0
+  private var parent = ParentContext()
   private let connections: Int
   private var engine: Engine?
   private let request: Request
@@ -101,12 +109,13 @@ private final class StageWindow: @unchecked Sendable {
   }
 
   /// The middle one of the hops: what interrupts a few of them does not count.
-  func median(requests: Int) throws -> (nanoseconds: Double, allocations: Double) {
+  func median(requests: Int, below parent: ParentContext) throws -> (nanoseconds: Double, allocations: Double) {
     times.removeAll(keepingCapacity: true)
     allocations.removeAll(keepingCapacity: true)
     times.reserveCapacity(requests)
     allocations.reserveCapacity(requests)
     toStart = requests
+    self.parent = parent
     // On the loop, so that each further request is submitted where it runs.
     engine?.submit(request) { [self] _ in
       for _ in 0..<min(connections, requests) { startNext() }
@@ -119,7 +128,7 @@ private final class StageWindow: @unchecked Sendable {
   private func startNext() {
     toStart -= 1
     running += 1
-    engine?.submit(request, parent: Self.parent) { [self] result in
+    engine?.submit(request, parent: parent) { [self] result in
       running -= 1
       if result.error != nil { failed += 1 }
       if toStart > 0 { startNext() } else if running == 0 { done.signal() }
@@ -127,10 +136,15 @@ private final class StageWindow: @unchecked Sendable {
   }
 
   /// Read from headers, as a server has it: its strings are of this run and not of the program's text.
-  static let parent = Propagators.standard.extract(
-    from: [
-      "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "tracestate": "vendor=opaque",
-      "baggage": "user=alice,tier=gold;p=1",
-    ] as HeaderFields
-  ).parent
+  static let parent = made(of: [
+    "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "baggage": "user=alice,tier=gold;p=1",
+  ])
+  static let parentWithState = made(of: [
+    "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "tracestate": "vendor=opaque",
+    "baggage": "user=alice,tier=gold;p=1",
+  ])
+
+  private static func made(of headers: HeaderFields) -> ParentContext {
+    Propagators.standard.extract(from: headers).parent
+  }
 }
