@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func `F5: a library in Swift is swapped as one in C is`() async throws {
-    let library = try StampedLibrary(FileTree.read(BuiltProducts.library("swift-stamps")))
+    let library = try StampedLibrary.inSwift()
     let run = try await DevRun("--listen", "0") { try library.install(1, at: $0.path("a.so")) }
     let address = try await run.start()
     for number in 2...4 {
