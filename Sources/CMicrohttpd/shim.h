@@ -12,6 +12,8 @@ typedef struct {
   MHD_AccessHandlerCallback on_request;
   void *(*on_target)(void *context, const char *target, struct MHD_Connection *connection);
   MHD_RequestCompletedCallback on_completed;
+  /// NULL where nobody wants to know.
+  MHD_NotifyConnectionCallback on_connection;
 } sluice_mhd_options;
 
 /// Makes a daemon without threads that accepts from a socket which is already listening; on success it owns the
@@ -28,6 +30,7 @@ static inline struct MHD_Daemon *sluice_mhd_start(const sluice_mhd_options *opti
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory_bytes,
       MHD_OPTION_URI_LOG_CALLBACK, options->on_target, options->context,
       MHD_OPTION_NOTIFY_COMPLETED, options->on_completed, options->context,
+      MHD_OPTION_NOTIFY_CONNECTION, options->on_connection, options->context,
       MHD_OPTION_END);
 }
 

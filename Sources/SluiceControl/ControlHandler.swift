@@ -5,11 +5,21 @@ import SluiceServer
 /// From HTTP to commands and back.
 struct ControlHandler: Sendable {
   static let maxBodyBytes = 1 << 20
+  static let maxConnections = 64
+  private static let maxTargetBytes = 8 << 10
+  private static let maxFieldBytes = 32 << 10
+  /// More than the limits above: what does not fit here is answered by libmicrohttpd, in words of its own.
+  static let connectionMemoryBytes = 256 << 10
 
   static let tooLarge = answer(
     ControlError(
       .tooLarge, "the request has more than \(maxBodyBytes) bytes",
       advice: "name a configuration by its path in place of sending it"), 413)
+
+  static let crowded = answer(
+    ControlError(
+      .crowded, "\(maxConnections) commands are under way", advice: "wait for one of them, or look at the status again"),
+    503)
 
   private let commands: ControlCommands
 
@@ -22,6 +32,7 @@ struct ControlHandler: Sendable {
         ControlError(.forbidden, "only the user that runs the engine may control it", advice: "run it as that user"),
         403)
     }
+    if let refusal = Self.refusal(ofHead: request) { return refusal }
     guard let command = ControlCommands.all.first(where: { $0.path == request.path }) else {
       let paths = ControlCommands.all.map { "\($0.method) \($0.path)" }.joined(separator: ", ")
       return Self.answer(
@@ -46,6 +57,17 @@ struct ControlHandler: Sendable {
           })
       }
     }
+  }
+
+  private static func refusal(ofHead request: ServerRequest) -> ServerResponse? {
+    guard request.target.utf8.count <= maxTargetBytes else {
+      return answer(ControlError(.tooLarge, "the target has more than \(maxTargetBytes) bytes"), 414)
+    }
+    let fields = request.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+    guard fields <= maxFieldBytes else {
+      return answer(ControlError(.tooLarge, "the header fields have more than \(maxFieldBytes) bytes"), 431)
+    }
+    return nil
   }
 
   private static func result(

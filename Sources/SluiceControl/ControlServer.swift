@@ -31,6 +31,9 @@ public final class ControlServer: Sendable {
     options.workers = 1
     options.maxBodyBytes = ControlHandler.maxBodyBytes
     options.bodyRefusal = { _ in ControlHandler.tooLarge }
+    options.maxConnections = ControlHandler.maxConnections
+    options.crowdRefusal = ControlHandler.crowded
+    options.connectionMemoryBytes = ControlHandler.connectionMemoryBytes
     options.idleTimeout = .seconds(30)
     options.backlog = 128
     do { server = try EmbeddedServer(on: .unix(path: path), options: options) { handler.respond(to: $0) } } catch {

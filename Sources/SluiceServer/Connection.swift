@@ -7,6 +7,10 @@ import Glibc
 struct Connection: @unchecked Sendable {
   let pointer: OpaquePointer
 
+  /// Of use while it is open.
+  var id: OpenConnections.ID { UInt(bitPattern: pointer) }
+  var descriptor: Int32 { sluice_mhd_descriptor(pointer) }
+
   func lines(_ kind: MHD_ValueKind) -> [HeaderLine] {
     var lines: [HeaderLine] = []
     withUnsafeMutablePointer(to: &lines) { lines in
@@ -38,7 +42,7 @@ struct Connection: @unchecked Sendable {
   var peerUser: UInt32? {
     guard let address = sluice_mhd_peer(pointer), Int32(address.pointee.sa_family) == AF_UNIX else { return nil }
     var peer = sluice_socket_peer()
-    return sluice_socket_peer_of(sluice_mhd_descriptor(pointer), &peer) == 1 ? peer.user : nil
+    return sluice_socket_peer_of(descriptor, &peer) == 1 ? peer.user : nil
   }
 
   private static func bytes(_ start: UnsafePointer<CChar>?, _ count: Int) -> [UInt8] {

@@ -6,18 +6,22 @@ struct Daemon {
   /// Readable when there is something to do; closed with the daemon.
   let epollDescriptor: Int32
 
+  /// Connections that were sent away and are not closed yet come on top of the limit.
+  private static let connectionSlack = 32
+
   /// Takes the descriptor over when it succeeds. The dispatcher must outlive the daemon.
   init?(accepting descriptor: Int32, _ options: ServerOptions, _ dispatcher: RequestDispatcher) {
     var settings = sluice_mhd_options(
       listening_socket: descriptor,
-      // The library's own default would be FD_SETSIZE; the descriptor limit is the one that counts.
-      connection_limit: 1_000_000,
+      // The library's own default would be FD_SETSIZE; without a limit of ours that of descriptors is the one that counts.
+      connection_limit: options.maxConnections.map { UInt32(clamping: max(1, $0) + Self.connectionSlack) } ?? 1_000_000,
       idle_timeout_seconds: UInt32(clamping: options.idleTimeout.components.seconds),
       connection_memory_bytes: options.connectionMemoryBytes,
       context: Unmanaged.passUnretained(dispatcher).toOpaque(),
       on_request: RequestCallbacks.request,
       on_target: RequestCallbacks.target,
-      on_completed: RequestCallbacks.completed)
+      on_completed: RequestCallbacks.completed,
+      on_connection: options.maxConnections == nil ? nil : RequestCallbacks.connection)
     guard let daemon = sluice_mhd_start(&settings) else { return nil }
     pointer = daemon
     epollDescriptor = sluice_mhd_epoll(daemon)

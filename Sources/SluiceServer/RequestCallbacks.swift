@@ -26,9 +26,20 @@ enum RequestCallbacks {
     return dispatcher.advance(request, on: Connection(pointer: connection), with: piece)
   }
 
-  static let completed: MHD_RequestCompletedCallback = { _, _, slot, _ in
+  static let completed: MHD_RequestCompletedCallback = { context, connection, slot, _ in
     guard let state = slot?.pointee else { return }
     Unmanaged<IncomingRequest>.fromOpaque(state).release()
     slot?.pointee = nil
+    guard let context, let connection else { return }
+    Unmanaged<RequestDispatcher>.fromOpaque(context).takeUnretainedValue().end(on: Connection(pointer: connection))
+  }
+
+  static let connection: MHD_NotifyConnectionCallback = { context, connection, _, event in
+    guard let context, let connection else { return }
+    let dispatcher = Unmanaged<RequestDispatcher>.fromOpaque(context).takeUnretainedValue()
+    switch event {
+    case .CONNECTION_NOTIFY_STARTED: dispatcher.opened(Connection(pointer: connection))
+    default: dispatcher.closed(Connection(pointer: connection))
+    }
   }
 }

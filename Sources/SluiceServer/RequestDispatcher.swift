@@ -1,4 +1,6 @@
 import CMicrohttpd
+import Glibc
+import SluiceLocks
 
 /// Brings each request from its first header to its answer.
 final class RequestDispatcher: Sendable {
@@ -6,12 +8,17 @@ final class RequestDispatcher: Sendable {
   private let handler: EmbeddedServer.Handler
   private let maxBodyBytes: Int
   private let bodyRefusal: @Sendable (Int) -> ServerResponse
+  private let crowdRefusal: ServerResponse
+  /// Nil without a limit.
+  private let connections: Locked<OpenConnections>?
 
   init(handler: @escaping EmbeddedServer.Handler, _ options: ServerOptions, parking: ConnectionParking) {
     self.parking = parking
     self.handler = handler
     maxBodyBytes = options.maxBodyBytes
     bodyRefusal = options.bodyRefusal
+    crowdRefusal = options.crowdRefusal
+    connections = options.maxConnections.map { Locked(OpenConnections(limit: $0)) }
   }
 
   /// Called with headers, then per piece of the body, then with an empty piece, and once more after parking.
@@ -40,6 +47,7 @@ final class RequestDispatcher: Sendable {
   }
 
   private func answer(_ request: IncomingRequest, on connection: Connection) -> MHD_Result {
+    guard connections?.withLock({ $0.begin(connection.id) }) ?? true else { return send(crowdRefusal, on: connection) }
     let response = handler(request.finish(on: connection))
     guard case .deferred(let start) = response.form else { return send(response, on: connection) }
     guard let ticket = parking.park(connection) else { return .NO }
@@ -51,6 +59,17 @@ final class RequestDispatcher: Sendable {
   private func refuseBody(on connection: Connection) -> MHD_Result {
     send(bodyRefusal(maxBodyBytes), on: connection)
   }
+
+  /// The answer to its request was sent, or given up.
+  func end(on connection: Connection) { connections?.withLock { $0.end(connection.id) } }
+
+  /// Sends another one away where there are too many. libmicrohttpd closes that as one whose client has gone.
+  func opened(_ connection: Connection) {
+    let leaving = connections?.withLock { $0.open(connection.id, descriptor: connection.descriptor) }
+    if let leaving { shutdown(leaving, Int32(SHUT_RDWR)) }
+  }
+
+  func closed(_ connection: Connection) { connections?.withLock { $0.close(connection.id) } }
 
   /// `.NO` makes libmicrohttpd close the connection.
   private func send(_ response: ServerResponse, on connection: Connection) -> MHD_Result {

@@ -12,6 +12,11 @@ public struct ServerOptions: Sendable {
   public var bodyRefusal: @Sendable (Int) -> ServerResponse = {
     .text("the request body is larger than \($0) bytes\n", status: 413)
   }
+  /// So many connections for each worker, at least 1; nil for no limit. One more closes the one that was idle for the longest, and where
+  /// none is idle its request is answered with ``crowdRefusal``.
+  public var maxConnections: Int?
+  /// What a request is answered with when all connections are busy.
+  public var crowdRefusal: ServerResponse = .text("too many requests are being answered\n", status: 503)
   /// Connections that the kernel completes before a worker takes them.
   public var backlog: Int32 = 4096
 

@@ -93,6 +93,25 @@ import Testing
     #expect(try await run.end().documents.map(\.stamp) == [1])
   }
 
+  @Test func `a crowd of idle clients takes few of the engine's descriptors, and ctl goes on`() async throws {
+    let run = try await ControlledRun()
+    try await run.request()
+    #expect(try await run.status()["snapshot"]?.integer == 1)
+    let facts = ProcessFacts(of: run.running.processID)
+    let before = facts.openDescriptorCount
+    let crowd = try (0..<500).map { _ in try StreamSocket.connect(unixSocket: run.socket) }
+    #expect(try await run.status()["snapshot"]?.integer == 1, "while they are there")
+    // Those that were sent away all are: 64 stay, and what serves meanwhile.
+    for client in crowd.dropLast(64) { #expect(try client.read().isEmpty) }
+    #expect(facts.openDescriptorCount <= before + 64 + 16, "\(before)")
+    try await run.request()
+    for client in crowd { client.close() }
+    let path = run.folder.path("a.so")
+    try run.library.install(2, at: path)
+    #expect(try await run.ctl("swap").status == 0)
+    #expect(try await run.end().status == 0)
+  }
+
   @Test func `metrics come as tables, as JSON and for Prometheus`() async throws {
     let run = try await ControlledRun()
     try await run.request()

@@ -19,6 +19,40 @@ import Testing
     """
   }
 
+  @Test func `F5: what a supervisor that was killed leaves is removed by the next one, and nothing of one that lives`()
+    async throws
+  {
+    let library = try await StampedLibrary.inC()
+    let folder = try TemporaryDirectory()
+    try library.install(1, at: folder.path("a.so"))
+    let temporary = try folder.makeFolder("tmp")
+    let file = try folder.write(DevRun.configuration("http://127.0.0.1:9"), to: "c.json")
+    func folders() -> Set<String> { Set(FileTree.names(in: temporary).filter { $0.hasPrefix("sluice-dev-") }) }
+    func start() async throws -> RunningCommand {
+      let running = try Command(
+        Tool.path, ["dev", "--json", "-c", file], environment: DevRun.environment(folder, temporary: temporary)
+      ).start()
+      try await running.waitForOutput(containing: "\"started\"")
+      return running
+    }
+    let killed = try await start()
+    let left = folders()
+    #expect(left.count == 1)
+    killed.send(signal: SIGKILL)
+    _ = try await killed.wait(upTo: Patience.limit)
+    #expect(folders() == left, "nobody is there to remove it")
+    let second = try await start()
+    let own = folders()
+    #expect(own.count == 1 && own.isDisjoint(with: left))
+    let third = try await start()
+    #expect(folders().count == 2 && folders().isSuperset(of: own))
+    for running in [third, second] {
+      running.send(signal: SIGINT)
+      #expect(try await running.wait(upTo: Patience.limit).status == 130)
+    }
+    #expect(folders().isEmpty)
+  }
+
   @Test func `F5: a build that crashes takes only the engine along, which goes on with the one before`() async throws {
     let (good, bad, mended) = (
       try await Self.compile(1, crashes: false), try await Self.compile(2, crashes: true),

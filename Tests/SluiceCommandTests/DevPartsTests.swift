@@ -125,6 +125,66 @@ import Testing
     #expect(ledger.note(at: .seconds(101), goesBack: true, wasReady: false) == .restart, "other builds")
   }
 
+  // MARK: The folder for files
+
+  @Test func `a folder goes with its session; one that was left goes with the next, and nothing else does`() throws {
+    let base = try TemporaryDirectory()
+    func names() -> Set<String> { Set(FileTree.names(in: base.path)) }
+    var living: SourceFolder? = try SourceFolder(in: base.path)
+    let live = try #require(living?.path.split(separator: "/").last.map { String($0) })
+    _ = try living?.write([1], as: "a.so")
+    // As a session that was killed leaves it.
+    try base.makeFolder("sluice-dev-killed")
+    for name in ["a.so", "crash-1"] { try base.write("x", to: "sluice-dev-killed/\(name)") }
+    // What looks like one, and is not.
+    let precious = try base.makeFolder("precious")
+    try base.write("x", to: "precious/file")
+    symlink(precious, base.path("sluice-dev-linked"))
+    try base.write("x", to: "sluice-dev-abfile")
+    try base.makeFolder("sluice-dev-long-name")
+    try base.makeFolder("sluice-dev-shared", mode: 0o755)
+    chmod(base.path("sluice-dev-shared"), 0o755)
+    try base.makeFolder("sluice-dev-deeper")
+    try base.makeFolder("sluice-dev-deeper/folder")
+    let others = names().subtracting(["sluice-dev-killed"])
+    do {
+      let second = try SourceFolder(in: base.path)
+      let own = try #require(second.path.split(separator: "/").last.map { String($0) })
+      #expect(names() == others.union([own]))
+      #expect(FileTree.exists(base.path("\(live)/a.so")) && FileTree.exists(base.path("precious/file")))
+    }
+    #expect(names() == others)
+    living = nil
+    #expect(names() == others.subtracting([live]))
+  }
+
+  @Test(.enabled(if: geteuid() == 0)) func `a folder that is another user's stays`() throws {
+    let base = try TemporaryDirectory()
+    let other = try base.makeFolder("sluice-dev-others")
+    chown(other, 65534, 65534)
+    do { _ = try SourceFolder(in: base.path) }
+    #expect(FileTree.names(in: base.path) == ["sluice-dev-others"])
+  }
+
+  @Test func `folders that are made all at once stay, each with its own session`() async throws {
+    let base = try TemporaryDirectory()
+    let path = base.path
+    let held = Watched(0)
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<16 {
+        group.addTask {
+          let folder = try SourceFolder(in: path)
+          held.update { $0 += 1 }
+          try await held.wait { $0 == 16 }
+          #expect(FileTree.exists(folder.path))
+          _ = try folder.write([1], as: "a.so")
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(FileTree.names(in: base.path).isEmpty)
+  }
+
   // MARK: Good builds
 
   @Test func `the newest build that did no harm is gone back to, and the last one is kept`() {

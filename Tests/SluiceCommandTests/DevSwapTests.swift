@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func `F5: a library in Swift is swapped as one in C is`() async throws {
-    let library = try StampedLibrary(FileTree.read(BuiltProducts.library("swift-stamps")))
+    let library = try StampedLibrary.inSwift()
     let run = try await DevRun("--listen", "0") { try library.install(1, at: $0.path("a.so")) }
     let address = try await run.start()
     for number in 2...4 {
@@ -111,6 +111,64 @@ import Testing
     start.copyMemory(from: build, byteCount: build.count)
     munmap(start, build.count)
     try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "2")
+    try await run.end()
+  }
+
+  /// At its own pace, and so with `SLUICE_SOAK=1`: as gold does it, over two seconds; closed at the end, or before anything
+  /// is in it.
+  @Test(.enabled(if: Tool.isSoak), arguments: [false, true])
+  func `F5: a writer that sets the size first and fills the file over two seconds is waited for`(_ isMapped: Bool)
+    async throws
+  {
+    let (run, library) = try await DevRun.stamped("--listen", "0")
+    let address = try await run.start()
+    let build = library.build(2)
+    // A new file at the path, as linkers make it.
+    unlink(run.library)
+    let descriptor = open(run.library, O_RDWR | O_CREAT | O_CLOEXEC, 0o755)
+    try #require(descriptor >= 0 && ftruncate(descriptor, build.count) == 0)
+    let mapping = mmap(nil, build.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+    let start = try #require(mapping == MAP_FAILED ? nil : mapping)
+    if isMapped { close(descriptor) }
+    let (began, pieces) = (ContinuousClock.now, 40)
+    for piece in 0..<pieces {
+      let range = build.count * piece / pieces..<build.count * (piece + 1) / pieces
+      if isMapped {
+        start.advanced(by: range.lowerBound).copyMemory(from: Array(build[range]), byteCount: range.count)
+      } else {
+        #expect(pwrite(descriptor, Array(build[range]), range.count, off_t(range.lowerBound)) == range.count)
+      }
+      #expect(try await run.stamp(at: address) == "1", "after piece \(piece)")
+      try await Task.sleep(until: began + .milliseconds(50 * (piece + 1)))
+    }
+    munmap(start, build.count)
+    if !isMapped { close(descriptor) }
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "2")
+    #expect(run.count("swapped") == 1 && run.count("refused") <= 3, "no storm: \(run.running.outputSoFar)")
+    try await run.end()
+  }
+
+  /// At its own pace, and so with `SLUICE_SOAK=1`.
+  @Test(.enabled(if: Tool.isSoak))
+  func `F5: a thousand touches a second for five seconds make no storm, and what comes then is taken`() async throws {
+    let (run, library) = try await DevRun.stamped("--listen", "0")
+    let address = try await run.start()
+    let began = ContinuousClock.now
+    for number in 0..<5000 {
+      let descriptor = open(run.library, O_WRONLY | O_CLOEXEC)
+      close(descriptor)
+      utimensat(AT_FDCWD, run.library, nil, 0)
+      if number % 500 == 0 { #expect(try await run.stamp(at: address) == "1") }
+      try await Task.sleep(until: began + .milliseconds(number + 1))
+    }
+    let took = ContinuousClock.now - began
+    #expect(run.count("unchanged") <= 1 && run.count("changed") == 0 && run.count("refused") == 0)
+    try library.install(2, at: run.library)
+    try await run.next("swapped")
+    #expect(run.count("swapped") == 1 && run.count("changed") == 1 && run.count("refused") == 0, "in \(took)")
+    #expect(run.count("unchanged") <= 2, "said once for each content: \(run.running.outputSoFar)")
     #expect(try await run.stamp(at: address) == "2")
     try await run.end()
   }

@@ -145,6 +145,71 @@ import Testing
     for client in silent { #expect(try client.read().isEmpty) }
   }
 
+  @Test func `a crowd of idle clients is bounded, keeps nobody from asking, and ends without a trace`() async throws {
+    let crowd = try (0..<300).map { _ in try StreamSocket.connect(unixSocket: control.path) }
+    #expect(try await ask("GET", "/v1/status").response.status == 200)
+    // All but as many as there may be were sent away.
+    for client in crowd.dropLast(64) { #expect(try client.read().isEmpty) }
+    for client in crowd { client.close() }
+    for _ in 0..<100 { #expect(try await ask("GET", "/v1/status").response.status == 200) }
+    await end()
+  }
+
+  @Test func `with as many commands under way as there may be, one more gets a document that says so`() async throws {
+    let (started, isOpen) = (Watched(0), Watched(false))
+    engine.setNotificationHandler { _, _ in
+      started.update { $0 += 1 }
+      _ = try? await isOpen.wait { $0 }
+      return .newData
+    }
+    let body = #"{"topic": "a", "deadline": "1h"}"#
+    let busy = try (0..<64).map { _ in
+      let client = try RawClient(unixSocket: control.path)
+      try client.send("POST /v1/notify HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
+      return client
+    }
+    try await started.wait(for: "64 commands") { $0 == 64 }
+    for _ in 0..<3 {
+      let (response, document) = try await ask("GET", "/v1/status")
+      #expect(response.status == 503 && document["error"]?["code"]?.string == "crowded", "\(response.bodyText)")
+    }
+    isOpen.update { $0 = true }
+    for client in busy {
+      #expect(try JSONValue(parsing: client.readResponse().body)["outcome"]?.string == "new-data")
+    }
+    #expect(try await ask("GET", "/v1/status").response.status == 200)
+    await end()
+  }
+
+  @Test(arguments: [8 << 10, 100 << 10]) func `a head that is too long gets a document that says so`(_ count: Int)
+    async throws
+  {
+    let long = String(repeating: "a", count: count)
+    let (target, refusedTarget) = try await ask("GET", "/\(long)")
+    #expect(target.status == 414 && refusedTarget["error"]?["code"]?.string == "too_large", "\(target.bodyText)")
+    let (field, refusedField) = try await ask(
+      "GET", "/v1/status", headers: (0..<4).map { "X-\($0): \(long.prefix(count / 4))" })
+    #expect(field.status == (count > 32 << 10 ? 431 : 200), "\(field.bodyText)")
+    #expect(refusedField["error"]?["code"]?.string == (count > 32 << 10 ? "too_large" : nil))
+    await end()
+  }
+
+  /// libmicrohttpd answers these itself, before anybody of ours sees them.
+  @Test(arguments: [
+    (["GET /v1/status"], 400), (["GET /v1/status HTTP/1.1", "no colon"], 400), (["GET /v1/status HTTP/9.9"], 505),
+    (["POST /v1/swap HTTP/1.1", "Content-Length: -1"], 400),
+  ])
+  func `what is no HTTP is refused, is the end of its connection, and of no other`(_ lines: [String], _ status: Int)
+    async throws
+  {
+    let client = try RawClient(unixSocket: control.path)
+    try client.send((lines + ["", ""]).joined(separator: "\r\n"))
+    #expect(try client.readHead().status == status)
+    _ = try client.readToEnd()
+    #expect(try await ask("GET", "/v1/status").response.status == 200)
+    await end()
+  }
+
   @Test func `C5: a notification that no plugin takes goes to the program, or is passed on`() async throws {
     let passed = try await ask("POST", "/v1/notify", #"{"topic": "news"}"#).document
     #expect(passed["outcome"]?.string == "not-taken" && passed["taker"] == nil)

@@ -23,12 +23,16 @@ struct ProbationRule: Sendable {
   private static let factor = 2.0
   private static let allowance = 0.05
 
-  /// Why the new snapshot is worse; nil where it is not, or nothing can be said yet.
+  /// Why the new snapshot is worse, with all that is: transactions fail because of what their stages do. Nil where it is not,
+  /// or nothing can be said yet.
   func breach(_ new: Sample, against old: Sample) -> String? {
     guard new.ended >= UInt64(floor) else { return nil }
-    return Self.breach("of its transactions failed", new.failed, new, old.failed, old)
-      ?? Self.breach("calls for a transaction missed their deadline", new.timeouts, new, old.timeouts, old)
-      ?? Self.breach("rules for a transaction were broken", new.violations, new, old.violations, old)
+    let breaches = [
+      Self.breach("of its transactions failed", new.failed, new, old.failed, old),
+      Self.breach("calls for a transaction missed their deadline", new.timeouts, new, old.timeouts, old),
+      Self.breach("rules for a transaction were broken", new.violations, new, old.violations, old),
+    ].compactMap(\.self)
+    return breaches.isEmpty ? nil : breaches.joined(separator: "; ") + "; after \(new.ended) transactions"
   }
 
   private static func breach(
@@ -37,7 +41,7 @@ struct ProbationRule: Sendable {
     let share = Double(newCount) / Double(max(new.ended, 1))
     let before = Double(oldCount) / Double(max(old.ended, 1))
     guard share > before * factor + allowance else { return nil }
-    return "\(percent(share)) \(what), \(percent(before)) on the snapshot before, after \(new.ended) transactions"
+    return "\(percent(share)) \(what), \(percent(before)) on the snapshot before"
   }
 
   private static func percent(_ share: Double) -> String {

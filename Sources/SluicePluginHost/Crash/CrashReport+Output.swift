@@ -6,13 +6,20 @@ extension CrashReport {
   ///
   /// - Parameter secrets: text that is taken out, for instance the strings of the configuration; such a message may quote them.
   public mutating func addOutput(_ bytes: some Collection<UInt8>, hiding secrets: [String] = []) {
-    let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-    guard let line = lines.last(where: { line in Self.marks.contains { line.contains($0) } }) else { return }
-    var text = String(line.unicodeScalars.filter { $0.properties.generalCategory != .control }.map(Character.init))
+    guard var text = Self.runtimeMessage(in: bytes) else { return }
     for secret in secrets.sorted(by: { $0.utf8.count > $1.utf8.count }) where !secret.isEmpty {
       text = text.replacing(secret, with: "…")
     }
     message = String(text.prefix(Self.longestMessageBytes))
+  }
+
+  /// The last line of these that a runtime writes about a crash; Swift's has a list of addresses behind it. Without control characters.
+  static func runtimeMessage(in bytes: some Collection<UInt8>) -> String? {
+    let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+    let line = lines.last { line in marks.contains { line.contains($0) } }
+    return line.map { line in
+      String(line.unicodeScalars.filter { $0.properties.generalCategory != .control }.map(Character.init))
+    }
   }
 
   private static let marks = [

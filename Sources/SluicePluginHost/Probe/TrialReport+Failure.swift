@@ -53,8 +53,9 @@ extension TrialReport {
 
   private var place: String { step ?? "before anything was tried" }
 
-  /// The last of what it wrote, where that was something.
+  /// What a runtime said about the crash, or else the last of what it wrote, where that was something.
   private var said: String? {
+    if let message = CrashReport.runtimeMessage(in: errorOutput.tail) { return String(message.prefix(400)) }
     let bytes = errorOutput.tail.isEmpty ? output.tail : errorOutput.tail
     let text = String(decoding: bytes, as: UTF8.self)
     let lines = text.split(whereSeparator: \.isNewline).suffix(3).map { line in

@@ -4,7 +4,8 @@ import SluiceJSON
 /// What comes out of one of the child's streams. It is read to the end, so that the child never waits for a reader, and kept
 /// in part, so that the supervisor does not grow.
 struct TrialStream {
-  private static let keptBytes = 4096
+  /// Enough for a failed check of Swift and the 128 frames that its runtime lists behind it.
+  private static let keptBytes = 16 << 10
   private static let roomBytes = 1 << 20
   /// For what the child says over its channel.
   static let channelRoomBytes = 32 << 20

@@ -17,7 +17,22 @@ public struct StampedLibrary: Sendable {
     case breaksRules = "BREAKS_RULES"
   }
 
-  private static let marker = Array("swap-generation:".utf8)
+  /// What the fixture in Swift can do with its state, by the words in its marker.
+  public enum SwiftMisbehaviour: String, Sendable {
+    case nothing = "NOTHING"
+    /// `saveState` throws.
+    case savesNone = "SAVES_NONE"
+    /// `loadState` throws, or traps.
+    case refusesState = "REFUSES_STATE"
+    case trapsInLoad = "LOAD_TRAPS"
+    /// The state has a member more, and the same version.
+    case wantsMore = "WANTS_MORE"
+    /// The state has another version, and `migrate` takes the old one, or throws.
+    case migrates = "MIGRATES"
+    case failsToMigrate = "FAILS_TO_MIGRATE"
+  }
+
+  private static let marker = "swap-generation:"
 
   private let bytes: [UInt8]
   /// More than one where a sanitizer keeps the names of constants beside them.
@@ -34,25 +49,43 @@ public struct StampedLibrary: Sendable {
     return try withExtendedLifetime(product) { try StampedLibrary(FileTree.read(product.path)) }
   }
 
+  public static func inSwift(_ misbehaviour: SwiftMisbehaviour = .nothing, isStateOptional: Bool = false) throws
+    -> StampedLibrary
+  {
+    var bytes = try FileTree.read(BuiltProducts.library("swift-stamps"))
+    let word = misbehaviour.rawValue + String(repeating: " ", count: 16 - misbehaviour.rawValue.utf8.count)
+    try write(word, behind: "swap-misbehaviour:", in: &bytes)
+    try write(isStateOptional ? "yes" : "no ", behind: "swap-state-optional:", in: &bytes)
+    return try StampedLibrary(bytes)
+  }
+
   public init(_ bytes: [UInt8]) throws {
-    places = Self.places(of: Self.marker, in: bytes).map { $0 + Self.marker.count }
-    guard !places.isEmpty else { throw TestKitError("the library has no marker") }
+    places = try Self.places(behind: Self.marker, in: bytes)
     self.bytes = bytes
   }
 
-  private static func places(of marker: [UInt8], in bytes: [UInt8]) -> [Int] {
-    bytes.withUnsafeBytes { buffer in
+  private static func write(_ word: String, behind marker: String, in bytes: inout [UInt8]) throws {
+    for place in try places(behind: marker, in: bytes) {
+      bytes.replaceSubrange(place..<place + word.utf8.count, with: word.utf8)
+    }
+  }
+
+  private static func places(behind marker: String, in bytes: [UInt8]) throws -> [Int] {
+    let marker = Array(marker.utf8)
+    let places = bytes.withUnsafeBytes { buffer -> [Int] in
       // Libraries of a debug build are large: the system's search is the faster one.
       guard let start = buffer.baseAddress, let initial = marker.first else { return [] }
       var places: [Int] = []
       var next = 0
       while let found = memchr(start + next, Int32(initial), max(buffer.count - marker.count - next, 0)) {
         let place = UnsafeRawPointer(found) - start
-        if memcmp(found, marker, marker.count) == 0 { places.append(place) }
+        if memcmp(found, marker, marker.count) == 0 { places.append(place + marker.count) }
         next = place + 1
       }
       return places
     }
+    guard !places.isEmpty else { throw TestKitError("the library has no marker") }
+    return places
   }
 
   public func build(_ number: Int) -> [UInt8] {

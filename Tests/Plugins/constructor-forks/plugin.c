@@ -15,6 +15,9 @@
 #define HANG 0
 #endif
 
+// Readable when the process has said its number.
+static int said[2];
+
 static void go_on(void) {
   const char *path = getenv("FIXTURE_FILE");
   FILE *file = path ? fopen(path, "w") : NULL;
@@ -22,10 +25,12 @@ static void go_on(void) {
     fprintf(file, "%d\n", (int)getpid());
     fclose(file);
   }
+  if (write(said[1], "", 1) != 1) _exit(1);
   for (;;) pause();
 }
 
 __attribute__((constructor)) static void start(void) {
+  if (pipe(said) != 0) return;
   if (fork() == 0) {
     if (DAEMON) {
       setsid();
@@ -33,9 +38,9 @@ __attribute__((constructor)) static void start(void) {
     }
     go_on();
   }
+  char byte;
+  if (read(said[0], &byte, 1) != 1) return;
   while (HANG) pause();
-  // So that the process has said its number.
-  usleep(100 * 1000);
 }
 
 SLUICE_PLUGIN_NOTE(0, 1, 0, 0);

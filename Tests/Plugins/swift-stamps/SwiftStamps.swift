@@ -13,10 +13,28 @@ struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
     var generations: Int
     /// What an older build knew that is gone.
     var notes: [String]
+    /// What no build saves, and one of them wants.
+    var moons: Int?
+
+    init(generations: Int, notes: [String]) {
+      self.generations = generations
+      self.notes = notes
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      generations = try container.decode(Int.self, forKey: .generations)
+      notes = try container.decode([String].self, forKey: .notes)
+      if misbehaviour == "WANTS_MORE" { moons = try container.decode(Int.self, forKey: .moons) }
+    }
   }
 
   struct Torn: Error, CustomStringConvertible {
     let description = "the request was another generation's"
+  }
+
+  struct Moon: Error, CustomStringConvertible {
+    let description: String
   }
 
   private actor Tally {
@@ -31,7 +49,8 @@ struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
   }
 
   static let information = PluginInformation(id: "swift-stamps", version: "1.0.0", summary: "A fixture.")
-  static let stateVersion: UInt32 = 3
+  static var stateVersion: UInt32 { misbehaviour.contains("MIGRATE") ? 4 : 3 }
+  static var isStateOptional: Bool { patched(isOptional, 3) == "yes" }
 
   private let configuration: Configuration
   private let host: PluginHost
@@ -46,12 +65,7 @@ struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
     number = Self.number
   }
 
-  /// The tests write another number into the marker of a built library.
-  private static let marker: StaticString = "swap-generation:00000000"
-  private static var number: Int {
-    let digits = UnsafeRawBufferPointer(start: marker.utf8Start, count: marker.utf8CodeUnitCount).suffix(8)
-    return Int(String(decoding: digits, as: UTF8.self)) ?? -1
-  }
+  private static var number: Int { Int(patched(marker, 8)) ?? -1 }
 
   func activate() throws {
     let tally = shared.tally
@@ -99,13 +113,37 @@ struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
   }
 
   func saveState() throws -> State {
-    shared.before.withLock { State(generations: $0.generations + 1, notes: ["\(number)"]) }
+    if misbehaviour == "SAVES_NONE" { throw Moon(description: "the moon cannot be saved") }
+    return shared.before.withLock { State(generations: $0.generations + 1, notes: ["\(number)"]) }
+  }
+
+  static func migrate(_ document: JSONValue, fromVersion version: UInt32) throws -> State {
+    guard misbehaviour == "MIGRATES" else { throw Moon(description: "a moon of version \(version)") }
+    return try document.decode()
   }
 
   func loadState(_ state: State) throws {
+    switch misbehaviour {
+    case "REFUSES_STATE": throw Moon(description: "an old moon")
+    case "LOAD_TRAPS": fatalError("the moon fell")
+    default: break
+    }
     shared.before.withLock { $0 = state }
     host.log(.info, "before=\(state.generations)")
   }
+}
+
+// The tests write other numbers and words into these markers of a built library.
+private let marker: StaticString = "swap-generation:00000000"
+private let does: StaticString = "swap-misbehaviour:NOTHING         "
+private let isOptional: StaticString = "swap-state-optional:no "
+
+private var misbehaviour: String { patched(does, 16) }
+
+/// The last bytes of a marker, as they are in memory.
+private func patched(_ marker: StaticString, _ count: Int) -> String {
+  let bytes = UnsafeRawBufferPointer(start: marker.utf8Start, count: marker.utf8CodeUnitCount).suffix(count)
+  return String(decoding: bytes.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
 }
 
 @section(".note.sluice") @used

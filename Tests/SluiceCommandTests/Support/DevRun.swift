@@ -26,9 +26,15 @@ final class DevRun: Sendable {
     }
     let file = try folder.write(configuration(server.baseURL), to: "c.json")
     running = try Command(
-      Tool.path, ["dev", "--json", "-c", file] + arguments,
-      environment: Tool.cleared.merging(["XDG_RUNTIME_DIR": folder.path, "XDG_STATE_HOME": folder.path]) { $1 }
+      Tool.path, ["dev", "--json", "-c", file] + arguments, environment: Self.environment(folder)
     ).start()
+  }
+
+  /// - Parameter temporary: in place of `/tmp`.
+  static func environment(_ folder: TemporaryDirectory, temporary: String? = nil) -> [String: String?] {
+    var own: [String: String?] = ["XDG_RUNTIME_DIR": folder.path, "XDG_STATE_HOME": folder.path]
+    if let temporary { own["TMPDIR"] = temporary }
+    return Tool.cleared.merging(own) { $1 }
   }
 
   static func configuration(

@@ -222,7 +222,7 @@ import Testing
   }
 
   @Test func `F5: a swap is replayed from the engine's own copies, in Swift too`() async throws {
-    let library = try StampedLibrary(FileTree.read(BuiltProducts.library("swift-stamps")))
+    let library = try StampedLibrary.inSwift()
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     var request = Request(url: try fixture.url)
     request.wantsRecording = true

@@ -32,6 +32,13 @@ import Testing
     #expect(breach(Sample(ended: 100, failed: 5, timeouts: 5, violations: 5)) == nil)
   }
 
+  @Test func `the reason names everything that is worse`() {
+    #expect(
+      breach(Sample(ended: 100, failed: 100, timeouts: 99, violations: 5), Sample(ended: 100, failed: 1))
+        == "100.0 % of its transactions failed, 1.0 % on the snapshot before; 99.0 % calls for a transaction missed "
+        + "their deadline, 0.0 % on the snapshot before; after 100 transactions")
+  }
+
   @Test func `a snapshot before without transactions is one without failures`() {
     #expect(breach(Sample(ended: 100, failed: 5), Sample()) == nil)
     #expect(breach(Sample(ended: 100, failed: 6), Sample()) != nil)

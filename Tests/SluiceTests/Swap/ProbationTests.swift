@@ -42,6 +42,49 @@ import Testing
     await fixture.shutdown()
   }
 
+  /// The new build suspends each request and never resumes it.
+  @Test(arguments: ["skip", "fail"])
+  func `F5: a build whose calls miss their deadline is exchanged for the one before, under load`(
+    _ onFault: String
+  ) async throws {
+    let library = try await StampedLibrary.inC()
+    let fixture = try SwapFixture(swap: Self.long, stageDeadline: "20ms", onFault: onFault) { folder in
+      try library.install(1, at: folder.path("a.so"))
+    }
+    let load = try SwapLoad(fixture)
+    try await load.run(50)
+    try await StampedLibrary.inC(.suspends).install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    let status = try await fixture.waitForStatus("the return") { $0.snapshot == 1 }
+    let report = try #require(status.history.last)
+    #expect(report.outcome == .rolledBack && report.trigger == .probation)
+    #expect(report.changes.first?.old?.generation == 2 && report.changes.first?.new?.generation == 1)
+    let reason = try #require(report.reason)
+    #expect(reason.contains("calls for a transaction missed their deadline"), "\(reason)")
+    #expect(reason.contains("of its transactions failed") == (onFault == "fail"), "\(reason)")
+    // What was suspended on the bad build has ended there, by its deadline.
+    try await fixture.waitForLine("destroyed=2")
+    let bad = try await fixture.waitForStatus("the bad build to be parked") {
+      $0.generations.last?.state.description == "parked"
+    }.generations.last
+    #expect(bad?.state.reason?.contains("leaked") == false && bad?.leases == 0 && bad?.suspended == 0)
+    #expect(try await fixture.stamp() == 1)
+    try await load.run()
+    let counts = await load.stop()
+    #expect(counts.torn == 0)
+    if onFault == "skip" {
+      #expect(counts.failures.isEmpty, "\(counts)")
+    } else {
+      // By the build's own fault, and by no other.
+      #expect(!counts.failures.isEmpty)
+      #expect(counts.failures.allSatisfy { $0.contains("deadline") }, "\(counts)")
+    }
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.report.reason?.contains("is refused since it did harm") == true)
+    #expect(error?.report.reason?.contains("missed their deadline") == true, "\(String(describing: error))")
+    await fixture.shutdown()
+  }
+
   @Test func `F5: what was refused is remembered over a restart, until it is cleared`() async throws {
     let (fixture, library) = try await Self.fixture()
     let hash = try #require(await fixture.engine.status.generations.first?.hash)

@@ -98,6 +98,43 @@ import Testing
     await fixture.shutdown()
   }
 
+  @Test func `F5: tokens that are resumed twice, forged or too late touch nothing over swaps, and are counted`()
+    async throws
+  {
+    let product = try await PluginCompiler.compile("resumes-twice")
+    let twice = try withExtendedLifetime(product) { try FileTree.read(product.path) }
+    let library = try await StampedLibrary.inC()
+    // One loop: the fixture keeps its last token in a variable.
+    let fixture = try SwapFixture([("a", "a.so"), ("b", "b.so")], loops: 1) { folder in
+      for file in ["a.so", "b.so"] { try library.install(1, at: folder.path(file)) }
+    }
+    let load = try SwapLoad(fixture)
+    try await load.run()
+    try StampedLibrary.install(twice, at: fixture.path("b.so"))
+    #expect(try await fixture.engine.swap().outcome == .published)
+    try await load.run()
+    try library.install(2, at: fixture.path("b.so"))
+    #expect(try await fixture.engine.swap().outcome == .published)
+    try await load.run()
+    let counts = await load.stop()
+    #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
+    #expect(fixture.server.requestCount == counts.succeeded)
+    // OK (0) to the first of each, and to nothing else.
+    let calls = fixture.lines("first=0").count
+    #expect(calls >= 20 && fixture.lines("first=").count == calls)
+    for name in ["second", "forged", "forged-loop"] {
+      #expect(fixture.lines("\(name)=").count == calls && fixture.lines("\(name)=0").isEmpty)
+    }
+    #expect(fixture.lines("late=1").count == calls && fixture.lines("late=0").isEmpty)
+    let status = try await fixture.waitForStatus("the build to be parked") { status in
+      status.generations.dropFirst(2).first?.state.description == "parked"
+    }
+    let violations = try #require(status.generations.dropFirst(2).first).violations
+    #expect(violations >= 3 * calls, "\(violations) for \(calls) calls")
+    #expect(status.generations.last?.violations == 0)
+    await fixture.shutdown()
+  }
+
   /// An engine in whose first build a call blocks, and that has swapped it for the second meanwhile.
   private func swapWhileBlocked(
     drain: String

@@ -18,7 +18,7 @@ final class SwapFixture: Sendable {
   init(
     _ plugins: [(name: String, library: String)] = [("a", "a.so")],
     swap: String = #"{"probation": {"duration": "0s"}}"#,
-    loops: Int = 2, probe: (any SwapProbe)? = nil, stageDeadline: String? = nil,
+    loops: Int = 2, probe: (any SwapProbe)? = nil, stageDeadline: String? = nil, onFault: String? = nil,
     prepare: (TemporaryDirectory) throws -> Void
   ) throws {
     let folder = try TemporaryDirectory()
@@ -33,17 +33,20 @@ final class SwapFixture: Sendable {
     let log = Watched<[LogLine]>([])
     self.log = log
     engine = try Engine(
-      Self.configuration(plugins, swap: swap, loops: loops, in: folder, stageDeadline: stageDeadline), probe: probe
+      Self.configuration(
+        plugins, swap: swap, loops: loops, in: folder, stageDeadline: stageDeadline, onFault: onFault), probe: probe
     ) { line in log.update { $0.append(line) } }
   }
 
   static func configuration(
     _ plugins: [(name: String, library: String)], swap: String = "null", loops: Int = 2, in folder: TemporaryDirectory,
-    stageDeadline: String? = nil, more: String = ""
+    stageDeadline: String? = nil, onFault: String? = nil, more: String = ""
   ) throws -> Configuration {
-    let deadline = stageDeadline.map { ", \"deadline\": \"\($0)\"" } ?? ""
+    let policy = [("deadline", stageDeadline), ("onFault", onFault)].compactMap { key, value in
+      value.map { ", \"\(key)\": \"\($0)\"" }
+    }.joined()
     let members = plugins.map { name, library in
-      "\"\(name)\": {\"library\": \"\(library)\", \"config\": {\"header\": \"x-stamp-\(name)\"}\(deadline)}"
+      "\"\(name)\": {\"library\": \"\(library)\", \"config\": {\"header\": \"x-stamp-\(name)\"}\(policy)}"
     }
     let names = plugins.map { "\"\($0.name)\"" }.joined(separator: ", ")
     let text = """

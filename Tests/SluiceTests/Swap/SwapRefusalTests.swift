@@ -126,6 +126,8 @@ import Testing
   ) async throws {
     let old = try await StampedLibrary.inC(misbehaviour)
     let fixture = try SwapFixture { try old.install(1, at: $0.path("a.so")) }
+    let load = try SwapLoad(fixture)
+    try await load.run()
     try library.install(2, at: fixture.path())
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
     let words = misbehaviour == .savesNone ? "the moon cannot be saved" : "16777216 are handed over"
@@ -136,6 +138,9 @@ import Testing
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await fixture.stamp() == 3)
     #expect(fixture.lines("since its state is optional").count == 1)
+    try await load.run()
+    let counts = await load.stop()
+    #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
     await fixture.shutdown()
   }
 
@@ -175,8 +180,10 @@ import Testing
     let fixture = try SwapFixture(swap: #"{"generations": 2, "probation": {"duration": "0s"}}"#) { folder in
       try library.install(1, at: folder.path("a.so"))
     }
+    let load = try SwapLoad(fixture)
     try library.install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
+    try await load.run()
     try library.install(3, at: fixture.path())
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
     #expect(error?.report.reason?.contains("swap.generations") == true)
@@ -184,6 +191,9 @@ import Testing
     #expect(try await fixture.stamp() == 2)
     let status = await fixture.engine.status
     #expect(status.budget.used == 2 && status.budget.limit == 2)
+    try await load.run()
+    let counts = await load.stop()
+    #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
     await fixture.shutdown()
   }
 

@@ -20,7 +20,7 @@ import Testing
   private static func swapAgainAndAgain(_ count: Int) async throws {
     let plugins = [("c", "c.so"), ("s", "s.so")]
     let inC = try await StampedLibrary.inC()
-    let inSwift = try StampedLibrary(FileTree.read(BuiltProducts.library("swift-stamps")))
+    let inSwift = try StampedLibrary.inSwift()
     let fixture = try SwapFixture(plugins, swap: #"{"probation": {"duration": "0s"}}"#) { folder in
       try inC.install(1, at: folder.path("c.so"))
       try inSwift.install(1, at: folder.path("s.so"))

@@ -1,22 +1,51 @@
 import Glibc
 import SluicePluginHost
 
-/// A folder of this user's own for the files that an engine is started from; removed at the end of its life.
+/// A folder of this user's own for the files that an engine is started from; removed at the end of its life. What sessions that
+/// were killed have left is removed by the next one.
+///
+/// A lock on the folder (flock(2)) says that its session lives: the kernel takes it away with the process, however that ends.
 final class SourceFolder {
-  let path: String
+  private static let prefix = "sluice-dev-"
 
-  init() throws(CommandError) {
-    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    var template = Array("\(base)/sluice-dev-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else {
-      throw CommandError(.failed, "cannot make a folder in \(base): \(String(cString: strerror(errno)))")
+  let path: String
+  /// The folder, open and locked.
+  private let lock: Int32
+
+  /// - Parameter base: where it is made, and where abandoned ones are looked for.
+  init(in base: String = SourceFolder.base) throws(CommandError) {
+    Self.clearAbandoned(in: base)
+    // One that is not locked yet may be taken for abandoned by a session that starts at the same time.
+    while true {
+      let path = try Self.make(in: base)
+      let lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      while lock >= 0, flock(lock, LOCK_EX) != 0, errno == EINTR {}
+      if lock >= 0, Self.isFolder(lock, at: path) {
+        self.path = path
+        self.lock = lock
+        return
+      }
+      guard lock >= 0 || errno == ENOENT else {
+        throw CommandError(.failed, "cannot open \(path): \(String(cString: strerror(errno)))")
+      }
+      if lock >= 0 { close(lock) }
     }
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   deinit {
     clear(FolderListing.names(in: path).map { "\(path)/\($0)" })
     rmdir(path)
+    close(lock)
+  }
+
+  static var base: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
+
+  private static func make(in base: String) throws(CommandError) -> String {
+    var template = Array("\(base)/\(prefix)XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw CommandError(.failed, "cannot make a folder in \(base): \(String(cString: strerror(errno)))")
+    }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   /// Where the engine's process with that number leaves the record of a crash.
@@ -37,5 +66,32 @@ final class SourceFolder {
 
   func clear(_ files: some Sequence<String>) {
     for file in files { unlink(file) }
+  }
+}
+
+// What others have left.
+extension SourceFolder {
+  /// Only folders of this user's alone, by this name, that nobody has locked; and in them only files.
+  private static func clearAbandoned(in base: String) {
+    for name in FolderListing.names(in: base) where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 {
+      let path = "\(base)/\(name)"
+      // The folder itself and no link to another: the base is everybody's, as a rule.
+      let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      guard folder >= 0 else { continue }
+      defer { close(folder) }
+      var status = stat()
+      guard fstat(folder, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 == 0,
+        flock(folder, LOCK_EX | LOCK_NB) == 0, isFolder(folder, at: path)
+      else { continue }
+      for file in FolderListing.names(in: path) { unlinkat(folder, file, 0) }
+      rmdir(path)
+    }
+  }
+
+  /// Whether the open folder is still the one at the path.
+  private static func isFolder(_ folder: Int32, at path: String) -> Bool {
+    var (opened, there) = (stat(), stat())
+    guard fstat(folder, &opened) == 0, lstat(path, &there) == 0 else { return false }
+    return opened.st_dev == there.st_dev && opened.st_ino == there.st_ino
   }
 }

@@ -1,0 +1,90 @@
+import Sluice
+import SluicePluginHost
+import SluiceTestKit
+import Testing
+
+/// Plugins in Swift whose state does not get over a swap: the methods of `StatefulPlugin` throw, or worse.
+/// One at a time, since each has its load.
+@Suite(.serialized) struct SwiftStateTests {
+  typealias Misbehaviour = StampedLibrary.SwiftMisbehaviour
+
+  private static func fixture(_ library: StampedLibrary, isProbed: Bool) throws -> SwapFixture {
+    let probe = isProbed ? HelperProbe(helper: BuiltProducts.executable("sluice")) : nil
+    #expect(!isProbed || probe != nil)
+    return try SwapFixture(probe: probe) { try library.install(1, at: $0.path("a.so")) }
+  }
+
+  /// Swaps under load; build 1 has to serve on where that is refused.
+  private static func refusal(
+    old: Misbehaviour = .nothing, new: Misbehaviour = .nothing, isProbed: Bool
+  ) async throws -> SwapError? {
+    let library = try StampedLibrary.inSwift(old)
+    let fixture = try fixture(library, isProbed: isProbed)
+    let load = try SwapLoad(fixture)
+    try await load.run()
+    try StampedLibrary.inSwift(new).install(2, at: fixture.path())
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.report.outcome == .refused && error?.report.snapshot == 1)
+    #expect(error?.report.reason?.contains("\"a\"") == true, "\(String(describing: error))")
+    #expect(try await fixture.stamp() == 1)
+    #expect(fixture.lines("activated=2").isEmpty && fixture.lines("deactivated=1").isEmpty)
+    // What is refused once for its state is no bad build: one that can begin without it gets in.
+    try StampedLibrary.inSwift(isStateOptional: true).install(3, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    #expect(try await fixture.stamp() == 3)
+    try await load.run()
+    let counts = await load.stop()
+    #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
+    await fixture.shutdown()
+    return error
+  }
+
+  @Test(arguments: [true, false]) func `F5: a saveState that throws keeps the old build, and is quoted`(
+    isProbed: Bool
+  ) async throws {
+    let error = try await Self.refusal(old: .savesNone, isProbed: isProbed)
+    #expect(error?.report.reason?.contains("the moon cannot be saved") == true, "\(String(describing: error))")
+  }
+
+  @Test(
+    arguments: [
+      (.refusesState, "an old moon"), (.failsToMigrate, "a moon of version 3"), (.wantsMore, "moons"),
+    ] as [(Misbehaviour, String)], [true, false])
+  func `F5: a state that loadState, migrate or the decoder does not take keeps the old build, and is quoted`(
+    _ given: (misbehaviour: Misbehaviour, words: String), isProbed: Bool
+  ) async throws {
+    let error = try await Self.refusal(new: given.misbehaviour, isProbed: isProbed)
+    #expect(error?.report.reason?.contains(given.words) == true, "\(String(describing: error))")
+  }
+
+  /// The reason has the words of Swift's runtime, and not the addresses that it lists behind them.
+  @Test func `F5: a loadState that traps ends the trial, and not the host`() async throws {
+    let error = try await Self.refusal(new: .trapsInLoad, isProbed: true)
+    let reason = error?.report.reason ?? ""
+    #expect(reason.contains("SIG") && reason.contains("in load of the state"), "\(reason)")
+    #expect(reason.contains("Fatal error: the moon fell;") && !reason.contains("libc.so"), "\(reason)")
+  }
+
+  @Test(arguments: [Misbehaviour.refusesState, .failsToMigrate, .wantsMore], [true, false])
+  func `F5: a state that is not taken is left out where the build declares it optional`(
+    _ misbehaviour: Misbehaviour, isProbed: Bool
+  ) async throws {
+    let fixture = try Self.fixture(StampedLibrary.inSwift(), isProbed: isProbed)
+    try StampedLibrary.inSwift(misbehaviour, isStateOptional: true).install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    #expect(try await fixture.stamp() == 2)
+    #expect(fixture.lines("since its state is optional").count == 1 && fixture.lines("before=").isEmpty)
+    await fixture.shutdown()
+  }
+
+  @Test(arguments: [true, false]) func `F5: a state of an older version is migrated`(isProbed: Bool) async throws {
+    let fixture = try Self.fixture(StampedLibrary.inSwift(), isProbed: isProbed)
+    for (misbehaviour, number) in [(Misbehaviour.nothing, 2), (.migrates, 3)] {
+      try StampedLibrary.inSwift(misbehaviour).install(number, at: fixture.path())
+      #expect(try await fixture.engine.swap().outcome == .published)
+      #expect(try await fixture.stamp() == number)
+    }
+    #expect(fixture.lines("before=") == ["before=1", "before=2"])
+    await fixture.shutdown()
+  }
+}
