@@ -59,6 +59,15 @@ public struct HeaderFields: Sendable {
     buffer.reserveCapacity(byteCapacity)
   }
 
+  /// A copy in storage of its own, with room for so many more fields and bytes of their lines.
+  public func withRoom(fields: Int, bytes: Int) -> HeaderFields {
+    var copy = HeaderFields(fieldCapacity: entries.count + fields, byteCapacity: buffer.count + bytes)
+    copy.entries.append(contentsOf: entries)
+    copy.buffer.append(contentsOf: buffer)
+    copy.wastedBytes = wastedBytes
+    return copy
+  }
+
   /// The number of fields; a repeated name counts once for each line.
   public var count: Int { entries.count }
   public var isEmpty: Bool { entries.isEmpty }

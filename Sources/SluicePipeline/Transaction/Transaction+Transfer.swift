@@ -5,8 +5,13 @@ extension Transaction: TransferObserver {
   public func transferWillIssue(_ headers: inout HeaderFields) -> Bool {
     guard !machine.isDone else { return false }
     exchange.phase = .issue
-    // Moved, not copied: stages change the list in place.
-    exchange.issueHeaders = headers
+    if pipeline.issueStages.isEmpty {
+      exchange.issueHeaders = headers
+    } else {
+      // What stages change in place: the list is shared with the request, so that the first of them would copy it, and the next
+      // ones might have to move it.
+      exchange.issueHeaders = headers.withRoom(fields: 8, bytes: 512)
+    }
     headers = HeaderFields()
     if exchange.explanation != nil { exchange.beginExplanation() }
     let failure = callIssueStages()
