@@ -1,4 +1,5 @@
 import Sluice
+import SluiceMessages
 import SluicePluginHost
 import SluiceTestKit
 import Testing
@@ -105,5 +106,28 @@ import Testing
     #expect(fixture.lines("destroyed=1").count == 1)
     let status = await fixture.engine.status
     #expect(status.snapshot == 1 && status.history.count == 3)
+  }
+
+  @Test func `F5: the end of the engine during a swap lets finish what is in flight, on its build`() async throws {
+    let (fixture, library, gate) = try await Self.fixture()
+    fixture.server.hold()
+    let request = Request(url: try fixture.url)
+    let flights = (0..<8).map { _ in Task { await fixture.engine.transaction(request) } }
+    try await fixture.server.waitForHeld(8)
+    try library.install(2, at: fixture.path())
+    let running = Self.ask(fixture, nil)
+    try await gate.arrived.wait { $0 == 1 }
+    let ending = Task { await fixture.engine.shutdown() }
+    #expect(await Self.outcome(running) == .shutdown)
+    #expect(await fixture.engine.transaction(request).error?.code == "shutdown")
+    fixture.server.release()
+    for flight in flights {
+      let result = await flight.value
+      #expect(result.error == nil && result.response?.headers["x-stamp-a"] == "1")
+      #expect(result.response?.headers["x-echo-a"] == "1")
+    }
+    await ending.value
+    #expect(fixture.server.requestCount == 8)
+    await fixture.shutdown()
   }
 }
