@@ -84,7 +84,19 @@ final class DevRun: Sendable {
   func next(_ name: String, where isMeant: @escaping @Sendable (JSONValue) -> Bool = { _ in true }) async throws
     -> JSONValue
   {
-    let from = cursor.value
+    let index = try await wait(for: name, from: cursor.value, where: isMeant)
+    cursor.update { $0 = index + 1 }
+    return events[index]
+  }
+
+  /// Waits for an event of that name, wherever it stands among the others.
+  func find(_ name: String, where isMeant: @escaping @Sendable (JSONValue) -> Bool) async throws {
+    _ = try await wait(for: name, from: 0, where: isMeant)
+  }
+
+  private func wait(
+    for name: String, from: Int, where isMeant: @escaping @Sendable (JSONValue) -> Bool
+  ) async throws -> Int {
     let found: @Sendable ([UInt8]) -> Int? = { output in
       Self.events(output).dropFirst(from).firstIndex { $0["event"]?.string == name && isMeant($0) }
     }
@@ -92,8 +104,7 @@ final class DevRun: Sendable {
       throw TestKitError("\(error); events:\n\(running.outputSoFar)\n\(running.errorSoFar)")
     }
     guard let index = found(Array(running.outputSoFar.utf8)) else { throw TestKitError("no event \(name)") }
-    cursor.update { $0 = index + 1 }
-    return events[index]
+    return index
   }
 
   /// How many there were of that name.
