@@ -55,10 +55,14 @@ import Testing
     let fixture = try SwapFixture(swap: #"{"drain": "0s", "probation": {"duration": "0s"}}"#) { folder in
       try library.install(1, at: folder.path("a.so"))
     }
-    // Not suspended in a stage: it waits for the server, as a long download would.
-    fixture.server.hold()
-    let running = Task { try await fixture.engine.transaction(Request(url: fixture.url)) }
-    try await fixture.server.waitForHeld(1)
+    // Not suspended in a stage: it waits for its server, as a long download would, while others come and go.
+    let slow = try LoopbackServer()
+    slow.hold()
+    let load = try SwapLoad(fixture)
+    try await load.run()
+    let url = try HTTPURL(slow.baseURL + "/")
+    let running = Task { await fixture.engine.transaction(Request(url: url)) }
+    try await slow.waitForHeld(1)
     try library.install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     let status = try await fixture.waitForStatus("the old build to be parked") {
@@ -66,13 +70,17 @@ import Testing
     }
     let old = try #require(status.generations.first)
     #expect(old.state.reason?.contains("leaked") == true && old.leases == 1 && old.holders.count == 1)
-    fixture.server.release()
+    slow.release()
     // It finishes on what it began with all the same.
-    let result = try await running.value
+    let result = await running.value
     #expect(result.error == nil && result.response?.headers["x-stamp-a"] == "1")
     #expect(result.id == old.holders.first?.id)
     #expect(try await fixture.stamp() == 2)
     #expect(fixture.lines("destroyed=1").isEmpty && fixture.lines("deactivated=1").isEmpty)
+    try await load.run()
+    let counts = await load.stop()
+    #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
+    slow.stop()
     await fixture.shutdown()
   }
 
