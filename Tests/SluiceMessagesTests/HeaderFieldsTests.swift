@@ -104,4 +104,17 @@ struct HeaderFieldsTests {
     #expect(throws: MessageError.self) { try (["": "x"] as HeaderFields).validate() }
     try (["x": "", "y": "a\tb é", "!#$%&'*+-.^_`|~": "1"] as HeaderFields).validate()
   }
+
+  @Test func `a copy with room says the same, removed and repeated fields included, and changes for itself`() {
+    var fields: HeaderFields = ["a": "1", "b": "2", "c": "3"]
+    fields.append("c", "4")
+    fields.remove(named: "b".utf8.span)
+    var copy = fields.withRoom(fields: 8, bytes: 512)
+    #expect(copy == fields && copy.wireByteCount == fields.wireByteCount)
+    let room = copy.buffer.capacity
+    for number in 0..<8 { copy.append("added-\(number)", String(repeating: "x", count: 50)) }
+    #expect(copy.buffer.capacity == room, "no field has moved the text")
+    #expect(fields.count == 3 && copy.count == 11 && copy["a"] == "1" && fields["added-0"] == nil)
+    #expect(HeaderFields().withRoom(fields: 0, bytes: 0).isEmpty)
+  }
 }
