@@ -26,8 +26,7 @@ struct ReplayRequest {
     for (path, copy) in self.copies { copies[path] = JSONValue(copy) }
     document["copies"] = copies
     document["exchanges"] = .array(
-      of:
-        exchanges.map { ["index": JSONValue(Int64($0.index)), "exchange": $0.document] })
+      of: exchanges.map { ["index": JSONValue(Int64($0.index)), "exchange": $0.document] })
     return document
   }
 }

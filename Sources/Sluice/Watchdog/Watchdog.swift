@@ -1,4 +1,3 @@
-import CLinux
 import SluiceLocks
 import SluicePipeline
 import SluicePluginHost
@@ -31,15 +30,7 @@ final class Watchdog: Sendable {
   }
 
   func start() {
-    let context = Unmanaged.passRetained(self).toOpaque()
-    let isRunning = DetachedThread.start(context) { context in
-      guard let context else { return nil }
-      sluice_name_thread("sluice-watchdog")
-      Unmanaged<Watchdog>.fromOpaque(context).takeRetainedValue().run()
-      return nil
-    }
-    guard !isRunning else { return }
-    Unmanaged<Watchdog>.fromOpaque(context).release()
+    guard !DetachedThread.start("sluice-watchdog", { [self] in run() }) else { return }
     state.withLock { $0.isOver = true }
     log(LogLine(level: .warning, message: "no thread for the watchdog: stages that keep their loop are not named"))
   }

@@ -1,9 +1,9 @@
 import Glibc
 import Sluice
 import SluiceControl
+import SluiceLocks
 import SluicePipeline
 import SluiceTransport
-import SluiceLocks
 
 /// `sluice run`.
 enum RunCommand {

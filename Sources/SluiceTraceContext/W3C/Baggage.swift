@@ -27,8 +27,11 @@ public enum Baggage {
   }
 
   /// What of a text is passed on; nil where that is nothing.
-  static func valid(_ text: String) -> String? {
-    switch content(text.utf8.span) {
+  static func valid(_ text: String) -> String? { valid(text, content(text.utf8.span)) }
+
+  /// - Parameter content: of that text.
+  static func valid(_ text: String, _ content: Content) -> String? {
+    switch content {
     case .nothing, .beyondLimits: nil
     case .part(let range):
       range.count == text.utf8.count ? text : String(copying: text.utf8.span.extracting(range))
@@ -37,8 +40,11 @@ public enum Baggage {
   }
 
   /// Why not all of a text is passed on; nil where nothing is missing.
-  public static func refusal(_ text: Span<UInt8>) -> InvalidContext? {
-    switch content(text) {
+  public static func refusal(_ text: Span<UInt8>) -> InvalidContext? { refusal(text, content(text)) }
+
+  /// - Parameter content: of that text.
+  static func refusal(_ text: Span<UInt8>, _ content: Content) -> InvalidContext? {
+    switch content {
     case .part: nil
     case .nothing: ListSyntax.trimmed(text, 0..<text.count).isEmpty ? nil : refusal("none of its members is valid")
     case .members: refusal("members that are not valid are left out")

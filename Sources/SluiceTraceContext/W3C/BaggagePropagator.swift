@@ -16,7 +16,8 @@ public struct BaggagePropagator: Propagator {
 
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     let text = carrier.values(of: "baggage").joined(separator: ",")
-    if let valid = Baggage.valid(text) { extraction.found(baggage: valid) }
-    if let refusal = Baggage.refusal(text.utf8.span) { extraction.refuse(refusal) }
+    let content = Baggage.content(text.utf8.span)
+    if let valid = Baggage.valid(text, content) { extraction.found(baggage: valid) }
+    if let refusal = Baggage.refusal(text.utf8.span, content) { extraction.refuse(refusal) }
   }
 }

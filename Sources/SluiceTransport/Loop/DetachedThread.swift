@@ -1,15 +1,38 @@
+import CLinux
 import Glibc
 
 /// Starts threads that nobody joins; all signals stay with the threads that want them.
 package enum DetachedThread {
-  package static func start(
-    _ context: UnsafeMutableRawPointer,
-    _ body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
-  ) -> Bool {
+  private final class Work: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.body = body
+    }
+  }
+
+  /// False where no thread is to be had; then the body never runs.
+  /// - Parameter name: the kernel keeps 15 bytes of it.
+  package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    let context = Unmanaged.passRetained(Work(name, body)).toOpaque()
     var identifier = pthread_t()
     let previous = SignalMask.blockAll()
     defer { previous.restore() }
-    guard pthread_create(&identifier, nil, body, context) == 0 else { return false }
+    let status = pthread_create(
+      &identifier, nil,
+      { context in
+        guard let context else { return nil }
+        let work = Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
+        sluice_name_thread(work.name)
+        work.body()
+        return nil
+      }, context)
+    guard status == 0 else {
+      Unmanaged<Work>.fromOpaque(context).release()
+      return false
+    }
     pthread_detach(identifier)
     return true
   }

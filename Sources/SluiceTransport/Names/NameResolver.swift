@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import SluiceLocks
 
@@ -42,15 +41,7 @@ public final class NameResolver: Sendable {
   }
 
   private func startThread() {
-    let context = Unmanaged.passRetained(self).toOpaque()
-    let isRunning = DetachedThread.start(context) { context in
-      guard let context else { return nil }
-      sluice_name_thread("sluice-dns")
-      Unmanaged<NameResolver>.fromOpaque(context).takeRetainedValue().run()
-      return nil
-    }
-    guard !isRunning else { return }
-    Unmanaged<NameResolver>.fromOpaque(context).release()
+    guard !DetachedThread.start("sluice-dns", { [self] in run() }) else { return }
     let stranded = state.withLock { state -> [@Sendable (Answer) -> Void] in
       state.threads -= 1
       guard state.threads == 0 else { return [] }

@@ -1,8 +1,8 @@
 import Glibc
 import Sluice
 import SluiceJSON
-import SluicePluginHost
 import SluiceLocks
+import SluicePluginHost
 
 // Sources that change, and the builds that follow.
 extension DevSession {

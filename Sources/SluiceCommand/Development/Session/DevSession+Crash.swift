@@ -2,8 +2,8 @@ import Glibc
 import Sluice
 import SluiceControl
 import SluiceJSON
-import SluicePluginHost
 import SluiceLocks
+import SluicePluginHost
 
 // What follows when the engine's process ends without having been asked to.
 extension DevSession {

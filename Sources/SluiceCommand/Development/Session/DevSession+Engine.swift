@@ -2,8 +2,8 @@ import Glibc
 import Sluice
 import SluiceControl
 import SluiceJSON
-import SluicePluginHost
 import SluiceLocks
+import SluicePluginHost
 
 // The engine's process, from its start to its end.
 extension DevSession {

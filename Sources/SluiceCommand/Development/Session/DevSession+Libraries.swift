@@ -1,8 +1,8 @@
 import Sluice
 import SluiceControl
 import SluiceJSON
-import SluicePluginHost
 import SluiceLocks
+import SluicePluginHost
 
 // Libraries that change, and what becomes of them.
 extension DevSession {
