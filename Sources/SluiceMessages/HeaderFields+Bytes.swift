@@ -27,6 +27,27 @@ extension HeaderFields {
     entries.append(write(name, value, marks: marks))
   }
 
+  /// Adds a space and those bytes to the value of the last field, as a line does that continues the one before
+  /// (RFC 9112 §5.2); without a field nothing happens.
+  package mutating func continueLast(with value: Span<UInt8>) {
+    guard let last = entries.popLast() else { return }
+    let line = last.start..<last.start + last.byteCount
+    let isAtEnd = line.upperBound == buffer.count
+    let start = isAtEnd ? last.start : buffer.count
+    if !isAtEnd {
+      buffer.append(contentsOf: buffer[line])
+      wastedBytes += last.byteCount
+    }
+    // In place of the NUL.
+    buffer[buffer.count - 1] = UInt8(ascii: " ")
+    buffer.append(copying: value)
+    buffer.append(0)
+    entries.append(
+      Entry(
+        start: start, nameCount: last.nameCount, valueCount: last.valueCount + 1 + value.count, marks: last.marks))
+    compactIfWasteful()
+  }
+
   /// Replaces every field of that name by one, at the place of the first or, where there was none, at the end.
   public mutating func set(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) {
     let entry = write(name, value, marks: marks)

@@ -31,7 +31,8 @@ public final class CurlTransport: Transport, @unchecked Sendable {
 
   /// Handles that are kept for the next request; one takes about 20 KB.
   private static let pooledHandles = 256
-  private static let rememberedRoutes = 4096
+  /// Routes from which on the idle ones are forgotten.
+  static let rememberedRoutes = 4096
   /// Transfers from which on handles are made small.
   private static let crowd = 1000
 
@@ -168,16 +169,21 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   }
 
   private func route(to url: HTTPURL) -> Route {
-    if let handle = pool.last, handle.url == url, let route = handle.route { return route }
+    if let handle = pool.last, handle.url == url, let route = handle.route, !route.isForgotten { return route }
     let target = proxy.target(of: url.origin)
     if let route = routes[target.key] { return route }
-    if routes.count >= Self.rememberedRoutes {
-      routes = routes.filter { $0.value.isLookingUp || $0.value.gate?.isIdle == false }
-    }
+    if routes.count >= Self.rememberedRoutes { forgetIdleRoutes() }
     let route = Route(target.key, needsLookUp: target.needsLookUp && settings.unixSocket == nil)
     if settings.httpVersion == .http2, url.origin.scheme == .https { route.gate = StreamGate() }
     routes[target.key] = route
     return route
+  }
+
+  private func forgetIdleRoutes() {
+    for (key, route) in routes where route.isIdle {
+      route.isForgotten = true
+      routes[key] = nil
+    }
   }
 
   private func wait(_ transfer: CurlTransfer, for route: Route) {

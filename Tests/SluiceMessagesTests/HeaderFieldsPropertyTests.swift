@@ -43,6 +43,9 @@ struct HeaderFieldsPropertyTests {
         let index = Int.random(in: 0..<list.count, using: &random)
         fields.remove(at: index)
         list.remove(at: index)
+      case 7 where !list.isEmpty:
+        fields.continueLast(with: value.utf8.span)
+        list[list.count - 1].value += " " + value
       default: break
       }
       #expect(fields.count == list.count)

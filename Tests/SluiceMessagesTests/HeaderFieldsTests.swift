@@ -48,6 +48,24 @@ struct HeaderFieldsTests {
     #expect(fields.wireByteCount == "a: 22\r\nEmpty: \r\n".utf8.count)
   }
 
+  @Test func `the last field is continued where it stands, also behind one that was changed after it`() {
+    var fields: HeaderFields = ["a": "1"]
+    fields.append("b", "2", marks: .sensitive)
+    fields.continueLast(with: "3".utf8.span)
+    #expect(fields == ["a": "1", "b": "2 3"])
+    #expect(fields.buffer == Array("a: 1\0b: 2 3\0".utf8))
+    fields["a"] = "4"
+    let copy = fields
+    fields.continueLast(with: "5".utf8.span)
+    fields.append("c", "6")
+    #expect(fields == ["a": "4", "b": "2 3 5", "c": "6"])
+    #expect(copy == ["a": "4", "b": "2 3"])
+    #expect(fields.marks(at: 1) == .sensitive)
+    var none = HeaderFields()
+    none.continueLast(with: "x".utf8.span)
+    #expect(none.isEmpty)
+  }
+
   @Test func `a copy does not see later changes`() {
     var fields: HeaderFields = ["a": "1"]
     let copy = fields

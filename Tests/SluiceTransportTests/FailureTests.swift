@@ -30,6 +30,17 @@ import Testing
     #expect(record.error?.isBeforeSending == false)
   }
 
+  @Test func `trailers beyond their limit are refused, and the limit is named`() async throws {
+    let trailer = "X-Trailer: \(String(repeating: "v", count: 2000))\r\n"
+    let answer =
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"
+      + String(repeating: trailer, count: 200) + "\r\n"
+    let server = try ScriptedServer(.receiveHead, .send(answer))
+    let record = try await Wire().get(server.baseURL)
+    #expect(record.code == .invalidResponse, "\(record.error.map(String.init(describing:)) ?? "no error")")
+    #expect(record.error?.message.contains("trailers of more than 262144 bytes") == true)
+  }
+
   @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Len", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"])
   func `a connection that ends too early is lost`(_ answer: String) async throws {
     let server = try ScriptedServer(.receiveHead, .send(answer))

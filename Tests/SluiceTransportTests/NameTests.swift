@@ -2,9 +2,10 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
-import SluiceTransport
 import Synchronization
 import Testing
+
+@testable import SluiceTransport
 
 /// Names are resolved once for all who wait.
 @Suite struct NameTests {
@@ -73,6 +74,26 @@ import Testing
     #expect(running.value.most <= 4)
   }
 
+  @Test func `a host forgotten while a request to it runs is looked up again when its address fails`() async throws {
+    let resolver = NameResolver { name in
+      name == "service.test" ? .success(["127.0.0.1"]) : .failure(NameError("Name or service not known"))
+    }
+    let mayAnswer = Signal()
+    let server = try ScriptedServer(
+      .receiveHead, .wait(mayAnswer), .send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
+    let wire = try Wire(resolver: resolver)
+    let url = "http://service.test:\(server.port)/"
+    let probe = Probe()
+    wire.start(Request(url: try HTTPURL(url)), probe)
+    try await server.waitForConnections(1)
+    try await crowdOut(wire)
+    mayAnswer.set()
+    #expect(try await probe.waitForEnd().error == nil)
+    server.stop()
+    // The first of them learns that the address does not work, the second asks for it.
+    for _ in 0..<2 { #expect(try await wire.get(url).code == .connect) }
+  }
+
   @Test func `a name that does not come in time is a connect timeout`() async throws {
     let mayAnswer = Signal()
     defer { mayAnswer.set() }
@@ -92,5 +113,15 @@ import Testing
     #expect(try await Wire().get("http://localhost:\(server.port)/").bodyText == "ok\n")
     let resolver = NameResolver { _ in .failure(NameError("asked for an address")) }
     #expect(try await Wire(resolver: resolver).get(server.baseURL).bodyText == "ok\n")
+  }
+
+  /// Asks for as many names without an address as the transport remembers, and so for one host more.
+  private func crowdOut(_ wire: Wire) async throws {
+    let urls = try (0..<CurlTransport.rememberedRoutes).map { try HTTPURL("http://n\($0).test/") }
+    let probe = Probe()
+    wire.loop.post { [transport = wire.transport] in
+      for url in urls { _ = transport.start(Request(url: url), TransferOptions(), observer: probe) }
+    }
+    try await probe.record.wait(for: "the end of \(urls.count) transfers") { $0.ends.count == urls.count }
   }
 }

@@ -162,6 +162,17 @@ import Testing
     #expect(record.head?.headers["X-A"] == "one two")
   }
 
+  @Test func `a header folded into twenty thousand lines has its whole value`() async throws {
+    let folds = String(repeating: " x\r\n", count: 20_000)
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nX-A: one\r\n\(folds)X-B: two\r\nContent-Length: 0\r\n\r\n"))
+    let record = try await Wire().get(server.baseURL)
+    #expect(record.error == nil)
+    let isWhole = record.head?.headers["X-A"] == "one" + String(repeating: " x", count: 20_000)
+    #expect(isWhole, "\(record.head?.headers["X-A"]?.utf8.count ?? 0) bytes")
+    #expect(record.head?.headers["X-B"] == "two")
+  }
+
   @Test func `a connection is used again`() async throws {
     let server = try ScriptedServer([ScriptStep.respond(body: "1") + ScriptStep.respond(body: "2") + [.receiveToEnd]])
     let wire = try Wire()

@@ -12,8 +12,11 @@ struct StreamGate {
   private var connecting = 0
   /// Transfers on each connection, by local port.
   private var streams: [Int32: Int] = [:]
-  private var waiting: [CurlTransfer] = []
+  /// In their order from ``firstWaiting`` on; nil before it.
+  private var waiting: [CurlTransfer?] = []
   private var firstWaiting = 0
+  /// Empty places from which on the line is moved up, once they are half of it.
+  private static let emptyPlaces = 512
 
   var isIdle: Bool { inFlight == 0 && waiting.isEmpty }
 
@@ -45,15 +48,24 @@ struct StreamGate {
   mutating func next() -> CurlTransfer? {
     while firstWaiting < waiting.count {
       let transfer = waiting[firstWaiting]
-      if !transfer.isOver {
-        guard admit() else { return nil }
-        firstWaiting += 1
-        return transfer
-      }
-      firstWaiting += 1
+      let isWanted = transfer?.isOver == false
+      if isWanted, !admit() { return nil }
+      dropFirst()
+      if isWanted { return transfer }
     }
-    waiting.removeAll()
-    firstWaiting = 0
     return nil
+  }
+
+  /// Lets go of the first in line.
+  private mutating func dropFirst() {
+    waiting[firstWaiting] = nil
+    firstWaiting += 1
+    if firstWaiting == waiting.count {
+      waiting.removeAll()
+      firstWaiting = 0
+    } else if firstWaiting >= Self.emptyPlaces, firstWaiting * 2 >= waiting.count {
+      waiting.removeFirst(firstWaiting)
+      firstWaiting = 0
+    }
   }
 }

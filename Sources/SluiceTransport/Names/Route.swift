@@ -25,6 +25,9 @@ final class Route {
   let isLookedUpByLibcurl: Bool
   var isLookingUp = false
   var waiting: [CurlTransfer] = []
+  /// No longer among the transport's routes, so that no address comes here: who has it may go on with it, the next
+  /// request gets another.
+  var isForgotten = false
 
   /// Set where connections may carry many transfers.
   @exclusivity(unchecked) var gate: StreamGate?
@@ -39,6 +42,9 @@ final class Route {
     self.needsLookUp = needsLookUp
     isLookedUpByLibcurl = !needsLookUp && !SystemNames.isAddress(key.host)
   }
+
+  /// Whether nobody waits for its address, and nobody is at its gate or has passed it.
+  var isIdle: Bool { !isLookingUp && waiting.isEmpty && gate?.isIdle != false }
 
   /// Whether a transfer can begin at once.
   func isUsable(at now: Instant) -> Bool {

@@ -11,6 +11,12 @@ struct ResponseReader {
     case invalid(String)
   }
 
+  /// Bytes that a head may take, those of informational ones before it included; newer versions of libcurl draw the
+  /// same line.
+  static let maximumHeadBytes = 300 << 10
+  /// Bytes that trailers may take.
+  static let maximumTrailerBytes = 256 << 10
+
   private(set) var status = 0
   private(set) var version: HTTPVersion?
   var headers = HeaderFields()
@@ -22,6 +28,8 @@ struct ResponseReader {
   /// What a response of this server took last time, so that the arrays are made large enough at once.
   private var expectedFields = 0
   private var expectedBytes = 0
+  /// Of the lines so far, their ends included: of the head, and once that is done, of the trailers.
+  private var lineBytes = 0
 
   /// A request goes out: from here on it is its response that comes.
   mutating func begin(expectedFields: Int, expectedBytes: Int) {
@@ -48,7 +56,9 @@ struct ResponseReader {
     var count = line.count
     while count > 0, line[count - 1] == 0x0A || line[count - 1] == 0x0D { count -= 1 }
     let bytes = line.assumingMemoryBound(to: UInt8.self).span.extracting(0..<count)
+    lineBytes += line.count
     if isHeadDone { return takeTrailer(bytes) }
+    guard lineBytes <= Self.maximumHeadBytes else { return Self.tooLong("a head", Self.maximumHeadBytes) }
     if count == 0 { return endHead() }
     if Self.isStatusLine(bytes) { return takeStatusLine(bytes) }
     if Self.isSpace(bytes[0]) { return unfold(bytes) }
@@ -64,6 +74,7 @@ struct ResponseReader {
     guard status != 0 else { return .invalid("a head without a status line") }
     if status < 200 { return status == 101 ? .invalid("an upgrade that nobody asked for (101)") : .informational }
     isHeadDone = true
+    lineBytes = 0
     return .head
   }
 
@@ -90,21 +101,21 @@ struct ResponseReader {
 
   /// A line that continues the one before; one space stands for the break (RFC 9112 §5.2).
   private mutating func unfold(_ bytes: Span<UInt8>) -> Step {
-    guard let last = headers.indices.last else { return .invalid("a head that begins with a space") }
-    let name = Array(headers.buffer[headers.nameRange(at: last)])
-    var value = Array(headers.buffer[headers.valueRange(at: last)])
-    headers.remove(at: last)
-    value.append(0x20)
-    value.append(copying: bytes.extracting(Self.trimmed(bytes, from: 0)))
-    headers.append(name.span, value.span)
+    guard !headers.isEmpty else { return .invalid("a head that begins with a space") }
+    headers.continueLast(with: bytes.extracting(Self.trimmed(bytes, from: 0)))
     return .more
   }
 
   private mutating func takeTrailer(_ bytes: Span<UInt8>) -> Step {
+    guard lineBytes <= Self.maximumTrailerBytes else { return Self.tooLong("trailers", Self.maximumTrailerBytes) }
     guard !bytes.isEmpty else { return .more }
     guard let colon = Self.endOfName(in: bytes) else { return .invalid("a trailer line without a valid name") }
     trailers.append(bytes.extracting(0..<colon), bytes.extracting(Self.trimmed(bytes, from: colon + 1)))
     return .more
+  }
+
+  private static func tooLong(_ part: String, _ limit: Int) -> Step {
+    .invalid("\(part) of more than \(limit) bytes; only the server can mend it")
   }
 
   private mutating func note(_ name: Span<UInt8>, _ value: Span<UInt8>) {
