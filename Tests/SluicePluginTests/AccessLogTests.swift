@@ -113,6 +113,53 @@ struct AccessLogTests {
     #expect(counts.reduce(0, +) == 10_000)
   }
 
+  @Test func `lines that could not be written are told of once, and counted when the next one can be`() async throws {
+    #expect(symlink("/dev/full", path) == 0)
+    let log = try instance()
+    for _ in 0..<5 { log.record(StubExchange()) { _ in } }
+    try await log.host.log.wait(for: "the failure") { $0.contains { $0.contains("No space left on device") } }
+    #expect(unlink(path) == 0)
+    log.record(StubExchange()) { _ in }
+    log.end()
+    let counts = try lines().map { $0["dropped"]?.integer ?? 1 }
+    #expect(counts.reduce(0, +) == 6)
+    #expect(log.host.log.value.count { $0.contains("cannot write to \(path): No space left on device") } == 1)
+    #expect(log.host.log.value.count == 1)
+  }
+
+  @Test func `what could not be written up to the end is counted in the log of the host`() throws {
+    #expect(symlink("/dev/full", path) == 0)
+    let log = try instance()
+    for _ in 0..<5 { log.record(StubExchange()) { _ in } }
+    log.end()
+    #expect(log.host.log.value.count == 2)
+    #expect(log.host.log.value.last?.contains(" 5 lines are missing: they could not be written") == true)
+  }
+
+  @Test func `a line that was cut off is counted, and the next begins on a line of its own`() async throws {
+    await #expect(processExitsWith: .success) {
+      let test = try AccessLogTests()
+      let log = try test.instance()
+      var limit = rlimit()
+      #expect(getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      let before = limit.rlim_cur
+      limit.rlim_cur = 100
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      log.record(StubExchange()) { _ in }
+      try await log.host.log.wait(for: "the failure") { $0.contains { $0.contains("File too large") } }
+      limit.rlim_cur = before
+      #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      log.record(StubExchange()) { _ in }
+      log.end()
+      let texts = try FileTree.readText(test.path).split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(texts.map { $0.utf8.count }.first == 100)
+      let whole = try texts.dropFirst().dropLast().map { try JSONValue(parsing: String($0)) }
+      #expect(whole.map { $0["method"]?.string } == ["GET", nil])
+      #expect(whole.map { $0["dropped"]?.integer } == [nil, 1])
+      #expect(texts.last == "")
+    }
+  }
+
   @Test(arguments: [
     (#"{"output": ""}"#, #"config key "output": expected the path"#),
     (#"{"queueLines": 0}"#, #"config key "queueLines": expected a number from 1"#),

@@ -13,7 +13,10 @@ final class LineWriter: @unchecked Sendable {
   private var output: LogOutput
   private var complain: @Sendable (String) -> Void = { _ in }
   private var waiting: [AccessRecord] = []
+  /// Lines that found the queue full; the next batch says how many.
   private var droppedCount = 0
+  /// Lines of batches that could not be written, and those that these should have counted; the next batch says it, too.
+  private var lostCount = 0
   private var writingCount = 0
   private var isStopping = false
   private var thread: BackgroundThread?
@@ -60,19 +63,22 @@ final class LineWriter: @unchecked Sendable {
     if waiting.count == 1 { pthread_cond_signal(changed) }
   }
 
-  /// Writes what is queued and ends the thread; how many lines it did not come to.
+  /// Writes what is queued, and how much was lost, and ends the thread; how many lines are neither written nor counted
+  /// in one.
   func stop(within deadline: Duration) -> Int {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     guard let thread else { return waiting.count }
     self.thread = nil
     isStopping = true
+    droppedCount += lostCount
+    lostCount = 0
     pthread_cond_broadcast(changed)
     var end = timespec(after: deadline)
     while !hasEnded, pthread_cond_timedwait(changed, mutex, &end) != ETIMEDOUT {}
     // One that hangs in a write keeps this object and ends by itself; the library stays mapped.
     if hasEnded { thread.join() } else { thread.detach() }
-    return waiting.count + writingCount
+    return waiting.count + writingCount + droppedCount + lostCount
   }
 }
 
@@ -80,11 +86,12 @@ extension LineWriter {
   private func run() {
     var isFailing = false
     while let (records, dropped) = take() {
-      do {
+      do throws(LogOutput.Failure) {
         try output.write(lines(records, dropped))
         isFailing = false
       } catch {
-        if !isFailing { complain("\(error); \(records.count) lines are lost") }
+        lose(records.count - error.writtenLines + dropped)
+        if !isFailing { complain("\(error); until it can be written to, lines are lost, and counted") }
         isFailing = true
       }
     }
@@ -107,8 +114,15 @@ extension LineWriter {
       writingCount = waiting.count
       waiting.removeAll()
       droppedCount = 0
+      lostCount = 0
     }
-    return (waiting, droppedCount)
+    return (waiting, droppedCount + lostCount)
+  }
+
+  private func lose(_ count: Int) {
+    pthread_mutex_lock(mutex)
+    lostCount += count
+    pthread_mutex_unlock(mutex)
   }
 
   private func lines(_ records: [AccessRecord], _ dropped: Int) -> [UInt8] {

@@ -2,11 +2,15 @@ import Glibc
 
 /// Where lines go: standard error, or a file that is opened again when it was rotated. For one thread.
 struct LogOutput: Sendable {
+  private static let lineBreak = UInt8(ascii: "\n")
+
   /// nil for standard error.
   private let path: String?
   private var descriptor: CInt = -1
   private var device: dev_t = 0
   private var inode: ino_t = 0
+  /// What was written last ends within a line, since a failure cut it off.
+  private var isMidLine = false
 
   /// "-" is standard error.
   init(path: String) {
@@ -16,8 +20,11 @@ struct LogOutput: Sendable {
   /// What happened to the file, for the log of the host.
   struct Failure: Error, CustomStringConvertible {
     var description: String
+    /// How many lines were written whole before it.
+    var writtenLines: Int
 
-    init(_ verb: String, _ path: String?, _ number: CInt) {
+    init(_ verb: String, _ path: String?, _ number: CInt, writtenLines: Int = 0) {
+      self.writtenLines = writtenLines
       description = "cannot \(verb) \(path ?? "standard error"): \(String(cString: strerror(number)))"
     }
   }
@@ -32,24 +39,33 @@ struct LogOutput: Sendable {
     let opened = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
     guard opened >= 0 else { throw Failure("open", path, errno) }
     descriptor = opened
+    isMidLine = false
     var facts = stat()
     guard fstat(opened, &facts) == 0 else { return }
     device = facts.st_dev
     inode = facts.st_ino
   }
 
-  /// Writes whole lines; opens the file first where another one, or none, has taken its name.
-  mutating func write(_ bytes: [UInt8]) throws(Failure) {
+  /// Writes whole lines; opens the file first where another one, or none, has taken its name. Behind a line that a
+  /// failure cut off, they begin on a line of their own.
+  mutating func write(_ lines: [UInt8]) throws(Failure) {
     if descriptor < 0 || wasRotated { try open() }
+    if isMidLine { try writeAll([Self.lineBreak]) }
+    try writeAll(lines)
+  }
+
+  private mutating func writeAll(_ bytes: [UInt8]) throws(Failure) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if written > 0 {
         rest = rest.dropFirst(written)
+        isMidLine = bytes[rest.startIndex - 1] != Self.lineBreak
       } else if errno == EAGAIN {
         waitUntilWritable()
       } else if errno != EINTR {
-        throw Failure("write to", path, errno)
+        let number = errno
+        throw Failure("write to", path, number, writtenLines: bytes[..<rest.startIndex].count { $0 == Self.lineBreak })
       }
     }
   }

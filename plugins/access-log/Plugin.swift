@@ -29,7 +29,8 @@ struct AccessLog: Plugin, TransactionTracer {
 
   func deactivate(deadline: Duration) {
     let unwritten = writer.stop(within: deadline)
-    if unwritten > 0 { host.log(.warning, "\(unwritten) lines could not be written before the deadline") }
+    guard unwritten > 0 else { return }
+    host.log(.warning, "\(unwritten) lines are missing: they could not be written, or not before the deadline")
   }
 
   func record(_ event: borrowing TransactionEvent) {

@@ -155,6 +155,72 @@ import Testing
     await engine.shutdown()
   }
 
+  @Test func `of one URL 128 responses are kept, and what was used longest ago gives way`() async throws {
+    let server = try LoopbackServer { request in
+      .cacheable(request.value(of: "x-key") ?? "none", "max-age=600", ["Vary: X-Key"])
+    }
+    defer { server.stop() }
+    let engine = try CacheEngine.make()
+    let url = try HTTPURL(server.baseURL + "/a")
+    func get(_ key: String) async throws {
+      let response = try await engine.execute(Request(url: url, headers: ["X-Key": key]))
+      #expect(response.body.bytes == Array(key.utf8))
+    }
+    let keys = (0..<129).map { "\($0)" }
+    for key in keys.prefix(128) { try await get(key) }
+    for key in ["0", "128"] { try await get(key) }
+    #expect(server.requests.compactMap { $0.value(of: "x-key") } == keys)
+    // 1 has gone for 128; 0, 2 and 128 are there.
+    for key in ["0", "2", "128", "1"] { try await get(key) }
+    #expect(server.requests.compactMap { $0.value(of: "x-key") } == keys + ["1"])
+    await engine.shutdown()
+  }
+
+  @Test func `responses of one URL crowd out no others, however many come`() async throws {
+    let server = try LoopbackServer(recording: .countOnly) { _ in
+      .cacheable(String(repeating: "x", count: 1000), "max-age=600", ["Vary: X-Key"])
+    }
+    defer { server.stop() }
+    // Room for some more than the 128 that one URL may have, and not for all that come.
+    let engine = try CacheEngine.make(#"{"memoryBytes": 300000}"#)
+    func get(_ path: String, _ key: Int) async throws {
+      _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + path), headers: ["X-Key": "\(key)"]))
+    }
+    try await get("/other", 0)
+    for key in 0..<400 { try await get("/a", key) }
+    try await get("/other", 0)
+    #expect(server.requestCount == 401)
+    await engine.shutdown()
+  }
+
+  @Test func `responses that depend on different fields are found by their own, and of two that fit the later`()
+    async throws
+  {
+    let server = try LoopbackServer { request in
+      if let first = request.value(of: "x-first") {
+        return .cacheable("first \(first)", "max-age=600", ["Vary: X-First", "Date: @-20"])
+      }
+      let second = request.value(of: "x-second") ?? "none"
+      return .cacheable("second \(second)", "max-age=600", ["Vary: X-Second", "Date: @-10"])
+    }
+    defer { server.stop() }
+    let engine = try CacheEngine.make()
+    let url = try HTTPURL(server.baseURL + "/a")
+    func get(_ headers: HeaderFields, _ body: String) async throws {
+      let response = try await engine.execute(Request(url: url, headers: headers))
+      #expect(response.body.bytes == Array(body.utf8))
+    }
+    for _ in 0..<2 {
+      try await get(["x-first": "1"], "first 1")
+      try await get(["x-second": "1"], "second 1")
+      try await get(["x-second": "2"], "second 2")
+    }
+    #expect(server.requestCount == 3)
+    try await get(["x-first": "1", "x-second": "2"], "second 2")
+    #expect(server.requestCount == 3)
+    await engine.shutdown()
+  }
+
   @Test(.disabled(if: Sanitizer.isOn, "a sanitizer keeps what was freed"))
   func `what is kept stays within its bound, however much passes`() async throws {
     await #expect(processExitsWith: .success) {

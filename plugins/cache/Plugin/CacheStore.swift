@@ -29,8 +29,10 @@ final class CacheStore: Sendable {
 
   /// - Parameter isGood: whether what memory has will do, so that the disk need not be asked.
   func find(_ url: String, for request: HeaderFields, _ isGood: (Entry) -> Bool) async -> Found {
+    // Digested outside of the lock, which all loops share.
+    let selections = names(of: url).selections(of: request)
     let found = state.withLock { state in
-      let (entry, isKnown) = state.memory.find(url) { $0.isSelected(by: request) }
+      let (entry, isKnown) = state.memory.find(url, selections)
       return Found(entry: entry, isKnown: isKnown, invalidations: state.invalidations.number)
     }
     guard let disk, found.entry.map(isGood) != true else { return found }
@@ -39,11 +41,17 @@ final class CacheStore: Sendable {
     return adopt(stored, of: url, for: request, found)
   }
 
+  /// The lists of request fields on which what is in memory depends.
+  private func names(of url: String) -> [[String]] {
+    state.withLock { $0.memory.names(of: url) }
+  }
+
   /// What came from disk is kept in memory, unless something newer came meanwhile, or the URL was invalidated.
   private func adopt(_ stored: [Entry], of url: String, for request: HeaderFields, _ found: Found) -> Found {
-    let fitting = stored.filter { $0.isSelected(by: request) }
+    let selections = Set(names(of: url) + stored.map(\.selection.names)).selections(of: request)
+    let fitting = stored.filter { selections.contains($0.selection) }
     return state.withLock { state in
-      let (current, isKnown) = state.memory.find(url) { $0.isSelected(by: request) }
+      let (current, isKnown) = state.memory.find(url, selections)
       var result = Found(entry: current, isKnown: isKnown || !stored.isEmpty, invalidations: found.invalidations)
       guard !state.invalidations.isInvalidated(url, since: found.invalidations),
         let candidate = fitting.latest(), current.map({ $0.head.received < candidate.head.received }) ?? true

@@ -34,13 +34,15 @@ final class Entry: Sendable {
   /// What it takes of a bound: its bytes, and an allowance for what holds them.
   var byteCount: Int { body.count + head.headers.wireByteCount + url.utf8.count + 512 }
 
-  /// Whether a request may be given this response, as far as its fields go.
-  func isSelected(by request: HeaderFields) -> Bool {
-    selection == Selection(selection.names, of: request)
-  }
-
   func with(_ head: StoredHead) -> Entry {
     Entry(url: url, head: head, body: body, selection: selection)
+  }
+}
+
+extension Sequence<[String]> {
+  /// What has to be the selection of a response for the request to be given it: one for each list of names.
+  func selections(of request: HeaderFields) -> [Entry.Selection] {
+    map { Entry.Selection($0, of: request) }
   }
 }
 

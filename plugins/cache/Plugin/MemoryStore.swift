@@ -1,31 +1,40 @@
-/// Entries in memory within a bound of bytes; what was used longest ago goes first. For one thread at a time.
+/// Entries in memory within a bound of bytes, and of entries for each URL; what was used longest ago goes first. For
+/// one thread at a time.
 struct MemoryStore {
   private struct Place {
     var entry: Entry
     var older: Int
     var newer: Int
+    /// Larger than that of all that were used earlier.
+    var lastUse: UInt64 = 0
   }
 
+  /// What one URL may have; of more, what was used longest ago goes.
+  private static let maximumVariants = 128
   private static let none = -1
 
   let maximumBytes: Int
   private(set) var byteCount = 0
-  /// The slots of each URL.
-  private var variants: [String: [Int]] = [:]
+  /// The slots of each URL, by the names and the digest of their selections.
+  private var variants: [String: [[String]: [Digest?: Int]]] = [:]
   private var places: [Place?] = []
   private var free: [Int] = []
   private var oldest = Self.none
   private var newest = Self.none
+  private var useCount: UInt64 = 0
 
   init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
   var count: Int { places.count - free.count }
 
-  /// The latest entry of the URL that fits, which counts as used; and whether there is any of that URL.
-  mutating func find(_ url: String, _ fits: (Entry) -> Bool) -> (entry: Entry?, isKnown: Bool) {
-    guard let slots = variants[url] else { return (nil, false) }
-    let found = slots.compactMap { slot in places[slot].flatMap { fits($0.entry) ? (slot, $0.entry) : nil } }
-    guard let entry = found.map(\.1).latest(), let slot = found.first(where: { $0.1 === entry })?.0 else {
+  /// The lists of request fields on which responses of the URL depend, each once.
+  func names(of url: String) -> [[String]] { variants[url].map { Array($0.keys) } ?? [] }
+
+  /// The latest entry of the URL with one of the selections, which counts as used; and whether there is any of the URL.
+  mutating func find(_ url: String, _ selections: [Entry.Selection]) -> (entry: Entry?, isKnown: Bool) {
+    guard let known = variants[url] else { return (nil, false) }
+    let slots = selections.compactMap { known[$0.names]?[$0.digest] }.sorted { lastUse($0) > lastUse($1) }
+    guard let entry = slots.compactMap({ places[$0]?.entry }).latest(), let slot = slot(of: entry) else {
       return (nil, true)
     }
     unlink(slot)
@@ -35,27 +44,46 @@ struct MemoryStore {
 
   /// Takes an entry in, in place of that with the same selection and of the one that it replaces.
   mutating func insert(_ entry: Entry, replacing replaced: Entry?) {
-    for slot in variants[entry.url] ?? [] {
-      guard let old = places[slot]?.entry, old === replaced || old.selection == entry.selection else { continue }
-      removeSlot(slot)
-    }
+    if let replaced { remove(replaced) }
+    if let slot = variants[entry.url]?[entry.selection.names]?[entry.selection.digest] { removeSlot(slot) }
     guard entry.byteCount <= maximumBytes else { return }
     let slot = free.popLast() ?? places.endIndex
     if slot == places.endIndex { places.append(nil) }
     places[slot] = Place(entry: entry, older: Self.none, newer: Self.none)
-    variants[entry.url, default: []].append(slot)
+    variants[entry.url, default: [:]][entry.selection.names, default: [:]][entry.selection.digest] = slot
     byteCount += entry.byteCount
     link(slot)
+    removeSurplus(of: entry.url)
     while byteCount > maximumBytes, oldest != Self.none { removeSlot(oldest) }
   }
 
   mutating func remove(_ url: String) {
-    for slot in variants[url] ?? [] { removeSlot(slot) }
+    for slot in slots(of: url) { removeSlot(slot) }
   }
 
   mutating func remove(_ entry: Entry) {
-    for slot in variants[entry.url] ?? [] where places[slot]?.entry === entry { removeSlot(slot) }
+    if let slot = slot(of: entry) { removeSlot(slot) }
   }
+
+  private mutating func removeSurplus(of url: String) {
+    let slots = slots(of: url)
+    guard slots.count > Self.maximumVariants, let first = slots.min(by: { lastUse($0) < lastUse($1) }) else { return }
+    removeSlot(first)
+  }
+
+  private func slots(of url: String) -> [Int] {
+    variants[url].map { $0.values.flatMap { $0.values } } ?? []
+  }
+
+  /// nil where it is not here, or another has its place.
+  private func slot(of entry: Entry) -> Int? {
+    guard let slot = variants[entry.url]?[entry.selection.names]?[entry.selection.digest],
+      places[slot]?.entry === entry
+    else { return nil }
+    return slot
+  }
+
+  private func lastUse(_ slot: Int) -> UInt64 { places[slot]?.lastUse ?? 0 }
 
   private mutating func removeSlot(_ slot: Int) {
     guard let entry = places[slot]?.entry else { return }
@@ -63,13 +91,20 @@ struct MemoryStore {
     places[slot] = nil
     free.append(slot)
     byteCount -= entry.byteCount
-    variants[entry.url]?.removeAll { $0 == slot }
-    if variants[entry.url]?.isEmpty == true { variants[entry.url] = nil }
+    forget(entry.url, entry.selection)
+  }
+
+  private mutating func forget(_ url: String, _ selection: Entry.Selection) {
+    variants[url]?[selection.names]?[selection.digest] = nil
+    if variants[url]?[selection.names]?.isEmpty == true { variants[url]?[selection.names] = nil }
+    if variants[url]?.isEmpty == true { variants[url] = nil }
   }
 
   private mutating func link(_ slot: Int) {
     places[slot]?.older = newest
     places[slot]?.newer = Self.none
+    useCount += 1
+    places[slot]?.lastUse = useCount
     if newest != Self.none { places[newest]?.newer = slot } else { oldest = slot }
     newest = slot
   }
