@@ -40,7 +40,8 @@ public final class Monitor<Value>: @unchecked Sendable {
     return withLock(body)
   }
 
-  /// Wakes every thread that waits.
+  /// Wakes every thread that waits, for what was changed under the lock. What was changed elsewhere takes ``update(_:)``:
+  /// a thread that has looked and does not sleep yet would miss this.
   public func broadcast() { pthread_cond_broadcast(condition) }
 
   /// Blocks until the body gives a result; it is asked again whenever the threads are woken.

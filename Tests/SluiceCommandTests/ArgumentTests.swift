@@ -1,3 +1,4 @@
+import SluiceJSON
 import Testing
 
 @testable import SluiceCommand
@@ -31,6 +32,16 @@ import Testing
 
   @Test func `an empty value is a value`() throws {
     #expect(try parse("--output=")["output"] == "")
+  }
+
+  @Test func `without -c and -m nothing bounds what send does`() throws {
+    let arguments = try ArgumentParser.parse(["http://h/"], for: SendCommand.description)
+    let configuration = Mirror(reflecting: try SendConfiguration.make(arguments))
+    let deadline = configuration.descendant("deadline") as? Duration
+    let timeout = configuration.descendant("transport", "timeout") as? Duration
+    // The longest that a configuration can have.
+    #expect(deadline == nil && timeout == DurationText.duration("876000h"))
+    #expect(DurationText.duration("876001h") == nil)
   }
 
   @Test(arguments: [("--outptu", "--output"), ("--silent1", "--silent"), ("--incl", "--include")])

@@ -12,9 +12,9 @@ import Testing
     return try withExtendedLifetime(product) { try FileTree.read(product.path) }
   }
 
-  private static func configuration(_ url: String, more: String = "") -> String {
+  private static func configuration(_ url: String, build: String = "", more: String = "") -> String {
     """
-    {"plugins": {"a": {"library": "a.so"}\(more)}, "request": ["a"], "store": "store",
+    {"plugins": {"a": {"library": "a.so"\(build)}\(more)}, "request": ["a"], "store": "store",
      "transport": {"baseURL": "\(url)"}}
     """
   }
@@ -118,6 +118,40 @@ import Testing
     try StampedLibrary.install(mended, at: run.library)
     try await run.next("restarted")
     #expect(try await run.request()["status"]?.integer == 200)
+    try await run.end()
+  }
+
+  @Test func `F5: what was given up is not started again by a build that fails, and is by one that mends it`()
+    async throws
+  {
+    let (bad, mended) = (try await Self.compile(1, crashes: true), try await Self.compile(2, crashes: false))
+    let script = """
+      what=$(cat source)
+      [ "$what" != broken ] && cp "$what" a.new && chmod 755 a.new && mv a.new a.so
+      """
+    let build = #", "build": {"command": ["sh", "build.sh"], "sources": ["source"]}"#
+    let run = try await DevRun(configuration: { Self.configuration($0, build: build) }) { folder in
+      try folder.write(script, to: "build.sh")
+      try folder.write("bad", to: "source")
+      try StampedLibrary.install(bad, at: folder.path("bad"))
+      try StampedLibrary.install(mended, at: folder.path("mended"))
+    }
+    let started = try await run.next("started")
+    for _ in 0..<2 {
+      try run.running.write("/crash\n")
+      try await run.next("crashed")
+      try await run.next("restarted")
+    }
+    try run.running.write("/crash\n")
+    try await run.next("crashed")
+    try await run.next("waiting")
+    try run.folder.write("broken", to: "source")
+    try await run.next("build-failed")
+    try run.folder.write("mended", to: "source")
+    let restarted = try await run.next("restarted")
+    #expect(restarted["builds"]?[0]?["hash"] != started["builds"]?[0]?["hash"], "\(restarted)")
+    #expect(try await run.request()["status"]?.integer == 200)
+    #expect(run.count("restarted") == 3 && run.count("swapped") == 0, "the bad build was not started in between")
     try await run.end()
   }
 }

@@ -125,6 +125,20 @@ import Testing
     #expect(ledger.note(at: .seconds(101), goesBack: true, wasReady: false) == .restart, "other builds")
   }
 
+  // MARK: The end
+
+  @Test func `what comes in one batch with the interrupt, and behind it, is left for the end`() throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("{}", to: "c.json")
+    let arguments = try ArgumentParser.parse(["-c", file, "--json"], for: DevCommand.description)
+    let session = try DevSession(try DevSettings(arguments))
+    defer { _ = session.output.finish() }
+    let messages: [DevMessage] = [.typed("/before"), .interrupted(SIGINT), .build(1, .written("w")), .typed("/behind")]
+    let left = session.handle(messages)
+    let builds = left.compactMap { message -> Int? in if case .build(let number, _) = message { number } else { nil } }
+    #expect(left.count == 2 && builds == [1])
+  }
+
   // MARK: The folder for files
 
   @Test func `a folder goes with its session; one that was left goes with the next, and nothing else does`() throws {

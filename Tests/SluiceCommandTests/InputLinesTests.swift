@@ -30,6 +30,16 @@ import Testing
     #expect(try lines(of: "a\n\(long)\nb\n\(long)", limitBytes: 1_000_000) == ["a", "(too long)", "b", "(too long)"])
   }
 
+  @Test(arguments: [11, 20, 262_143, 262_144, 262_145])
+  func `a last line longer than the limit counts, also where nothing of it is kept and no line end follows`(
+    _ count: Int
+  ) throws {
+    let long = String(repeating: "x", count: count)
+    #expect(try lines(of: long, limitBytes: 10) == ["(too long)"])
+    #expect(try lines(of: "a\n\(long)", limitBytes: 10) == ["a", "(too long)"])
+    #expect(try lines(of: "a\n\(long)\n", limitBytes: 10) == ["a", "(too long)"])
+  }
+
   @Test func `lines of every length around a block are whole`() throws {
     let texts = (262_140...262_150).map { String(repeating: "y", count: $0) } + ["z"]
     #expect(try lines(of: texts.joined(separator: "\n")) == texts)

@@ -147,6 +147,31 @@ import Testing
     #expect(!result.errorText.contains("\r"))
   }
 
+  @Test func `a result that cannot be written is an error, and counts as one`() async throws {
+    let isGone = Signal()
+    let half = String(repeating: "x", count: 20)
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n" + half), .wait(isGone), .send(half))
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"transport": {"spillBytes": 10}}"#, to: "c.json")
+    let bodies = try folder.makeFolder("bodies")
+    let running = try Tool.start("run", "-c", file, environment: ["TMPDIR": bodies])
+    running.writeAndClose(Array(#"{"url": "\#(server.baseURL)"}"#.utf8))
+    let end = ContinuousClock.now + Patience.limit
+    while FileTree.names(in: bodies).isEmpty, ContinuousClock.now < end { await Task.yield() }
+    let name = try #require(FileTree.names(in: bodies).first)
+    let body = "\(bodies)/\(name)"
+    FileTree.remove(body)
+    isGone.set()
+    let result = try await running.wait(upTo: Patience.limit)
+    let document = try #require(try result.documents.first)
+    #expect(document.errorCode == "invalid_result")
+    #expect(document.errorMessage?.contains("cannot be written: cannot read \(body): ") == true, "\(document)")
+    #expect(result.status == 1)
+    #expect(result.errorText.contains(", 1 failed"), "\(result.errorText)")
+  }
+
   @Test func `large bodies stand in the result whole`() async throws {
     let server = try LoopbackServer { _ in .text(String(repeating: "x", count: 3 << 20)) }
     defer { server.stop() }

@@ -9,7 +9,9 @@ import Testing
     (["-H", "a", "http://127.0.0.1/"], "expected \"NAME: VALUE\""),
     (["-H", "a: b\r\nc: d", "http://127.0.0.1/"], "holds CR, LF"),
     (["-X", "GET", "POST", "http://127.0.0.1/"], "give it once"), (["-X", "G T", "http://127.0.0.1/"], "not a token"),
-    (["-d@/nonexistent", "http://127.0.0.1/"], "cannot read /nonexistent"),
+    (["-d@/nonexistent", "http://127.0.0.1/"], "send: -d: cannot read /nonexistent"),
+    (["-d@/", "http://127.0.0.1/"], "send: -d: cannot read /: Is a directory"),
+    (["--data-binary", "@/", "http://127.0.0.1/"], "send: --data-binary: cannot read /: Is a directory"),
     (["-c", "/nonexistent", "http://127.0.0.1/"], "/nonexistent: cannot read it"),
     (["--cacert", "/nonexistent", "https://127.0.0.1/"], "cannot read /nonexistent"),
     (["--plugin", "/nonexistent.so={", "http://127.0.0.1/"], "is not JSON"),
@@ -18,6 +20,18 @@ import Testing
     let result = try await Command.run(Tool.path, ["send"] + arguments)
     #expect(result.status == 2)
     #expect(result.errorText.contains(message))
+  }
+
+  @Test func `data beyond the limit is named, with the key to raise`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"transport": {"maxRequestBytes": 10}}"#, to: "c.json")
+    let data = try folder.write("eleven byte", to: "data")
+    let words = "it has more than 10 bytes; raise transport.maxRequestBytes\n"
+    for (argument, name) in [("@\(data)", data), ("@-", "standard input")] {
+      let result = try await Tool.run("send", "-c", file, "-d", argument, "http://127.0.0.1:1/", input: "eleven byte")
+      #expect(result.status == 1)
+      #expect(result.errorText == "sluice: send: -d: cannot read \(name): \(words)")
+    }
   }
 
   @Test func `a name that does not resolve is named`() async throws {

@@ -24,7 +24,7 @@ struct ToolProcess {
     var bytes: [UInt8]?
     let status = try? start(output: ends[1]) {
       close(ends[1])
-      bytes = try? Descriptors.readAll(ends[0], limitBytes: 1 << 20)
+      bytes = try? Descriptors.readAll(ends[0], name: words.first ?? "a program", limitBytes: 1 << 20)
     }
     if status == nil { close(ends[1]) }
     close(ends[0])

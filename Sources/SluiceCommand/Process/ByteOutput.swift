@@ -149,8 +149,7 @@ final class ByteOutput: Sendable {
       }
       if count < 0, errno == EINTR { continue }
       if count < 0, errno == EAGAIN {
-        var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&ready, 1, -1)
+        Descriptors.waitUntilReady(descriptor, for: POLLOUT)
         continue
       }
       guard count > 0 else { return Failure(name: name, errorNumber: count < 0 ? errno : EIO) }

@@ -8,6 +8,6 @@ enum FileContent {
       throw CommandError(.failed, "cannot read \(path): \(String(cString: strerror(errno)))")
     }
     defer { close(descriptor) }
-    return try Descriptors.readAll(descriptor, limitBytes: .max)
+    return try Descriptors.readAll(descriptor, name: path)
   }
 }

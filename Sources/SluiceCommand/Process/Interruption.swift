@@ -11,6 +11,8 @@ final class Interruption: Sendable {
     var signal: Int32?
     var handler: (@Sendable () -> Void)?
     var hangUpHandler: (@Sendable () -> Void)?
+    /// A SIGHUP came before there was anybody to take it.
+    var isHangUpDue = false
   }
 
   /// Readable from the first signal on, for `poll`.
@@ -41,14 +43,18 @@ final class Interruption: Sendable {
     if isLate { handler() }
   }
 
-  /// Runs the handler on each SIGHUP, on the thread of signals: it must not block.
-  func onHangUp(_ handler: @escaping @Sendable () -> Void) { state.withLock { $0.hangUpHandler = handler } }
+  /// Runs the handler on each SIGHUP, at once where one came before; on the thread of signals: it must not block.
+  func onHangUp(_ handler: @escaping @Sendable () -> Void) {
+    let isLate = state.withLock { state in
+      state.hangUpHandler = handler
+      defer { state.isHangUpDue = false }
+      return state.isHangUpDue
+    }
+    if isLate { handler() }
+  }
 
   private func take(_ signal: Int32) {
-    if signal == SIGHUP {
-      state.withLock { $0.hangUpHandler }?()
-      return
-    }
+    if signal == SIGHUP { return takeHangUp() }
     let handler: (@Sendable () -> Void)? = state.withLock { state in
       // At once: whatever hangs, this must not wait for it.
       if state.signal != nil { _exit(128 + signal) }
@@ -56,6 +62,14 @@ final class Interruption: Sendable {
       return state.handler
     }
     eventfd_write(descriptor, 1)
+    handler?()
+  }
+
+  private func takeHangUp() {
+    let handler: (@Sendable () -> Void)? = state.withLock { state in
+      state.isHangUpDue = state.hangUpHandler == nil
+      return state.hangUpHandler
+    }
     handler?()
   }
 

@@ -33,6 +33,10 @@ enum Descriptors {
       while written < bytes.count {
         let count = Glibc.write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
         if count < 0, errno == EINTR { continue }
+        if count < 0, errno == EAGAIN {
+          waitUntilReady(descriptor, for: POLLOUT)
+          continue
+        }
         guard count > 0 else { return errno }
         written += count
       }
@@ -40,20 +44,41 @@ enum Descriptors {
     }
   }
 
-  /// Reads to the end; throws the error number.
-  static func readAll(_ descriptor: Int32, limitBytes: Int) throws(CommandError) -> [UInt8] {
+  /// Reads to the end. A folder is wrong usage.
+  /// - Parameters:
+  ///   - name: what messages call it.
+  ///   - advice: what to do where there are more bytes than the limit.
+  static func readAll(
+    _ descriptor: Int32, name: String, limitBytes: Int = .max, advice: String? = nil
+  ) throws(CommandError) -> [UInt8] {
     var bytes: [UInt8] = []
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
     defer { block.deallocate() }
     while true {
       let count = Glibc.read(descriptor, block.baseAddress, block.count)
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw CommandError(.failed, "cannot read: \(String(cString: strerror(errno)))") }
+      if count < 0, errno == EAGAIN {
+        waitUntilReady(descriptor, for: POLLIN)
+        continue
+      }
+      guard count >= 0 else { throw failure(errno, name) }
       if count == 0 { return bytes }
       bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: block[..<count]))
       guard bytes.count <= limitBytes else {
-        throw CommandError(.failed, "there are more than the \(limitBytes) bytes that a request may have")
+        throw CommandError(
+          .failed, "cannot read \(name): it has more than \(limitBytes) bytes" + (advice.map { "; \($0)" } ?? ""))
       }
     }
+  }
+
+  private static func failure(_ errorNumber: Int32, _ name: String) -> CommandError {
+    CommandError(
+      errorNumber == EISDIR ? .usage : .failed, "cannot read \(name): \(String(cString: strerror(errorNumber)))")
+  }
+
+  /// Blocks until a descriptor that does not block by itself has bytes (`POLLIN`), or room for some (`POLLOUT`).
+  static func waitUntilReady(_ descriptor: Int32, for events: Int32) {
+    var ready = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    poll(&ready, 1, -1)
   }
 }

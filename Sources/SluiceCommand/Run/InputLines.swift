@@ -86,16 +86,23 @@ final class InputLines: @unchecked Sendable {
       if let line = takeLine() {
         return isTooLong || line.count > limitBytes ? .tooLong : .text(line)
       }
-      if isAtEnd { return .end }
+      if isAtEnd { return end(isTooLong: isTooLong) }
       if unread.count > limitBytes {
         isTooLong = true
         drop()
       }
       switch readMore() {
-      case .success(let isMore): if !isMore { return .end }
+      case .success(let isMore): if !isMore { return end(isTooLong: isTooLong) }
       case .failure(let error): return .failure(error)
       }
     }
+  }
+
+  /// The last line counts where it is too long to be kept and has no line end either.
+  private func end(isTooLong: Bool) -> Line {
+    guard isTooLong, isAtEnd else { return .end }
+    number += 1
+    return .tooLong
   }
 
   private func takeLine() -> UnsafeRawBufferPointer? {

@@ -3,7 +3,8 @@ import SluiceMessages
 
 /// Makes jobs of lines.
 struct RunParser: Sendable {
-  let baseURL: HTTPURL?
+  /// What relative URLs start from; asked for each, since a configuration that is read anew may have another.
+  let baseURL: @Sendable () -> HTTPURL?
   let bodyLimitBytes: Int
 
   /// Why a line is no request.
@@ -40,8 +41,8 @@ struct RunParser: Sendable {
 
   /// A URL without a scheme starts from the configuration's.
   private func completeURL(of document: JSONValue) throws(MessageError) {
-    guard let baseURL, let url = document["url"]?.string, !RelativeReference.hasScheme(url) else { return }
-    document["url"] = JSONValue(try RelativeReference.resolve(url, against: baseURL).string)
+    guard let url = document["url"]?.string, !RelativeReference.hasScheme(url), let base = baseURL() else { return }
+    document["url"] = JSONValue(try RelativeReference.resolve(url, against: base).string)
   }
 
   /// Whether there is nothing but white space.

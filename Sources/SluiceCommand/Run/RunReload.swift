@@ -1,4 +1,5 @@
 import Sluice
+import SluiceLocks
 
 /// Takes a configuration up while the run goes on.
 final class RunReload: Sendable {
@@ -6,6 +7,8 @@ final class RunReload: Sendable {
   private let engine: Engine
   private let session: RunSession
   private let recorder: EventRecorder?
+  /// What the last SIGHUP has begun.
+  private let last = Locked<Task<Void, Never>?>(nil)
 
   init(_ settings: RunSettings, _ engine: Engine, _ session: RunSession, _ recorder: EventRecorder?) {
     self.settings = settings
@@ -14,18 +17,31 @@ final class RunReload: Sendable {
     self.recorder = recorder
   }
 
-  /// Reads the file again and says what came of it. Comes back at once.
+  /// Reads the file again and says what came of it. Comes back at once; several are done one after the other, so that
+  /// what was read last serves.
   func readAnew() {
     guard let file = settings.configurationFile else { return }
-    // Reading a file may take a while, and the thread of signals is not to wait.
-    Task.detached { [self] in
-      do throws(ConfigurationError) {
-        let configuration = try Configuration(file: file)
-        // The engine says itself why it refuses one.
-        if let report = try? await apply(configuration) { StandardError.say("\(PrintableText.of("\(report)"))") }
-      } catch {
-        StandardError.say("\(error); the configuration stays as it is")
+    last.withLock { last in
+      let before = last
+      // Reading a file may take a while, and the thread of signals is not to wait.
+      last = Task.detached { [self] in
+        await before?.value
+        await read(file)
       }
+    }
+  }
+
+  private func read(_ file: String) async {
+    let configuration: Configuration
+    do throws(ConfigurationError) { configuration = try Configuration(file: file) } catch {
+      return StandardError.say("\(error); the configuration stays as it is")
+    }
+    do throws(SwapError) {
+      let report = try await apply(configuration)
+      StandardError.say(PrintableText.of("\(report)"))
+    } catch {
+      // The engine says itself why it refuses one, and nothing of one whose place another takes.
+      if error.report.outcome != .refused { StandardError.say(PrintableText.of("\(error)")) }
     }
   }
 

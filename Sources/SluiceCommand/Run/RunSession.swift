@@ -43,7 +43,7 @@ final class RunSession: Sendable {
     self.recorder = recorder
     mask = Locked(SecretMask(settings.configuration.redaction))
     parser = RunParser(
-      baseURL: engine.baseURL, bodyLimitBytes: settings.configuration.transport.maxRequestBytes)
+      baseURL: { [engine] in engine.baseURL }, bodyLimitBytes: settings.configuration.transport.maxRequestBytes)
     output.listen(
       ByteOutput.Listener(
         onRoom: { [weak self] in self?.goOn() },
@@ -62,7 +62,8 @@ final class RunSession: Sendable {
 
   /// An output has room again.
   private func goOn() {
-    state.broadcast()
+    // Room is made without this lock. Once it was taken here, a reader that had just looked sleeps, and is woken.
+    state.update { _ in }
     refill()
   }
 
@@ -209,20 +210,23 @@ final class RunSession: Sendable {
 
   /// On the loop of the transaction.
   private func finish(_ job: RunJob, _ result: TransactionResult) {
-    output.append(line(result, job))
-    if result.error != nil { state.withLock { $0.counts.failed += 1 } }
+    let written = line(result, job)
+    output.append(written.bytes)
+    if written.hasError { state.withLock { $0.counts.failed += 1 } }
     guard job.arrive(), let next = takeAfterCompletion() else { return }
     submit(next)
   }
 
-  private func line(_ result: TransactionResult, _ job: RunJob) -> [UInt8] {
+  /// A result that cannot be written as it is becomes an error.
+  private func line(_ result: TransactionResult, _ job: RunJob) -> (bytes: [UInt8], hasError: Bool) {
     do {
-      return try ResultText.line(result, id: job.id, metadata: settings.hasMetadata ? mask.withLock { $0 } : nil)
+      let mask: SecretMask? = settings.hasMetadata ? mask.withLock { $0 } : nil
+      return (try ResultText.line(result, id: job.id, metadata: mask), result.error != nil)
     } catch {
       var failed = result
       failed.response = nil
       failed.error = TransactionError(code: "invalid_result", message: "the result cannot be written: \(error)")
-      return (try? ResultText.line(failed, id: job.id)) ?? []
+      return ((try? ResultText.line(failed, id: job.id)) ?? [], true)
     }
   }
 

@@ -4,12 +4,15 @@ import SluiceTransport
 
 /// The configuration of `send`: the file's, with what the options change.
 enum SendConfiguration {
+  /// The longest that a configuration can have: a hundred years.
+  private static let longest = Duration.seconds(100 * 365 * 86_400)
+
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> Configuration {
     var configuration = try EngineStart.configuration(arguments["config"])
     if arguments["config"] == nil {
       // A single request may be as long and as large as its user wants.
       configuration.deadline = nil
-      configuration.transport.timeout = .seconds(300)
+      configuration.transport.timeout = longest
       configuration.transport.maxResponseBytes = 1 << 40
     }
     configuration.transport.loops = 1

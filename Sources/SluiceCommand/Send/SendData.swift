@@ -30,7 +30,7 @@ struct SendData {
 
   private static func form(_ data: String, _ limitBytes: Int) throws(CommandError) -> [UInt8] {
     guard data.hasPrefix("@") else { return Array(data.utf8) }
-    return try read(String(data.dropFirst()), limitBytes).filter { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
+    return try read(String(data.dropFirst()), "-d", limitBytes).filter { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
   }
 
   private static func binary(_ data: String, _ limitBytes: Int) throws(CommandError) -> Body {
@@ -41,16 +41,27 @@ struct SendData {
     if path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 {
       return .file(FileBody(path: path, byteCount: Int(status.st_size)))
     }
-    return .bytes(try read(path, limitBytes))
+    return .bytes(try read(path, "--data-binary", limitBytes))
   }
 
-  private static func read(_ path: String, _ limitBytes: Int) throws(CommandError) -> [UInt8] {
-    if path == "-" { return try Descriptors.readAll(STDIN_FILENO, limitBytes: limitBytes) }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw CommandError(.usage, "send: cannot read \(path): \(String(cString: strerror(errno)))")
+  private static func read(_ path: String, _ option: String, _ limitBytes: Int) throws(CommandError) -> [UInt8] {
+    do throws(CommandError) {
+      guard path != "-" else { return try readAll(STDIN_FILENO, "standard input", limitBytes) }
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else {
+        throw CommandError(.usage, "cannot read \(path): \(String(cString: strerror(errno)))")
+      }
+      defer { close(descriptor) }
+      return try readAll(descriptor, path, limitBytes)
+    } catch {
+      throw CommandError(error.status, "send: \(option): \(error.message)")
     }
-    defer { close(descriptor) }
-    return try Descriptors.readAll(descriptor, limitBytes: limitBytes)
+  }
+
+  private static func readAll(
+    _ descriptor: Int32, _ name: String, _ limitBytes: Int
+  ) throws(CommandError) -> [UInt8] {
+    try Descriptors.readAll(
+      descriptor, name: name, limitBytes: limitBytes, advice: "raise transport.maxRequestBytes")
   }
 }

@@ -20,6 +20,8 @@ final class SupervisedProcess: Sendable {
 
   let id: pid_t
   private let channel: ByteOutput
+  /// Whether it was waited for: its id may be another's by now.
+  private let isReaped = Locked(false)
 
   /// - Parameters:
   ///   - words: behind the name of this very program.
@@ -61,7 +63,12 @@ final class SupervisedProcess: Sendable {
   /// Asks it to finish what is in flight, and to end.
   func stop(drain: Duration) { send(["stop": JSONValue(DurationText.text(drain))]) }
 
-  func kill(_ signal: Int32) { _ = Glibc.kill(id, signal) }
+  /// Does nothing once the process has ended and was waited for. From any thread.
+  func kill(_ signal: Int32) {
+    isReaped.withLock { isReaped in
+      if !isReaped { _ = Glibc.kill(id, signal) }
+    }
+  }
 
   private static func spawn(
     _ words: [String], _ environment: [String: String], channel: CInt, output: CInt
@@ -89,13 +96,23 @@ final class SupervisedProcess: Sendable {
       listener(.written(String(decoding: line, as: UTF8.self)))
     }
     let process = id
-    try BackgroundThread("sluice-child") { [channel] in
-      let status = WaitStatus.wait(for: process) ?? .exited(0)
+    try BackgroundThread("sluice-child") { [channel, isReaped] in
+      let status = Self.reap(process, isReaped)
       // A process that it left behind may hold the pipe open; what it wrote last is worth a moment.
       let _: Void? = open.wait(upTo: .seconds(1)) { $0 == 0 ? () : nil }
       listener(.ended(status))
       _ = channel.finish()
     }.detach()
+  }
+
+  private static func reap(_ process: pid_t, _ isReaped: Locked<Bool>) -> WaitStatus {
+    // Waits without reaping first: until that is noted, the id stays taken.
+    var information = siginfo_t()
+    while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+    return isReaped.withLock { isReaped in
+      isReaped = true
+      return WaitStatus.wait(for: process) ?? .exited(0)
+    }
   }
 
   private static func read(

@@ -64,8 +64,8 @@ extension DevSession {
     let event = outcome(state, run, isGood: isGood)
     say(event)
     if engine == nil {
-      // With the first build, or with what it mended.
-      if isGood { startAnew() } else { start(because: nil) }
+      // With what it mended; where it failed, with what is there, unless that was given up already.
+      if isGood { startAnew() } else if waitingReason == nil { start(because: nil) }
     } else {
       let now = MonotonicClock.now
       librariesChanged(Dictionary(uniqueKeysWithValues: state.libraries.map { ($0, now) }))

@@ -30,6 +30,8 @@ extension DevSession {
       engine = RunningEngine(number: number, process: process)
       engine?.restart = reason
       engine?.files = Array(order.sources.values)
+      // What this one comes to is news.
+      waitingReason = nil
     } catch {
       wait(because: error.message)
     }
@@ -157,9 +159,11 @@ extension DevSession {
   }
 
   /// The end of the session: stops the engine and what is being built, and waits for them.
-  func endProcesses() {
+  /// - Parameter messages: those that came with what ended it, and were not handled; an end is told once.
+  func endProcesses(_ messages: ArraySlice<DevMessage>) {
     for state in builds.values { state.run?.process.send(["stop": true]) }
     engine?.process.stop(drain: Self.drain)
+    for message in messages { finish(message) }
     let limit = MonotonicClock.now + Self.killDelay
     var isKilled = false
     while engine != nil || builds.values.contains(where: { $0.run != nil }) {

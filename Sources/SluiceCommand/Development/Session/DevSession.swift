@@ -76,11 +76,12 @@ final class DevSession {
     try watchOutput()
     readConfiguration()
     start(because: nil)
+    var left: ArraySlice<DevMessage> = []
     while ending == nil {
-      for message in mailbox.take(until: nextDue) where ending == nil { handle(message) }
-      handleDue()
+      left = handle(mailbox.take(until: nextDue))
+      if ending == nil { handleDue() }
     }
-    endProcesses()
+    endProcesses(left)
     if let signal { say(DevEvent(.stopped, "stopped", tone: .quiet).with("signal", JSONValue(Int64(signal)))) }
     let failure = output.finish()
     if let failure, ending != .brokenPipe { throw CommandError(.failed, failure.description) }
@@ -107,6 +108,13 @@ final class DevSession {
   }
 
   // MARK: Messages and times
+
+  /// Takes messages up to the one that ends the session; gives those behind it.
+  func handle(_ messages: [DevMessage]) -> ArraySlice<DevMessage> {
+    var left = messages[...]
+    while ending == nil, let message = left.popFirst() { handle(message) }
+    return left
+  }
 
   func handle(_ message: DevMessage) {
     switch message {

@@ -1,0 +1,121 @@
+import Glibc
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// `sluice run`: what becomes of each SIGHUP.
+@Suite struct HangUpTests {
+  @Test func `F5: relative URLs start from the base of the configuration that was read last`() async throws {
+    let (first, second) = (try LoopbackServer(), try LoopbackServer())
+    defer { for server in [first, second] { server.stop() } }
+    let folder = try TemporaryDirectory()
+    func write(_ server: LoopbackServer) throws -> String {
+      try folder.write(#"{"transport": {"baseURL": "\#(server.baseURL)"}}"#, to: "c.json")
+    }
+    let running = try Tool.start("run", "-q", "-c", try write(first))
+    try running.write(#"{"url": "/one"}"# + "\n")
+    try await first.waitForRequests(1)
+    _ = try write(second)
+    running.send(signal: SIGHUP)
+    try await running.waitForError(containing: "published as snapshot 2")
+    try running.write(#"{"url": "/two"}"# + "\n")
+    running.closeInput()
+    let result = try await running.wait(upTo: Patience.limit)
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(first.requests.map(\.target) == ["/one"])
+    #expect(second.requests.map(\.target) == ["/two"])
+  }
+
+  @Test func `F5: one that comes while the run starts is taken when it has started`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("{}", to: "c.json")
+    let input = folder.path("in.jsonl")
+    try #require(mkfifo(input, 0o600) == 0)
+    // The input is opened before the engine starts, and that waits for somebody who writes.
+    let running = try Tool.start("run", "-q", "-c", file, "-i", input)
+    let process = "/proc/\(running.processID)"
+    try await Self.wait(for: "the thread of signals") {
+      FileTree.names(in: "\(process)/task").contains {
+        (try? FileTree.readText("\(process)/task/\($0)/comm")) == "sluice-signals\n"
+      }
+    }
+    running.send(signal: SIGHUP)
+    try await Self.wait(for: "the signal to be taken") {
+      (try? FileTree.readText("\(process)/status"))?.contains("ShdPnd:\t0000000000000000") == true
+    }
+    let writer = try await Self.openForWriting(input)
+    try await running.waitForError(containing: "published as snapshot 2")
+    writer.close()
+    #expect(try await running.wait(upTo: Patience.limit).status == 0)
+  }
+
+  @Test func `F5: of two the file that was read last serves`() async throws {
+    let run = try await ControlledRun()
+    let file = run.folder.path("c.json")
+    // To read it takes as long as the test wants.
+    try #require(mkfifo(run.folder.path("slow"), 0o600) == 0)
+    try #require(rename(run.folder.path("slow"), file) == 0)
+    run.running.send(signal: SIGHUP)
+    let first = try await Self.openForWriting(file)
+    try StampedLibrary.install(Array(ControlledRun.configuration(header: "x-second").utf8), at: file)
+    run.running.send(signal: SIGHUP)
+    try first.write(Array(ControlledRun.configuration(header: "x-first").utf8))
+    first.close()
+    try await run.running.waitForError(containing: "published as snapshot 3")
+    try await run.request()
+    let result = try await run.end()
+    let headers = try #require(try result.documents.first?["response"]?["headers"], "\(result.errorText)")
+    #expect(headers["x-second"]?.string == "1" && headers["x-first"] == nil, "\(headers)")
+  }
+
+  @Test func `F5: one whose place a newer reload takes says so`() async throws {
+    let folder = try TemporaryDirectory()
+    try await Self.installStopping(at: "NEVER", in: folder)
+    let run = try await ControlledRun(more: #", "s": {"library": "\#(folder.path("s.so"))"}"#)
+    try await Self.installStopping(at: "CREATE", in: folder)
+    try folder.write("", to: "armed")
+    let swap = try Self.ctl(run, "swap", "s")
+    try #require(await Readiness.hasWritten(folder.path("stopped"), by: run.running), "\(run.running.errorSoFar)")
+    // Whatever is asked for now waits for the swap.
+    run.running.send(signal: SIGHUP)
+    func isSaid() -> Bool { run.running.errorSoFar.contains("superseded by a newer one") }
+    // One that comes before the SIGHUP has to give its own place away, and the next one takes the other's.
+    for _ in 0..<10 where !isSaid() {
+      let newer = try Self.ctl(run, "swap", "-c", run.folder.path("c.json"))
+      try await Self.wait(for: "one of the two to be superseded") { isSaid() || newer.hasEnded }
+    }
+    #expect(isSaid(), "\(run.running.errorSoFar)")
+    run.running.send(signal: SIGKILL)
+    _ = try await run.end()
+    _ = try await swap.wait(upTo: Patience.limit)
+  }
+
+  // MARK: Support
+
+  /// A library `s.so` that stops at a place of its life while the file `armed` is there.
+  private static func installStopping(at place: String, in folder: TemporaryDirectory) async throws {
+    let product = try await PluginCompiler.compile(
+      "stops", defines: ["PLACE=\"\(folder.path)\"", "BUILD=\"\(place)\"", "NEVER=-1", "AT=\(place)"])
+    try withExtendedLifetime(product) {
+      try StampedLibrary.install(FileTree.read(product.path), at: folder.path("s.so"))
+    }
+  }
+
+  private static func ctl(_ run: ControlledRun, _ words: String...) throws -> RunningCommand {
+    try Command(Tool.path, ["ctl"] + words + ["--socket", run.socket], environment: Tool.cleared).start()
+  }
+
+  /// Waits until somebody has the pipe open for reading.
+  private static func openForWriting(_ path: String) async throws -> FileDescriptor {
+    try await blocking { FileDescriptor(adopting: open(path, O_WRONLY | O_CLOEXEC)) }
+  }
+
+  private static func wait(for what: String, until isMet: () -> Bool) async throws {
+    let end = ContinuousClock.now + Patience.limit
+    while !isMet() {
+      guard ContinuousClock.now < end else { throw TestKitError("waited in vain for \(what)") }
+      await Task.yield()
+    }
+  }
+}
