@@ -22,30 +22,34 @@ struct ProbeFixture {
   }
 
   func candidate(
-    configuration: JSONValue = [:], state: SavedState? = nil, deadline: Duration = Patience.limit
+    configuration: JSONValue = [:], state: SavedState? = nil, stateOwner: String? = nil,
+    deadline: Duration = Patience.limit
   ) -> ProbeCandidate {
-    let instance = ProbeCandidate.Instance(name: "stage", configuration: "\(configuration)", state: state)
+    let instance = ProbeCandidate.Instance(
+      name: "stage", configuration: "\(configuration)", state: state, stateOwner: stateOwner)
     return ProbeCandidate(
       path: product.path, copy: copy.path, facts: facts, instances: [instance], deadline: deadline)
   }
 
   /// Why the probe refuses the fixture; nil where it does not.
   func refusal(
-    configuration: JSONValue = [:], state: SavedState? = nil, deadline: Duration = Patience.limit
+    configuration: JSONValue = [:], state: SavedState? = nil, stateOwner: String? = nil,
+    deadline: Duration = Patience.limit
   ) async throws -> PluginError? {
     let probe = try #require(HelperProbe(helper: Self.helper))
     defer { withExtendedLifetime(self) {} }
     do {
-      try await probe.examine(candidate(configuration: configuration, state: state, deadline: deadline))
+      try await probe.examine(
+        candidate(configuration: configuration, state: state, stateOwner: stateOwner, deadline: deadline))
       return nil
     } catch { return error }
   }
 
   static func refusal(
     of behaviour: String, _ defines: [String] = [], configuration: JSONValue = [:], state: SavedState? = nil,
-    deadline: Duration = Patience.limit
+    stateOwner: String? = nil, deadline: Duration = Patience.limit
   ) async throws -> PluginError? {
     try await ProbeFixture(behaviour, defines)
-      .refusal(configuration: configuration, state: state, deadline: deadline)
+      .refusal(configuration: configuration, state: state, stateOwner: stateOwner, deadline: deadline)
   }
 }

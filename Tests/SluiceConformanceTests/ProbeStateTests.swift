@@ -5,8 +5,11 @@ import Testing
 
 /// F5: state and self-tests, before a swap.
 struct ProbeStateTests {
-  private func refusal(_ state: String, _ defines: [String] = []) async throws -> PluginError? {
-    try await ProbeFixture.refusal(of: "keeps-state", defines, state: SavedState(text: state, version: 1))
+  private func refusal(
+    _ state: String, _ defines: [String] = [], of owner: String? = nil
+  ) async throws -> PluginError? {
+    try await ProbeFixture.refusal(
+      of: "keeps-state", defines, state: SavedState(text: state, version: 1), stateOwner: owner)
   }
 
   @Test func `F5 a state that can be loaded is no obstacle`() async throws {
@@ -18,6 +21,11 @@ struct ProbeStateTests {
     #expect(error.code == .stateRefused)
     #expect(error.reason.contains("expected an integer"), "\(error)")
     #expect(try await refusal(#"{"count": "five"}"#, ["OPTIONAL"]) == nil)
+  }
+
+  @Test func `F5 a state is held against the plugin that saved it, and against no other`() async throws {
+    #expect(try await refusal(#"{"count": "five"}"#, of: "fixture")?.code == .stateRefused)
+    #expect(try await refusal(#"{"count": "five"}"#, of: "another") == nil)
   }
 
   @Test func `F5 a crash in load says where it was`() async throws {

@@ -220,6 +220,38 @@ import Testing
     await end()
   }
 
+  @Test func `F5: a notification whose instance is replaced has that for an outcome, since the engine serves on`()
+    async throws
+  {
+    let product = try await PluginCompiler.compile("handles-work")
+    let library = try withExtendedLifetime(product) { try FileTree.read(product.path) }
+    try StampedLibrary.install(library, at: folder.path("worker.so"))
+    let text = #"""
+      {"plugins": {"worker": {"library": "worker.so"}}, "store": "store",
+       "swap": {"probation": {"duration": "0s"}, "drain": "50ms"}}
+      """#
+    let log = Watched<[LogLine]>([])
+    let worker = try Engine(Configuration(text: Array(text.utf8), file: folder.path("sluice.json"))) { line in
+      log.update { $0.append(line) }
+    }
+    let socket = try ControlServer(worker, at: .path(folder.path("w.sock")))
+    let client = try ControlClient(at: socket.path)
+    let asking = Task {
+      try await client.send("POST", "/v1/notify", ["topic": "keep", "deadline": "1h"])
+    }
+    try await log.wait(for: "the call") { lines in lines.contains { $0.message.hasPrefix("notified-keep") } }
+    // What lies behind the sections of a library does not matter to the loader.
+    try StampedLibrary.install(library + [0], at: folder.path("worker.so"))
+    #expect(try await worker.swap().outcome == .published)
+    let answer = try await asking.value
+    #expect(answer["outcome"]?.string == "replaced", "\(answer)")
+    #expect(answer["taker"]?["plugin"]?.string == "worker" && answer["taker"]?["generation"]?.integer == 1)
+    await client.close()
+    await worker.shutdown()
+    socket.stop()
+    await end()
+  }
+
   @Test func `F5: a whole configuration is taken up, as a document and from a file`() async throws {
     let first = try await ask("POST", "/v1/swap", #"{"configuration": {"deadline": "5s"}}"#).document
     #expect(first["outcome"]?.string == "published" && first["snapshot"]?.integer == 2, "\(first)")

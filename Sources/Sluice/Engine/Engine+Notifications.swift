@@ -47,7 +47,7 @@ extension Engine {
           stage: plugin.name, id: plugin.generation.id, generation: plugin.generation.number)
         let offer = await plugin.offer(topic, copy, until: end)
         if case .ended(let outcome) = offer { return (taker, .ended(outcome)) }
-        if offer == .cutOff { return (nil, .closing) }
+        if offer == .cutOff { return cutOff(topic, plugin, taker) }
         // A swap was faster: the instance in its place is asked.
         if offer == .gone, swaps.published.part(name)?.instance !== plugin { continue }
         break
@@ -55,6 +55,19 @@ extension Engine {
     }
     if isClosed.load(ordering: .sequentiallyConsistent) { return (nil, .closing) }
     return await deliverToProgram(topic, payload)
+  }
+
+  /// What became of a notification whose instance ended before it had an outcome.
+  private func cutOff(
+    _ topic: String, _ plugin: PluginInstance, _ taker: NotificationResult.Taker
+  ) -> (NotificationResult.Taker?, NotificationResult.Outcome) {
+    if isClosed.load(ordering: .sequentiallyConsistent) { return (nil, .closing) }
+    swaps.log(
+      LogLine(
+        level: .warning, plugin: plugin.generation.id, generation: plugin.generation.number, stage: plugin.name,
+        message: "plugin \"\(plugin.name)\" was replaced, and ended after swap.drain before the notification "
+          + "\"\(topic)\" had an outcome; notify again, or raise swap.drain"))
+    return (taker, .replaced)
   }
 
   private func deliverToProgram(

@@ -78,6 +78,7 @@ public final class Engine: Sendable {
   ///   - checks: what the response is held against, in place of the configuration's.
   ///   - delegate: decides about redirects and challenges before the engine's own; held until the transaction has ended.
   ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down; must not block.
+  ///     One that submits again has to look at the error first: after a shutdown it is called from within.
   public func submit(
     _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
     checks: ResponseChecks? = nil, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
@@ -88,6 +89,8 @@ public final class Engine: Sendable {
     let completion = Self.completion(completion, delegate, self.delegate)
     let delegate = delegate?.binding
     if let worker = currentWorker {
+      // A drain looks on this loop, so that it sees what began before it.
+      guard !isClosed.load(ordering: .sequentiallyConsistent) else { return refuse(request, completion) }
       return begin(worker, request, parent, sink, checks, delegate, cancellation, completion)
     }
     let worker = nextWorker
@@ -164,8 +167,11 @@ public final class Engine: Sendable {
   /// - Parameter deactivation: how long the instances may take to end what they have under way.
   public func shutdown(drain: Duration = .seconds(30), deactivation: Duration = .seconds(5)) async {
     guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return }
-    await swaps.close(within: drain)
-    for worker in workers { await worker.drain(for: drain) }
+    // Side by side: what one waits for takes no time from the others.
+    await withTaskGroup { group in
+      group.addTask { [swaps] in await swaps.close(within: drain) }
+      for worker in workers { group.addTask { await worker.drain(for: drain) } }
+    }
     await ControlThread.run { [swaps, workers] in
       swaps.end(within: deactivation)
       for worker in workers { worker.loop.shutdown() }

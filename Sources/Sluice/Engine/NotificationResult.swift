@@ -16,7 +16,9 @@ public struct NotificationResult: Sendable, Hashable {
     case ended(WorkOutcome)
     /// No plugin wanted it, nor did the program.
     case notTaken
-    /// The engine, or the instance that had it, was shut down.
+    /// The instance that had it was replaced by a swap, and ended after `swap.drain`. It may have been acted upon.
+    case replaced
+    /// The engine was shut down.
     case closing
   }
 
@@ -29,11 +31,12 @@ public struct NotificationResult: Sendable, Hashable {
 }
 
 extension NotificationResult.Outcome: CustomStringConvertible {
-  /// A word for programs: `new-data`, `no-data`, `failed`, `missed-deadline`, `not-taken`, `closing`.
+  /// A word for programs: `new-data`, `no-data`, `failed`, `missed-deadline`, `not-taken`, `replaced`, `closing`.
   public var description: String {
     switch self {
     case .ended(let outcome): outcome.rawValue
     case .notTaken: "not-taken"
+    case .replaced: "replaced"
     case .closing: "closing"
     }
   }

@@ -35,11 +35,13 @@ extension Engine {
 
   /// Refuses a build from now on, and remembers it in the store: a swap to it fails.
   /// - Parameter hash: SHA-256 of the library, in hex.
+  /// - Throws: where it is no hash; and where the store cannot be written to: then the build is refused by this engine alone.
   public func refuse(hash: String, because reason: String) throws(PluginError) {
     try swaps.registry.refusalList().add(hash, because: reason)
   }
 
   /// Takes a build off the list of those that are refused; nil takes off all.
+  /// - Throws: where the store cannot be used, or keeps a refusal: the next engine has that one again.
   public func clearRefusals(hash: String? = nil) throws(PluginError) {
     try swaps.registry.refusalList().clear(hash)
   }

@@ -55,6 +55,8 @@ public struct EngineStatus: Sendable, Hashable {
   /// One build of one plugin.
   public struct Generation: Sendable, Hashable, Identifiable {
     public enum State: Sendable, Hashable {
+      /// Is mapped, and not published yet.
+      case preparing
       /// Serves new transactions.
       case active
       /// Serves new transactions, and is watched.
@@ -110,9 +112,10 @@ public struct EngineStatus: Sendable, Hashable {
 }
 
 extension EngineStatus.Generation.State: CustomStringConvertible {
-  /// A word for programs: `active`, `probation`, `standby`, `draining`, `parked`, `refused`.
+  /// A word for programs: `preparing`, `active`, `probation`, `standby`, `draining`, `parked`, `refused`.
   public var description: String {
     switch self {
+    case .preparing: "preparing"
     case .active: "active"
     case .probation: "probation"
     case .standby: "standby"
@@ -126,7 +129,7 @@ extension EngineStatus.Generation.State: CustomStringConvertible {
   public var reason: String? {
     switch self {
     case .parked(let reason), .refused(let reason): reason
-    case .active, .probation, .standby, .draining: nil
+    case .preparing, .active, .probation, .standby, .draining: nil
     }
   }
 }

@@ -14,6 +14,7 @@ final class GenerationRecord: Sendable {
     var pluginID = ""
     var version = ""
     var end: End?
+    var hasServed = false
     var violations: [ViolationCounters] = []
   }
 
@@ -39,6 +40,12 @@ final class GenerationRecord: Sendable {
   var plugins: [String] {
     get { state.withLock { $0.plugins } }
     set { state.withLock { $0.plugins = newValue } }
+  }
+
+  /// Whether it was replaced, or is about to be.
+  var hasServed: Bool {
+    get { state.withLock { $0.hasServed } }
+    set { state.withLock { $0.hasServed = newValue } }
   }
 
   /// Nil as long as it serves, or may.

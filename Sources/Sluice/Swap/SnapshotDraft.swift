@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceLocks
 import SluicePipeline
 import SluicePluginHost
 
@@ -21,6 +22,10 @@ final class SnapshotDraft: @unchecked Sendable {
   private(set) var parts: [SnapshotPart] = []
   /// Those that the predecessor does not have, in the order in which they were made.
   private(set) var fresh: [SnapshotPart] = []
+  private let current = Locked<Call?>(nil)
+
+  /// The call into a new build that has not returned; nil between two. From any thread.
+  var callUnderWay: Call? { current.withLock { $0 } }
 
   init(
     _ configuration: Configuration, _ generations: [String: LoadedGeneration], runtime: HostRuntime,
@@ -65,7 +70,9 @@ final class SnapshotDraft: @unchecked Sendable {
   func load(_ states: [String: SavedState]) throws(EngineError) {
     for part in fresh {
       guard let instance = part.instance, let state = states[part.plugin.name] else { continue }
-      do { try instance.loadState(state) } catch {
+      do {
+        try calling(.load, of: part.plugin) { () throws(PluginError) in try instance.loadState(state) }
+      } catch {
         guard instance.isStateOptional else { throw .plugin(error.named(part.plugin.name), part.plugin.location) }
         log(
           LogLine(
@@ -81,7 +88,9 @@ final class SnapshotDraft: @unchecked Sendable {
     for part in fresh {
       guard let instance = part.instance else { continue }
       instance.isServing = serving
-      do { try instance.activate() } catch { throw .plugin(error, part.plugin.location) }
+      do {
+        try calling(.activate, of: part.plugin) { () throws(PluginError) in try instance.activate() }
+      } catch { throw .plugin(error, part.plugin.location) }
     }
     for part in fresh {
       do { try part.queuedTracer?.start() } catch { throw .plugin(error, part.plugin.location) }
@@ -91,6 +100,14 @@ final class SnapshotDraft: @unchecked Sendable {
   /// Ends what is new, in reverse.
   func undo() {
     for part in fresh.reversed() { part.end(within: Self.undoLimit) }
+  }
+
+  private func calling<Value>(
+    _ function: Call.Function, of plugin: PluginConfiguration, _ body: () throws(PluginError) -> Value
+  ) throws(PluginError) -> Value {
+    current.withLock { $0 = Call(function: function, plugin: plugin) }
+    defer { current.withLock { $0 = nil } }
+    return try body()
   }
 
   /// What the predecessor has and this one takes over.
@@ -139,8 +156,10 @@ final class SnapshotDraft: @unchecked Sendable {
     let before = predecessor?.part(plugin.name)?.instance
     let instance: PluginInstance
     do {
-      instance = try PluginInstance(
-        generation.plugin, name: plugin.name, configuration: plugin.config, runtime: runtime, following: before)
+      instance = try calling(.create, of: plugin) { () throws(PluginError) in
+        try PluginInstance(
+          generation.plugin, name: plugin.name, configuration: plugin.config, runtime: runtime, following: before)
+      }
     } catch { throw .plugin(error.named(plugin.name), plugin.location) }
     generation.record.adopt(instance.violations)
     // Known before anything else can fail, so that it is undone then.

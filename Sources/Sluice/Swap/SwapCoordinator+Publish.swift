@@ -12,9 +12,10 @@ extension SwapCoordinator {
   private static let endLimit = Duration.seconds(5)
 
   /// Puts a snapshot in front of new transactions on every loop. Until the last loop has it, a new transaction may run on
-  /// either, and runs wholly on that one.
+  /// either, and runs wholly on that one. Then the one before counts among those that drain, until it is said to stand by.
   func show(_ snapshot: Snapshot) async {
     let old = published
+    for record in old.generations { record.hasServed = true }
     state.withLock { $0.arriving = snapshot }
     await LoopRound.run(on: workers) { $0.pipeline = snapshot.pipeline }
     runtime.callOuts = snapshot.configuration.callOutLimits
@@ -23,9 +24,10 @@ extension SwapCoordinator {
     for record in snapshot.generations {
       record.plugins = snapshot.parts.filter { $0.generation === record }.map(\.plugin.name)
     }
-    state.withLock { state in
+    state.update { state in
       state.published = snapshot
       state.arriving = nil
+      state.draining.append(old)
     }
   }
 
@@ -33,20 +35,32 @@ extension SwapCoordinator {
   func settle(_ old: Snapshot) {
     let new = published
     let probation = new.configuration.swap.probation.flatMap { $0.duration > .zero ? $0 : nil }
-    let before: SwapState.Standby? = state.withLock { state in
-      let before = state.standby
-      state.standby = nil
+    let (before, standsBy): (SwapState.Standby?, Bool) = state.withLock { state in
+      let before = state.endStandby()
       state.restorePoint = SwapState.RestorePoint(old)
-      if let probation, !state.isClosed {
-        let end = ContinuousClock.now + probation.duration
-        let watch = Task { [weak self] () -> Void in await self?.watch(new, against: old, probation, until: end) }
-        state.standby = SwapState.Standby(snapshot: old, end: end, watch: watch)
-      }
-      return before
+      guard let probation, !state.isClosed else { return (before, false) }
+      let end = ContinuousClock.now + probation.duration
+      let watch = Task { [weak self] () -> Void in await self?.watch(new, against: old, probation, until: end) }
+      state.draining.removeAll { $0 === old }
+      state.standby = SwapState.Standby(snapshot: old, end: end, watch: watch)
+      return (before, true)
     }
     before?.watch.cancel()
-    if let ended = before?.snapshot, ended !== old { retire(ended, "snapshot \(new.number) took its place") }
-    if state.withLock({ $0.standby == nil }) { retire(old, "snapshot \(new.number) took its place") }
+    if let before { drain(before.snapshot, "snapshot \(new.number) took its place") }
+    if !standsBy { drain(old, "snapshot \(new.number) took its place") }
+  }
+
+  /// Takes the snapshot that stands by off its probation, to be shown: from here on nothing else ends it.
+  /// - Parameter number: of the snapshot that is to serve; nil for whichever does.
+  func takeStandby(of number: Int? = nil) -> Snapshot? {
+    let standby: SwapState.Standby? = state.withLock { state in
+      guard let standby = state.standby, number == nil || state.published.number == number else { return nil }
+      (state.standby, state.restorePoint, state.arriving) = (nil, nil, standby.snapshot)
+      return standby
+    }
+    // Not with the lock held: what is called by a cancellation may want it.
+    standby?.watch.cancel()
+    return standby?.snapshot
   }
 
   private func watch(
@@ -81,27 +95,23 @@ extension SwapCoordinator {
   private func stood(_ new: Snapshot, _ old: Snapshot) {
     let isEnded = state.withLock { state in
       guard state.standby?.snapshot === old, !state.isClosed else { return false }
-      state.standby = nil
-      return true
+      return state.endStandby() != nil
     }
     guard isEnded else { return }
     log(LogLine(level: .info, message: "snapshot \(new.number) stood its probation"))
-    retire(old, "snapshot \(new.number) took its place")
+    drain(old, "snapshot \(new.number) took its place")
   }
 
   // MARK: Draining
 
-  /// Ends a snapshot when its transactions have ended.
-  func retire(_ snapshot: Snapshot, _ reason: String) {
-    let isOpen = state.withLock { state in
-      if !state.isClosed { state.draining.append(snapshot) }
-      return !state.isClosed
-    }
-    // Else it is ended with the engine.
-    if isOpen { Task { await drain(snapshot, reason) } }
+  /// Ends a snapshot that counts among those that drain when its transactions have ended; with the engine, where that was
+  /// shut down.
+  func drain(_ snapshot: Snapshot, _ reason: String) {
+    guard !state.withLock({ $0.isClosed }) else { return }
+    Task { await waitAndPark(snapshot, reason) }
   }
 
-  private func drain(_ snapshot: Snapshot, _ reason: String) async {
+  private func waitAndPark(_ snapshot: Snapshot, _ reason: String) async {
     let limit = published.configuration.swap.drain
     let end = ContinuousClock.now + limit
     let drained = Occurrence()
@@ -134,7 +144,7 @@ extension SwapCoordinator {
 
   private func leak(_ snapshot: Snapshot) {
     let others: [Snapshot]? = state.withLock { state in
-      guard state.draining.contains(where: { $0 === snapshot }) else { return nil }
+      guard !state.isClosed, state.draining.contains(where: { $0 === snapshot }) else { return nil }
       state.draining.removeAll { $0 === snapshot }
       state.leaked.append(snapshot)
       return state.snapshots.filter { $0 !== snapshot }
@@ -154,7 +164,7 @@ extension SwapCoordinator {
     let parts: [SnapshotPart]? = state.withLock { state in
       guard !state.isClosed, state.draining.contains(where: { $0 === snapshot }) else { return nil }
       let parts = state.release(snapshot)
-      state.retired.merge(MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() }))
+      state.keepCounts(of: snapshot)
       state.ending += 1
       return parts
     }

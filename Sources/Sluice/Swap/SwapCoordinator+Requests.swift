@@ -76,11 +76,14 @@ extension SwapCoordinator {
 
   /// By pointer while the snapshot before stands by; afterwards its builds are loaded again, from their private copies.
   private func rollBack(_ changes: inout [SwapReport.Change]) async throws(SwapStop) {
-    if let standby = state.withLock({ $0.standby?.snapshot }) { return await goBack(to: standby, &changes) }
+    let current = published
+    if let standby = takeStandby() { return await goBack(to: standby, from: current, &changes) }
     guard let point = state.withLock({ $0.restorePoint }) else {
       throw .impossible("there is no snapshot to go back to: this one was the first, or was gone back to")
     }
-    let sources = point.builds.map { ($0.key, $0.value.copy) }.sorted { $0.0 < $1.0 }
+    // What serves is not read again.
+    let builds = point.builds.filter { current.generation(of: $0.key)?.hash != $0.value.hash }
+    let sources = builds.map { ($0.key, $0.value.copy) }.sorted { $0.0 < $1.0 }
     try await publish(Goal(configuration: point.configuration, isSwap: false, sources: sources), &changes)
     state.withLock { $0.restorePoint = nil }
   }
@@ -88,25 +91,25 @@ extension SwapCoordinator {
   private func goBack(
     from number: Int, because reason: String, _ changes: inout [SwapReport.Change]
   ) async throws(SwapStop) {
-    let (current, standby) = state.withLock { ($0.published, $0.standby?.snapshot) }
-    guard current.number == number, let standby else { throw .superseded }
+    let current = published
+    guard let standby = takeStandby(of: number) else { throw .superseded }
     for record in current.generations where !standby.holds(record) {
-      registry.refusals?.add(record.hash.hex, because: reason)
+      do { try registry.refusals?.add(record.hash.hex, because: reason) } catch {
+        log(
+          LogLine(
+            level: .warning, plugin: record.pluginID, generation: record.id, stage: record.plugins.first,
+            message: "\(error)"))
+      }
     }
-    await goBack(to: standby, &changes)
+    await goBack(to: standby, from: current, &changes)
   }
 
-  private func goBack(to standby: Snapshot, _ changes: inout [SwapReport.Change]) async {
-    let current = published
+  private func goBack(
+    to standby: Snapshot, from current: Snapshot, _ changes: inout [SwapReport.Change]
+  ) async {
     changes = Self.changes(from: current, to: standby)
     await show(standby)
-    let watch = state.withLock { state in
-      defer { (state.standby, state.restorePoint) = (nil, nil) }
-      return state.standby?.watch
-    }
-    // Not with the lock held: what is called by a cancellation may want it.
-    watch?.cancel()
-    retire(current, "the engine went back to snapshot \(standby.number)")
+    drain(current, "the engine went back to snapshot \(standby.number)")
   }
 
   /// How two snapshots differ in their builds.

@@ -63,7 +63,8 @@ extension SwapCoordinator {
     case .refused(let reason): return .refused(reason)
     case nil: break
     }
-    return state.standby?.snapshot.holds(record) == true ? .standby : .draining
+    if state.standby?.snapshot.holds(record) == true { return .standby }
+    return record.hasServed ? .draining : .preparing
   }
 
   /// What runs on each snapshot, and the loops that did not say.

@@ -75,9 +75,11 @@ extension SwapCoordinator {
                 version: reading.facts.note?.version, hash: reading.image.hash.hex, buildID: reading.facts.buildID)))
           break
         } catch {
-          guard error.mayBeBeingWritten, let pause = patience.next() else {
+          // Nobody writes a private copy again.
+          let isCopy = file != library
+          guard !isCopy, error.mayBeBeingWritten, let pause = patience.next() else {
             changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
-            throw refusal(error, library, goal.configuration)
+            throw refusal(isCopy ? Self.useless(file, of: library, error) : error, library, goal.configuration)
           }
           if patience.isFirst { log(LogLine(level: .info, message: "\(error); it is tried again for a moment")) }
           try? await Task.sleep(for: pause)
@@ -87,13 +89,22 @@ extension SwapCoordinator {
     return readings
   }
 
+  /// Why a build that served before cannot be loaded from its private copy again.
+  private static func useless(_ copy: String, of library: String, _ error: PluginError) -> PluginError {
+    PluginError(
+      .store, .plugin(name: nil, path: library),
+      "cannot be loaded again from \(copy), its private copy in the plugin store: \(error.reason)",
+      advice: "put that build at its own path and swap; leave the store alone while an engine runs")
+  }
+
   private func checkRefusals(_ readings: [LibraryReading], _ configuration: Configuration) throws(SwapStop) {
     for image in readings.map(\.image) {
-      guard let reason = registry.refusals?.reason(for: image.hash) else { continue }
+      guard let refusals = registry.refusals, let reason = refusals.reason(for: image.hash) else { continue }
       let error = PluginError(
         .knownBad, .plugin(name: nil, path: image.path),
         "this build (\(image.hash.hex.prefix(12))) is refused since it did harm: \(reason)",
-        advice: "build it anew, or take it off the list of refused builds")
+        advice: "build it anew; to take it all the same, have the program call engine.clearRefusals(), or remove "
+          + "\(refusals.path(of: image.hash)) and start the program again")
       throw refusal(error, image.path, configuration)
     }
   }
@@ -140,9 +151,12 @@ extension SwapCoordinator {
       var instances: [ProbeCandidate.Instance] = []
       for plugin in configuration.plugins where plugin.library == candidate.library {
         let text = (try? plugin.config.serializedText()) ?? "{}"
+        let old = published.part(plugin.name)?.instance
         // Whether a state that cannot be had matters is for the new instance to say, which there is not yet.
-        let saved = try? await published.part(plugin.name)?.instance?.saveState(within: Self.saveLimit)
-        instances.append(ProbeCandidate.Instance(name: plugin.name, configuration: text, state: saved ?? nil))
+        let saved = try? await old?.saveState(within: Self.saveLimit)
+        instances.append(
+          ProbeCandidate.Instance(
+            name: plugin.name, configuration: text, state: saved ?? nil, stateOwner: old?.generation.id))
       }
       try checkpoint()
       do {
@@ -219,7 +233,10 @@ extension SwapCoordinator {
     case .failure(let error):
       await undo(draft)
       throw .refused(error)
-    case nil: throw .impossible("\(what) of the new build did not return within \(Self.stepLimit); it was given up")
+    case nil:
+      if let call = draft.callUnderWay { throw .refused(call.overdue(after: Self.stepLimit)) }
+      throw .impossible(
+        "\(what) of all new instances took longer than \(Self.stepLimit), and was given up; swap fewer at a time")
     }
   }
 

@@ -201,13 +201,8 @@ extension SwapCoordinator {
 
   /// Delivers what is queued, deactivates and destroys in reverse. The transactions must be over, and swaps too. Blocks.
   func end(within limit: Duration) {
-    _ = state.wait(upTo: limit) { $0.ending == 0 ? true : nil }
-    let parts = state.update { state in
-      // Kept as published, for what is asked of an engine that has ended.
-      let parts = state.snapshots.reversed().flatMap(\.parts)
-      (state.standby, state.draining, state.leaked) = (nil, [], [])
-      return parts
-    }
+    _ = state.wait(upTo: limit) { $0.ending == 0 && $0.arriving == nil ? true : nil }
+    let parts = state.withLock { $0.snapshots }.reversed().flatMap(\.parts)
     var ended: [SnapshotPart] = []
     for part in parts where part.instance != nil && !ended.contains(where: { $0.instance === part.instance }) {
       ended.append(part)
@@ -215,6 +210,11 @@ extension SwapCoordinator {
     for part in ended { part.queuedTracer?.stop(within: limit) }
     runtime.close(within: limit)
     for part in ended.reversed() { part.instance?.destroy(within: limit) }
+    state.update { state in
+      // The published one is kept, for what is asked of an engine that has ended.
+      for snapshot in state.snapshots.dropFirst() { state.keepCounts(of: snapshot) }
+      (state.standby, state.draining, state.leaked) = (nil, [], [])
+    }
   }
 }
 

@@ -58,9 +58,21 @@ struct SwapState: Sendable {
     return all
   }
 
+  /// Ends the probation, and with it the time of the snapshot before.
+  mutating func endStandby() -> Standby? {
+    defer { standby = nil }
+    if let standby { draining.append(standby.snapshot) }
+    return standby
+  }
+
   mutating func note(_ report: SwapReport) {
     history.append(report)
     if history.count > Self.historyLimit { history.removeFirst(history.count - Self.historyLimit) }
+  }
+
+  /// Keeps what was counted on a snapshot that is about to go.
+  mutating func keepCounts(of snapshot: Snapshot) {
+    retired.merge(MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() }))
   }
 
   /// Takes a snapshot out of the live ones; gives the parts that no other has.

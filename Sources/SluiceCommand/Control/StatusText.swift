@@ -109,7 +109,7 @@ struct StatusText {
     let row = PrintableText.of(row)
     return switch word {
     case "active", "published": terminal.colored(row, .green)
-    case "probation", "standby", "draining": terminal.colored(row, .yellow)
+    case "preparing", "probation", "standby", "draining": terminal.colored(row, .yellow)
     case "refused", "rolled-back": terminal.colored(row, .red)
     default: terminal.colored(row, .dim)
     }

@@ -42,7 +42,8 @@ struct ProbeRun {
       instance = try PluginInstance(
         generation, name: wanted.name, configuration: wanted.configuration, runtime: host.runtime)
     } catch { throw error.named(wanted.name) }
-    if let state = wanted.state {
+    // As in the swap: another plugin of that name begins anew.
+    if let state = wanted.state, (wanted.stateOwner ?? generation.id) == generation.id {
       channel.step("in load of the state of \"\(wanted.name)\"")
       do { try instance.loadState(state) } catch {
         guard instance.isStateOptional else { throw error }

@@ -14,6 +14,13 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
     hex = Self.hexadecimal(digest.prefix(32))
   }
 
+  /// The hash that somebody wrote down; nil for what is not 64 hex digits, of either case.
+  package init?(hex text: String) {
+    let digits = text.lowercased()
+    guard digits.utf8.count == 64, digits.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
+    hex = digits
+  }
+
   public var description: String { hex }
 
   static func hexadecimal(_ bytes: some Collection<UInt8>) -> String {

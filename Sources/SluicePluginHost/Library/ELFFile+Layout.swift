@@ -8,6 +8,10 @@ extension ELFFile {
     guard !bytes.isEmpty else {
       throw PluginError(.truncated, subject, "is empty (truncated, or not written yet)", advice: "build it again")
     }
+    // A linker that sets the size first writes its header last.
+    guard bytes.prefix(magic.count).contains(where: { $0 != 0 }) else {
+      throw PluginError(.truncated, subject, "begins with zeros (not written yet)", advice: "build it again")
+    }
     guard bytes.starts(with: magic.prefix(bytes.count)) else {
       throw PluginError(.notELF, subject, "is not an ELF file", advice: "name a shared library (.so)")
     }

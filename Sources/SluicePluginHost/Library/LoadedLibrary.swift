@@ -6,7 +6,8 @@ import SluiceLocks
 /// A library that is mapped into this process, for good. The only place that calls the dynamic loader.
 ///
 /// Never unloaded: Swift's runtime keeps pointers into every image it has seen, and threads, thread-local destructors and
-/// signal handlers may point there too. Hence RTLD_NODELETE, and no `dlclose` anywhere.
+/// signal handlers may point there too. Hence RTLD_NODELETE. The one `dlclose` gives back a second reference to a library
+/// that stays mapped with its first.
 package final class LoadedLibrary: Sendable {
   /// As it was given; for messages.
   package let path: String
@@ -62,9 +63,18 @@ package final class LoadedLibrary: Sendable {
         throw PluginError(.noEntry, subject, "does not define \(LibraryFacts.entrySymbol)")
       }
       try requireOwn(address, handle, subject)
-      try requireStaged(address, stored, facts, subject)
+      do throws(PluginError) { try requireStaged(address, stored, facts, subject) } catch {
+        if error.code == .oldMapping { giveBack(handle, for: stored) }
+        throw error
+      }
       return LoadedLibrary(stored, facts, path, unsafeBitCast(address, to: PluginEntryFunction.self))
     }
+  }
+
+  /// For a copy in whose place the loader gave what it had mapped already.
+  private static func giveBack(_ handle: UnsafeMutableRawPointer, for stored: StoredPlugin) {
+    parked.withLock { $0.removeAll { $0 === stored } }
+    dlclose(handle)
   }
 
   /// `dlsym` searches the dependencies of a library too.

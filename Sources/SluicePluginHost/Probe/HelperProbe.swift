@@ -39,6 +39,6 @@ public struct HelperProbe: SwapProbe {
   private static func instance(_ instance: ProbeCandidate.Instance) throws -> TrialRequest.Instance {
     TrialRequest.Instance(
       name: instance.name, configuration: try JSONValue(parsing: instance.configuration, options: .allowNUL),
-      state: instance.state)
+      state: instance.state, stateOwner: instance.stateOwner)
   }
 }

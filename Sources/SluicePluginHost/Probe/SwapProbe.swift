@@ -23,11 +23,14 @@ public struct ProbeCandidate: Sendable {
     public let configuration: String
     /// What the instance that serves under this name saved a moment ago; nil where it keeps nothing or there is none.
     public let state: SavedState?
+    /// The id of the plugin that saved it. Another plugin does not get it in the swap, so that it cannot be held against one.
+    public let stateOwner: String?
 
-    public init(name: String, configuration: String, state: SavedState? = nil) {
+    public init(name: String, configuration: String, state: SavedState? = nil, stateOwner: String? = nil) {
       self.name = name
       self.configuration = configuration
       self.state = state
+      self.stateOwner = stateOwner
     }
   }
 

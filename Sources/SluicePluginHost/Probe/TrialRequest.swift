@@ -10,11 +10,16 @@ package struct TrialRequest: Sendable {
     package var configuration: JSONValue
     /// What the generation before has saved.
     package var state: SavedState?
+    /// The id of the plugin that saved it; nil where it is for any.
+    package var stateOwner: String?
 
-    package init(name: String, configuration: JSONValue = .object(), state: SavedState? = nil) {
+    package init(
+      name: String, configuration: JSONValue = .object(), state: SavedState? = nil, stateOwner: String? = nil
+    ) {
       self.name = name
       self.configuration = configuration
       self.state = state
+      self.stateOwner = stateOwner
     }
   }
 
@@ -77,7 +82,7 @@ package struct TrialLimits: Sendable, Hashable {
 
 extension TrialRequest {
   /// Counts up when helper and host would misunderstand each other.
-  private static let revision: Int64 = 2
+  private static let revision: Int64 = 3
 
   /// The line, with its end.
   package var line: [UInt8] {
@@ -95,6 +100,7 @@ extension TrialRequest {
         let member: JSONValue = ["name": JSONValue(instance.name), "configuration": instance.configuration]
         member["state"] = instance.state.map { JSONValue($0.text) }
         member["stateVersion"] = instance.state.map { JSONValue(Int64($0.version)) }
+        member["stateOwner"] = instance.stateOwner.map { JSONValue($0) }
         return member
       })
     document["payload"] = payload
@@ -126,6 +132,7 @@ extension TrialRequest.Instance {
     let version = UInt32(clamping: document["stateVersion"]?.integer ?? 0)
     self.init(
       name: document["name"]?.string ?? "", configuration: document["configuration"] ?? .object(),
-      state: document["state"]?.string.map { SavedState(text: $0, version: version) })
+      state: document["state"]?.string.map { SavedState(text: $0, version: version) },
+      stateOwner: document["stateOwner"]?.string)
   }
 }

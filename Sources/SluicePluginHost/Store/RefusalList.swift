@@ -8,13 +8,15 @@ import SluiceLocks
 package final class RefusalList: Sendable {
   private static let longestReasonBytes = 4096
 
+  private let store: String
   private let folder: String
   private let reasons: Locked<[String: String]>
 
   package init(store: PluginStore) {
+    self.store = store.path
     folder = store.path + "/refused"
     var found: [String: String] = [:]
-    for name in FolderListing.names(in: folder) where name.utf8.count == 64 {
+    for name in FolderListing.names(in: folder) where ContentHash(hex: name)?.hex == name {
       if let file = FileDescriptor(opening: "\(folder)/\(name)", O_RDONLY | O_NOFOLLOW),
         let bytes = file.readAll(capacity: Self.longestReasonBytes)
       {
@@ -30,22 +32,46 @@ package final class RefusalList: Sendable {
   /// Why that content is refused; nil where it is not.
   package func reason(for hash: ContentHash) -> String? { reasons.withLock { $0[hash.hex] } }
 
-  package func add(_ hash: String, because reason: String) {
-    reasons.withLock { $0[hash] = reason }
+  /// The file that keeps the refusal of that content.
+  package func path(of hash: ContentHash) -> String { "\(folder)/\(hash.hex)" }
+
+  /// Refuses a build from now on.
+  /// - Parameter hash: SHA-256 in hex.
+  /// - Throws: where it is none, which adds nothing; and where it cannot be written, which is added all the same.
+  package func add(_ hash: String, because reason: String) throws(PluginError) {
+    guard let build = ContentHash(hex: hash) else {
+      throw PluginError(
+        .store, .store(path: store), "cannot refuse \"\(hash)\", which is no SHA-256 of a library",
+        advice: "give its 64 hex digits, as the status of the engine has them")
+    }
+    reasons.withLock { $0[build.hex] = reason }
     mkdir(folder, 0o700)
-    guard
-      let file = FileDescriptor(opening: "\(folder)/\(hash)", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
-    else { return }
-    _ = file.writeAll(Array(reason.utf8.prefix(Self.longestReasonBytes)))
+    guard let file = FileDescriptor(opening: path(of: build), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
+    else { throw unwritten(build) }
+    guard file.writeAll(Array(reason.utf8.prefix(Self.longestReasonBytes))) else { throw unwritten(build) }
+  }
+
+  /// With the system's words for `errno`.
+  private func unwritten(_ hash: ContentHash) -> PluginError {
+    StoreFolder.error(
+      store, "the refusal of build \(hash.hex.prefix(12)) ends with this process, since \(folder) cannot be written to")
   }
 
   /// Takes one hash off the list; nil takes off all.
-  package func clear(_ hash: String? = nil) {
+  /// - Throws: where a file cannot be removed: that build is refused again by the next process.
+  package func clear(_ hash: String? = nil) throws(PluginError) {
+    let hash = hash.map { ContentHash(hex: $0)?.hex ?? $0 }
     let cleared = reasons.withLock { reasons in
       let hashes = hash.map { reasons[$0] == nil ? [] : [$0] } ?? Array(reasons.keys)
       for hash in hashes { reasons[hash] = nil }
       return hashes
     }
-    for hash in cleared { unlink("\(folder)/\(hash)") }
+    var failure: PluginError?
+    for hash in cleared {
+      if unlink("\(folder)/\(hash)") == 0 || errno == ENOENT { continue }
+      failure = StoreFolder.error(
+        store, "build \(hash.prefix(12)) is refused again by the next process, since \(folder) cannot be cleared of it")
+    }
+    if let failure { throw failure }
   }
 }

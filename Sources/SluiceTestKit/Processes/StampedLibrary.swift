@@ -38,14 +38,15 @@ public struct StampedLibrary: Sendable {
   /// More than one where a sanitizer keeps the names of constants beside them.
   private let places: [Int]
 
-  public static func inC(_ misbehaviour: Misbehaviour = .nothing, isStateOptional: Bool = false) async throws
-    -> StampedLibrary
-  {
+  /// - Parameter soname: the name that the library says it has; none where this is nil.
+  public static func inC(
+    _ misbehaviour: Misbehaviour = .nothing, isStateOptional: Bool = false, soname: String? = nil
+  ) async throws -> StampedLibrary {
     let product = try await PluginCompiler.compile(
       "stamps-generation",
       defines: [
         "MISBEHAVIOUR=\(misbehaviour.rawValue)", "STATE_FLAGS=\(isStateOptional ? "SLUICE_STATE_OPTIONAL" : "0")",
-      ])
+      ], flags: soname.map { ["-Wl,-soname,\($0)"] } ?? [])
     return try withExtendedLifetime(product) { try StampedLibrary(FileTree.read(product.path)) }
   }
 

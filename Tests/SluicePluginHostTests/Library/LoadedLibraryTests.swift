@@ -90,6 +90,8 @@ struct LoadedLibraryTests {
       _ = try await LoadedLibrary.load(copy, facts: facts, path: b.path)
     }
     #expect(error?.code == .oldMapping)
+    // What was mapped in its place lost one reference of two.
+    #expect(try LibraryFixture.enter(first).id == "fixture")
   }
 
   /// What lies now where a copy was made.

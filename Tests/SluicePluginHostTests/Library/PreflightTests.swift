@@ -50,6 +50,12 @@ struct PreflightTests {
     #expect(try refusal(of: [])?.says("is empty") == true)
   }
 
+  @Test func `a file that has its size and not its content counts as one that is being written`() async throws {
+    let error = try judge([UInt8](repeating: 0, count: try await minimal().count))
+    #expect(error?.code == .truncated && error?.mayBeBeingWritten == true)
+    #expect(error?.says("begins with zeros (not written yet)") == true, "\(String(describing: error))")
+  }
+
   @Test func `a text file is refused`() throws {
     #expect(try refusal(of: Array("#!/bin/sh\nexit 0\n".utf8))?.says("is not an ELF file") == true)
   }

@@ -36,6 +36,9 @@ import Testing
     #expect(error?.report.reason?.contains("is refused since it did harm") == true)
     let refused = await fixture.engine.status.refused
     #expect(refused.count == 1 && refused.keys.first == report.changes.first?.old?.hash)
+    let file = fixture.path("store/refused/\(refused.keys.first ?? "")")
+    #expect(FileTree.exists(file))
+    #expect(error?.report.reason?.contains("engine.clearRefusals(), or remove \(file)") == true)
     try library.install(3, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await fixture.stamp() == 3)
@@ -153,6 +156,24 @@ import Testing
     let change = try #require(report.changes.first)
     #expect(change.new?.generation == 3 && change.library == fixture.path())
     #expect(try await fixture.stamp() == 1)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: a return to a build whose copy was removed names the copy, and waits for nothing`() async throws {
+    let (fixture, library) = try await Self.fixture(#"{"probation": {"duration": "0s"}}"#)
+    let hash = try #require(await fixture.engine.status.generations.first?.hash)
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    try await fixture.waitForLine("destroyed=1")
+    let copy = fixture.path("store/\(hash)/1/plugin.so")
+    #expect(FileTree.exists(copy))
+    FileTree.remove(copy)
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.rollback() }
+    let reason = try #require(error?.report.reason)
+    #expect(reason.contains("plugin \"a\" at \(fixture.path()): cannot be loaded again from \(copy)"), "\(reason)")
+    #expect(reason.contains("leave the store alone") && !reason.contains("check the key"), "\(reason)")
+    #expect(fixture.lines("it is tried again for a moment").isEmpty)
+    #expect(try await fixture.stamp() == 2)
     await fixture.shutdown()
   }
 

@@ -53,6 +53,19 @@ import Testing
     await fixture.shutdown()
   }
 
+  @Test func `F5: a return to other settings reads no copy of a build that serves`() async throws {
+    let (fixture, _) = try await Self.fixture()
+    var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)
+    other.plugins[0].config = ["header": "x-stamp-other"]
+    #expect(try await fixture.engine.reload(other).outcome == .published)
+    try await fixture.waitForLine("destroyed=1")
+    FileTree.remove(fixture.path("store"))
+    #expect(try await fixture.engine.rollback().outcome == .published)
+    #expect(try await fixture.stamp() == 1)
+    #expect(await fixture.engine.status.budget.used == 1)
+    await fixture.shutdown()
+  }
+
   @Test func `F5: what a request is bound by changes with the configuration`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)

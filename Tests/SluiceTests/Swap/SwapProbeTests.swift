@@ -41,4 +41,22 @@ struct SwapProbeTests {
     #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
     await fixture.shutdown()
   }
+
+  @Test func `F5: another plugin under the name of one that keeps its state begins anew, in the trial as in the swap`()
+    async throws
+  {
+    let folder = try TemporaryDirectory()
+    try await StampedLibrary.inC().install(1, at: folder.path("a.so"))
+    let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
+    let text = #"{"plugins": {"a": {"library": "a.so"}}, "request": ["a"], "store": "store"}"#
+    let engine = try Engine(
+      Configuration(text: Array(text.utf8), file: folder.path("sluice.json")), probe: probe)
+    // It takes no state but a count, and has to be given one that it takes.
+    let product = try await PluginCompiler.compile("keeps-state")
+    let other = try withExtendedLifetime(product) { try FileTree.read(product.path) }
+    try StampedLibrary.install(other, at: folder.path("a.so"))
+    #expect(try await engine.swap().outcome == .published)
+    #expect(await engine.status.serving("a")?.pluginID == "fixture")
+    await engine.shutdown()
+  }
 }

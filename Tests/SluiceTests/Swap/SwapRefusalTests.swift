@@ -51,11 +51,15 @@ import Testing
     #expect(error?.description.contains("a.so: there is no such file") == true)
   }
 
-  @Test func `F5: a file that is still being written is waited for`() async throws {
+  @Test(arguments: [true, false])
+  func `F5: a file that is still being written is waited for, be it too short or not filled yet`(
+    _ isShort: Bool
+  ) async throws {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     let load = try SwapLoad(fixture)
     let build = library.build(2)
-    try StampedLibrary.write(Array(build.prefix(1000)), to: fixture.path())
+    let unfinished = isShort ? Array(build.prefix(1000)) : [UInt8](repeating: 0, count: build.count)
+    try StampedLibrary.write(unfinished, to: fixture.path())
     async let report = fixture.engine.swap()
     try await fixture.waitForLine("it is tried again for a moment")
     try library.install(2, at: fixture.path())
@@ -75,9 +79,37 @@ import Testing
     #expect(error?.description.contains("built for ABI 7 to 9, this host speaks ABI 1") == true)
   }
 
-  @Test func `F5: an undefined symbol is refused by its name, and the build stays mapped`() async throws {
-    let error = try await refusal(of: try await compiled("undefined-symbol"))
+  @Test func `F5: an undefined symbol is refused by its name, and nothing stays mapped`() async throws {
+    let error = try await refusal(of: try await compiled("undefined-symbol")) { fixture in
+      #expect(await fixture.engine.status.budget.used == 1)
+    }
     #expect(error?.description.contains("undefined symbol") == true)
+  }
+
+  @Test func `F5: the loader's old mapping in place of the new build is refused, and a newer build taken`() async throws
+  {
+    let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
+    let load = try SwapLoad(fixture)
+    // The loader takes a library for the one that is asked for when its SONAME is the path.
+    let hash = try #require(ContentHash(of: library.build(3))).hex
+    let copy = fixture.path("store/\(hash)/1/plugin.so")
+    try await StampedLibrary.inC(soname: copy).install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    try await load.run()
+    try library.install(3, at: fixture.path())
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.report.outcome == .refused && error?.report.snapshot == 2)
+    #expect(error?.description.contains("the loader returned an old mapping") == true, "\(String(describing: error))")
+    #expect(try await fixture.stamp() == 2)
+    #expect(!FileTree.exists(copy))
+    #expect(await fixture.engine.status.budget.used == 2)
+    try await load.run()
+    try library.install(4, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    #expect(try await fixture.stamp() == 4)
+    let counts = await load.stop()
+    #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
+    await fixture.shutdown()
   }
 
   @Test func `F5: a library for another machine is refused`() async throws {
@@ -223,6 +255,7 @@ import Testing
     let instance = try #require(candidate.instances.first)
     #expect(instance.name == "a" && instance.configuration == #"{"header":"x-stamp-a"}"#)
     #expect(instance.state == SavedState(text: #"{"generations":1}"#, version: 7))
+    #expect(instance.stateOwner == "stamps-generation")
     let status = await fixture.engine.status
     #expect(status.budget.used == 1)
     // The copy is gone too.

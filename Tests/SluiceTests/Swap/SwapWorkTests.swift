@@ -73,7 +73,11 @@ import Testing
     let old = try #require(await setup.engine.status.generations.first)
     #expect(old.state == .draining && old.completions == 1 && old.leases == 0)
     let result = await kept.value
-    #expect(result.outcome == .closing && result.taker == nil)
+    #expect(result.outcome == .replaced && "\(result.outcome)" == "replaced")
+    #expect(result.taker == .plugin(stage: "worker", id: "handles-work", generation: 1))
+    let line = try #require(setup.log.value.first { $0.message.contains("the notification \"keep\"") })
+    #expect(line.level == .warning && line.stage == "worker" && line.generation == 1)
+    #expect(line.message.contains("notify again, or raise swap.drain"))
     #expect(await setup.engine.notify(topic: "take").outcome == .ended(.newData))
     await setup.engine.shutdown()
   }

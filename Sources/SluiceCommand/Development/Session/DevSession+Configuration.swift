@@ -34,11 +34,12 @@ extension DevSession {
     let files = [settings.configuration] + (configuration?.libraries ?? [])
     let trees = configuration?.plugins.compactMap(\.build).flatMap(\.sources) ?? []
     let subjects = files.map { FileWatch.Subject.file($0) } + trees.map { .tree($0) }
-    if let failure = watch.watch(Set(subjects)) {
-      say(
-        DevEvent(.log, "warning: \(failure)", tone: .doubtful).with("level", "warning").with(
-          "message", JSONValue(failure)))
-    }
+    if let failure = watch.watch(Set(subjects)) { warn(failure) }
+  }
+
+  func warn(_ text: String) {
+    say(
+      DevEvent(.log, "warning: \(text)", tone: .doubtful).with("level", "warning").with("message", JSONValue(text)))
   }
 
   func refuseConfiguration(_ reason: String, advice: String?) {

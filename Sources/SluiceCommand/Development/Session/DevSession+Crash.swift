@@ -102,7 +102,9 @@ extension DevSession {
   /// Remembered in the store, so that no engine of this store takes the build in a swap.
   private func refuse(_ hash: String, of library: String, because reason: String) {
     guard let store = configuration?.store ?? PluginStore.defaultPath() else { return }
-    if let store = try? PluginStore(at: store) { RefusalList(store: store).add(hash, because: reason) }
+    do throws(PluginError) {
+      try RefusalList(store: PluginStore(at: store)).add(hash, because: reason)
+    } catch { warn("\(error)") }
     let plugins = libraries[library]?.plugins ?? []
     libraries[library]?.handled = hash
     libraries[library]?.refused = hash

@@ -1,0 +1,30 @@
+import SluicePluginHost
+
+extension SnapshotDraft {
+  /// A call into a new build, which serves only when it has returned.
+  struct Call: Sendable {
+    /// As the headers of the ABI name it.
+    enum Function: String, Sendable {
+      case create, load, activate
+    }
+
+    let function: Function
+    let plugin: PluginConfiguration
+
+    /// That the call was waited for in vain, and given up.
+    func overdue(after limit: Duration) -> EngineError {
+      let code: PluginError.Code =
+        switch function {
+        case .create: .createFailed
+        case .load: .stateRefused
+        case .activate: .activateFailed
+        }
+      return .plugin(
+        PluginError(
+          code, .plugin(name: plugin.name, path: plugin.library),
+          "\(function.rawValue) had not returned when the \(limit) of this step were over, and was given up",
+          advice: "have it leave what takes long to a thread of its own, or look for what it waits for"),
+        plugin.location)
+    }
+  }
+}

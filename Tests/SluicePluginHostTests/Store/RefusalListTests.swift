@@ -1,0 +1,59 @@
+import SluiceTestKit
+import Testing
+
+@testable import SluicePluginHost
+
+struct RefusalListTests {
+  private let folder: TemporaryDirectory
+  private let store: PluginStore
+  private let hash: ContentHash
+
+  init() throws {
+    folder = try TemporaryDirectory()
+    store = try PluginStore(at: folder.path("store"))
+    hash = try #require(ContentHash(of: Array("content".utf8)))
+  }
+
+  @Test func `a build that is named in upper case is the same build`() throws {
+    let list = RefusalList(store: store)
+    try list.add(hash.hex.uppercased(), because: "the moon fell")
+    #expect(list.reason(for: hash) == "the moon fell" && list.all == [hash.hex: "the moon fell"])
+    #expect(list.path(of: hash) == folder.path("store/refused/\(hash.hex)"))
+    #expect(RefusalList(store: store).all == list.all)
+    try list.clear(hash.hex.uppercased())
+    #expect(list.all.isEmpty && RefusalList(store: store).all.isEmpty)
+  }
+
+  @Test(arguments: [
+    "", "../x", "../../store/x", String(repeating: "a", count: 63), String(repeating: "a", count: 65),
+    String(repeating: "g", count: 64), "../" + String(repeating: "a", count: 61),
+    String(repeating: "\u{FF11}", count: 64),
+  ])
+  func `what is no SHA-256 is turned away, and no file made of it`(_ text: String) throws {
+    let list = RefusalList(store: store)
+    let error = #expect(throws: PluginError.self) { try list.add(text, because: "the moon fell") }
+    #expect(error?.says("cannot refuse \"\(text)\"", "64 hex digits") == true, "\(String(describing: error))")
+    #expect(list.all.isEmpty && FileTree.names(in: store.path).isEmpty)
+    #expect(FileTree.names(in: folder.path) == ["store"])
+  }
+
+  @Test func `a refusal that cannot be written is said to end with the process, and holds till then`() throws {
+    try folder.write("in the way", to: "store/refused")
+    let list = RefusalList(store: store)
+    let error = #expect(throws: PluginError.self) { try list.add(hash.hex, because: "the moon fell") }
+    #expect(error?.code == .store)
+    let words = error?.says("\(hash.hex.prefix(12)) ends with this process", "\(store.path)/refused", "Not a directory")
+    #expect(words == true, "\(String(describing: error))")
+    #expect(list.reason(for: hash) == "the moon fell")
+  }
+
+  @Test func `a refusal that cannot be removed is said to come back`() throws {
+    let list = RefusalList(store: store)
+    try list.add(hash.hex, because: "the moon fell")
+    FileTree.remove(list.path(of: hash))
+    try folder.makeFolder("store/refused/\(hash.hex)")
+    let error = #expect(throws: PluginError.self) { try list.clear() }
+    #expect(error?.says("is refused again by the next process", "\(store.path)/refused") == true)
+    #expect(list.all.isEmpty)
+  }
+}

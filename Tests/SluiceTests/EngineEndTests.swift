@@ -1,0 +1,55 @@
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Synchronization
+import Testing
+
+@testable import Sluice
+
+/// The end of an engine, with loops that are not done.
+@Suite struct EngineEndTests {
+  private static func engine(loops: Int) throws -> Engine {
+    try Engine(Configuration(text: Array(#"{"transport": {"loops": \#(loops)}}"#.utf8)))
+  }
+
+  @Test func `a request that a task on a loop submits after the shutdown is turned away`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let engine = try Self.engine(loops: 1)
+    let request = Request(url: try HTTPURL(server.baseURL + "/a"))
+    let first = Task { await engine.transaction(request) }
+    try await server.waitForHeld(1)
+    let end = Task { await engine.shutdown() }
+    while !engine.isClosed.load(ordering: .sequentiallyConsistent) { await Task.yield() }
+    let late = await Task(executorPreference: engine.executors.first) { await engine.transaction(request) }.value
+    #expect(late.error?.code == "shutdown")
+    server.release()
+    #expect(await first.value.outcome == .succeeded)
+    await end.value
+  }
+
+  @Test func `loops drain side by side: one that is held takes no time from another`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    let engine = try Self.engine(loops: 2)
+    let request = Request(url: try HTTPURL(server.baseURL + "/a"))
+    let code = Watched<String?>(nil)
+    let executor = try #require(engine.executors.last)
+    Task(executorPreference: executor) {
+      let result = await engine.transaction(request)
+      code.update { $0 = result.error?.code ?? "none" }
+    }
+    try await server.waitForHeld(1)
+    let held = try await HeldLoop(engine)
+    defer { held.letGo() }
+    let end = Task { await engine.shutdown(drain: .milliseconds(20)) }
+    try await code.wait(for: "the end of what ran on the other loop") { $0 != nil }
+    #expect(code.value == "shutdown")
+    held.letGo()
+    await end.value
+    server.release()
+  }
+}

@@ -1,0 +1,53 @@
+import SluicePluginHost
+import SluiceTestKit
+import Testing
+
+@testable import Sluice
+
+/// What a swap can say of calls that do not return.
+@Suite struct SnapshotDraftTests {
+  @Test func `a draft tells which call into which plugin has not returned`() async throws {
+    let folder = try TemporaryDirectory()
+    try await StampedLibrary.inC().install(1, at: folder.path("a.so"))
+    let configuration = try SwapFixture.configuration([("a", "a.so")], in: folder)
+    let (drafted, said) = (Watched<SnapshotDraft?>(nil), Watched<[String]>([]))
+    let runtime = HostRuntime(loops: [], programName: "sluice", programVersion: Engine.version) { entry in
+      let call = drafted.value?.callUnderWay
+      let line = "\(call?.plugin.name ?? "") \(call?.function.rawValue ?? ""): \(entry.message)"
+      said.update { $0.append(line) }
+    }
+    let registry = GenerationRegistry(store: folder.path("store"), runtime: runtime)
+    let library = try #require(configuration.libraries.first)
+    let image = try LibraryImage(reading: library)
+    let loaded = try registry.load(registry.stage(image, registry.facts(of: image), for: ["a"]))
+    let draft = SnapshotDraft(configuration, [library: loaded], runtime: runtime, log: { _ in })
+    drafted.update { $0 = draft }
+    // The plugin says something in the one and in the other.
+    try draft.create()
+    try draft.load(["a": SavedState(text: #"{"generations": 4}"#, version: 7)])
+    try draft.activate(serving: false)
+    #expect(said.value == ["a load: before=4", "a activate: activated=1"])
+    #expect(draft.callUnderWay?.function == nil)
+    draft.undo()
+    runtime.close()
+    drafted.update { $0 = nil }
+  }
+
+  @Test(arguments: [
+    (SnapshotDraft.Call.Function.create, PluginError.Code.createFailed), (.load, .stateRefused),
+    (.activate, .activateFailed),
+  ])
+  func `a call that does not return is reported by plugin, library and function, with what to do`(
+    _ function: SnapshotDraft.Call.Function, _ code: PluginError.Code
+  ) {
+    let plugin = PluginConfiguration(name: "auth", source: .library(path: "plugins/libauth.so"))
+    let error = SnapshotDraft.Call(function: function, plugin: plugin).overdue(after: .seconds(30))
+    guard case .plugin(let reported, _) = error else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(reported.code == code && reported.advice != nil)
+    let start = "plugin \"auth\" at plugins/libauth.so: \(function.rawValue) had not returned when the 30.0 seconds of"
+    #expect(error.description.hasPrefix(start), "\(error)")
+  }
+}

@@ -1,0 +1,67 @@
+import SluiceLocks
+import SluiceMetrics
+import SluiceTestKit
+import Testing
+
+@testable import Sluice
+
+/// What becomes of the snapshot before, where a probation or the engine ends while another is published.
+@Suite struct SwapEndTests {
+  private let library: StampedLibrary
+
+  init() async throws { library = try await StampedLibrary.inC() }
+
+  /// Build 2 is published, and build 1 stands by.
+  private func fixture() async throws -> SwapFixture {
+    let fixture = try SwapFixture(swap: #"{"probation": {"duration": "1h"}}"#) { folder in
+      try library.install(1, at: folder.path("a.so"))
+    }
+    #expect(try await fixture.stamp() == 1)
+    try library.install(2, at: fixture.path())
+    #expect(try await fixture.engine.swap().outcome == .published)
+    #expect(try await fixture.stamp() == 2)
+    return fixture
+  }
+
+  @Test func `F5: what is gone back to is off its probation before any loop has it`() async throws {
+    let fixture = try await fixture()
+    let loop = try await HeldLoop(fixture.engine)
+    defer { loop.letGo() }
+    let back = Task { try await fixture.engine.rollback() }
+    let status = try await fixture.waitForStatus("a return that is under way") { $0.probation == nil }
+    #expect(status.snapshot == 2)
+    loop.letGo()
+    #expect(try await back.value.outcome == .published)
+    #expect(try await fixture.stamp() == 1)
+    let end = try await fixture.waitForStatus("build 2's end") { $0.generations.last?.state.reason != nil }
+    #expect(end.serving("a")?.id == 1)
+    #expect(fixture.lines("stood its probation").isEmpty && fixture.lines("destroyed=1").isEmpty)
+    await fixture.shutdown()
+  }
+
+  @Test func `F5: a shutdown in the middle of a publication ends old and new instances`() async throws {
+    let fixture = try await fixture()
+    let loop = try await HeldLoop(fixture.engine)
+    defer { loop.letGo() }
+    try library.install(3, at: fixture.path())
+    let swap = Task { try await fixture.engine.swap() }
+    let swaps = fixture.engine.swaps
+    while swaps.state.withLock({ $0.arriving == nil }) { await Task.yield() }
+    let end = Task { await fixture.engine.shutdown() }
+    while !swaps.state.withLock({ $0.isClosed }) { await Task.yield() }
+    loop.letGo()
+    await end.value
+    _ = await swap.result
+    for word in ["deactivated", "destroyed"] {
+      #expect(fixture.lines("\(word)=").sorted() == ["\(word)=1", "\(word)=2", "\(word)=3"])
+    }
+    fixture.server.stop()
+  }
+
+  @Test func `F5: what was counted before a swap is there after the shutdown`() async throws {
+    let fixture = try await fixture()
+    #expect(fixture.engine.metrics().completed == 2)
+    await fixture.shutdown()
+    #expect(fixture.engine.metrics().completed == 2)
+  }
+}
