@@ -5,14 +5,20 @@ import Sluice
 /// What requests notice of the snapshots that are published while they run: their 99th percentile with ten a second, against
 /// that of rounds without.
 ///
-/// Each snapshot is a whole pipeline with new instances of its plugins; those it replaces drain meanwhile.
+/// Each snapshot is a whole pipeline with new instances of its plugins; those it replaces drain meanwhile. First with what it
+/// takes to prepare them; then of snapshots that were prepared before, leaving out the requests that ran beside a
+/// preparation.
 struct SwapCost {
   static let name = "swap"
   private static let interval = Duration.milliseconds(100)
+  /// From the beginning of an interval, in which a snapshot is prepared, until it is published.
+  private static let lead = Duration.milliseconds(40)
 
   private let plan: Plan
   private let load: TimedLoad
   private let configurations: [Configuration]
+  /// With probation: while its snapshot serves, the one before stands by.
+  private let probationary: Configuration
 
   private let processor: Int
 
@@ -20,7 +26,8 @@ struct SwapCost {
   init(_ plan: Plan, processor: Int) throws {
     self.processor = processor
     self.plan = plan
-    configurations = try ["a", "b"].map { try Self.configuration(plan, $0) }
+    configurations = try ["a", "b"].map { try Self.configuration(plan, $0, probation: "0s") }
+    probationary = try Self.configuration(plan, "c", probation: "1h")
     load = TimedLoad(try Engine(configurations[0]), Request(url: try HTTPURL(plan.url)), plan.connections)
   }
 
@@ -31,6 +38,19 @@ struct SwapCost {
     }.value
     guard isPinned else { throw BenchmarkError("cannot pin to processor \(processor)") }
     _ = try await load.run(requests: plan.requests)
+    try await compare("prepared meanwhile") { try await publish() }
+    try await compare("prepared before") { try await publishPrepared() }
+  }
+
+  /// What was published in a round.
+  private struct Publications {
+    var count = 0
+    /// When a snapshot was prepared that was to be published later; by the clock of the timings.
+    var preparations: [ClosedRange<UInt64>] = []
+  }
+
+  /// - Parameter publish: publishes snapshots until its task is cancelled.
+  private func compare(_ title: String, _ publish: @escaping @Sendable () async throws -> Publications) async throws {
     var (still, moving, ratios): ([Double], [Double], [Double]) = ([], [], [])
     var published: [Double] = []
     for round in 0..<plan.rounds {
@@ -39,40 +59,69 @@ struct SwapCost {
       for isMoving in round % 2 == 0 ? [false, true] : [true, false] {
         if isMoving {
           let publishing = Task { try await publish() }
-          times.moving = try await load.run(requests: plan.requests)
+          let timings = try await load.run(requests: plan.requests)
           publishing.cancel()
-          published.append(Double(try await publishing.value))
+          let publications = try await publishing.value
+          // The round may have ended before what was prepared last was published. Else there is nothing to go back to.
+          if !publications.preparations.isEmpty { _ = try? await load.engine.rollback() }
+          times.moving = timings.outside(publications.preparations).percentile99
+          published.append(Double(publications.count))
         } else {
-          times.still = try await load.run(requests: plan.requests)
+          times.still = try await load.run(requests: plan.requests).percentile99
         }
       }
       still.append(times.still)
       moving.append(times.moving)
       ratios.append(times.moving / times.still)
     }
+    print("snapshots \(title), \(Spread(published).text(digits: 0)) a round")
     print("p99 without: \(Spread(still).text(digits: 0)) µs, with: \(Spread(moving).text(digits: 0)) µs")
-    print("ratio: \(Spread(ratios).text(digits: 3)), with \(Spread(published).text(digits: 0)) snapshots a round")
+    print("ratio: \(Spread(ratios).text(digits: 3))")
   }
 
-  /// Until it is cancelled.
-  private func publish() async throws -> Int {
+  private func publish() async throws -> Publications {
     let clock = ContinuousClock()
     var next = clock.now
-    var count = 0
+    var publications = Publications()
     while !Task.isCancelled {
-      do throws(SwapError) { _ = try await load.engine.reload(configurations[(count + 1) % 2]) } catch {
+      do throws(SwapError) {
+        _ = try await load.engine.reload(configurations[(publications.count + 1) % 2])
+      } catch {
         // The round may end while one is made.
         if error.report.outcome == .cancelled { break }
         throw error
       }
-      count += 1
+      publications.count += 1
       next += Self.interval
       try? await Task.sleep(until: next, clock: clock)
     }
-    return count
+    return publications
   }
 
-  private static func configuration(_ plan: Plan, _ value: String) throws -> Configuration {
+  /// Going back to a snapshot that stands by publishes it, and does nothing else.
+  private func publishPrepared() async throws -> Publications {
+    let clock = ContinuousClock()
+    var next = clock.now
+    var publications = Publications()
+    while !Task.isCancelled {
+      do throws(SwapError) {
+        let start = bench_nanoseconds()
+        _ = try await load.engine.reload(probationary)
+        publications.preparations.append(start...bench_nanoseconds())
+        try? await Task.sleep(until: next + Self.lead, clock: clock)
+        _ = try await load.engine.rollback()
+        publications.count += 1
+      } catch {
+        if error.report.outcome == .cancelled { break }
+        throw error
+      }
+      next += Self.interval
+      try? await Task.sleep(until: next, clock: clock)
+    }
+    return publications
+  }
+
+  private static func configuration(_ plan: Plan, _ value: String, probation: String) throws -> Configuration {
     let stages = plan.stageHeaders.indices.map { "stage-\($0)" }
     let instances = zip(stages, plan.stageHeaders).map { stage, header in
       """
@@ -83,53 +132,10 @@ struct SwapCost {
     let list = stages.map { "\"\($0)\"" }.joined(separator: ", ")
     let text = """
       {"plugins": {\(instances.joined(separator: ",\n"))}, "request": [\(list)],
-       "swap": {"probation": {"duration": "0s"}}, "transport": {"loops": 1}}
+       "swap": {"probation": {"duration": "\(probation)"}}, "transport": {"loops": 1}}
       """
     var configuration = try Configuration(text: Array(text.utf8))
     configuration.transport.tls.ca = plan.certificateAuthority
     return configuration
-  }
-}
-
-/// Requests, so many at a time, each timed from its submission to its end.
-private final class TimedLoad: @unchecked Sendable {
-  // Sendable: what changes is touched on the engine's one loop alone; the continuation hands it over.
-  let engine: Engine
-  private let request: Request
-  private let connections: Int
-  private var toStart = 0
-  private var running = 0
-  private var failed = 0
-  private var times: [Double] = []
-
-  init(_ engine: Engine, _ request: Request, _ connections: Int) {
-    self.engine = engine
-    self.request = request
-    self.connections = connections
-  }
-
-  /// - Returns: the 99th percentile, in microseconds.
-  func run(requests: Int) async throws -> Double {
-    await withCheckedContinuation { continuation in
-      engine.submit(request) { [self] _ in
-        (toStart, failed, times) = (requests, 0, [])
-        times.reserveCapacity(requests)
-        for _ in 0..<min(connections, requests) { startNext { continuation.resume() } }
-      }
-    }
-    guard failed == 0 else { throw BenchmarkError("\(SwapCost.name): \(failed) of \(requests) requests failed") }
-    return times.sorted()[requests * 99 / 100]
-  }
-
-  private func startNext(_ done: @escaping @Sendable () -> Void) {
-    toStart -= 1
-    running += 1
-    let start = bench_nanoseconds()
-    engine.submit(request) { [self] result in
-      times.append(Double(bench_nanoseconds() - start) / 1000)
-      running -= 1
-      if result.error != nil { failed += 1 }
-      if toStart > 0 { startNext(done) } else if running == 0 { done() }
-    }
   }
 }
