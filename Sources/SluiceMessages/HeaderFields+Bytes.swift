@@ -60,12 +60,17 @@ extension HeaderFields {
 
   /// Removes every field of that name, from a position on.
   public mutating func remove(named name: Span<UInt8>, from start: Int = 0) {
-    var index = start
-    while let found = firstIndex(named: name, from: index) {
-      wastedBytes += entries[found].byteCount
-      entries.remove(at: found)
-      index = found
+    guard let first = firstIndex(named: name, from: start) else { return }
+    var keptCount = first
+    for index in first..<entries.count {
+      if isName(at: index, name) {
+        wastedBytes += entries[index].byteCount
+      } else {
+        entries[keptCount] = entries[index]
+        keptCount += 1
+      }
     }
+    entries.removeLast(entries.count - keptCount)
     compactIfWasteful()
   }
 
@@ -82,7 +87,8 @@ extension HeaderFields {
     wastedBytes = 0
   }
 
-  func isName(at index: Int, _ name: Span<UInt8>) -> Bool {
+  /// Whether the field at a position has that name, compared without case.
+  package func isName(at index: Int, _ name: Span<UInt8>) -> Bool {
     let entry = entries[index]
     guard entry.nameCount == name.count else { return false }
     // From the end: names of one message begin alike (`x-…`, `access-control-…`) more often than they end alike.

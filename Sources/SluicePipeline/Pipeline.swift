@@ -1,3 +1,4 @@
+import SluiceMessages
 public import SluiceMetrics
 
 /// The whole pipeline as one immutable value: what a transaction pins when it begins, and finishes on.
@@ -48,6 +49,7 @@ public final class Pipeline: Sendable {
     deadlineNanoseconds = settings.deadline?.nanoseconds ?? .max
     attemptTimeoutNanoseconds = settings.attemptTimeout.nanoseconds
     traced = tracers.reduce(into: TraceInterests()) { $0.formUnion($1.interests) }
+    requestStagesWantBody = requestStages.contains { $0.capabilities.isSuperset(of: [.request, .wantsRequestBody]) }
     responseStagesWantBody = responseStages.contains { $0.capabilities.contains(.wantsResponseBody) }
     answersChallenges = delegate != nil || hopStages.contains { $0.capabilities.contains(.challenge) }
     changesRequestPieces = requestStages.contains { $0.capabilities.contains(.requestPieces) }
@@ -63,12 +65,20 @@ public final class Pipeline: Sendable {
   let traced: TraceInterests
   /// Whether any tracer has a time budget, so that the clock has to be read around its calls.
   let measuresTracers: Bool
+  let requestStagesWantBody: Bool
   let responseStagesWantBody: Bool
   let changesRequestPieces: Bool
   let changesResponsePieces: Bool
   let retriesStatuses: Bool
   let retriesFailures: Bool
   let answersChallenges: Bool
+
+  /// Whether a stage that is for this request wants to have the whole of its body.
+  func wantsRequestBody(of request: Request) -> Bool {
+    requestStages.contains { stage in
+      stage.capabilities.isSuperset(of: [.request, .wantsRequestBody]) && stage.match?.matches(request) != false
+    }
+  }
 
   private static func hopStages(_ bindings: [StageBinding]) -> [StageBinding] {
     var stages: [StageBinding] = []

@@ -45,6 +45,31 @@ struct ResponseDocumentTests {
     #expect(changed.body.bytes == Array("no".utf8))
     #expect(changed.version == .http2)
   }
+
+  @Test func `fields keep their marks, whatever became of the order and of those beside them`() throws {
+    var changed = Response(status: 200, headers: ["x-a": "1", "x-gone": "2", "x-b": "3", "X-A": "4", "x-c": "5"])
+    for index in [2, 3, 4] { changed.headers.mark(at: index, .sensitive) }
+    let document = ResponseDocument.make(changed)
+    DocumentHeaders(document)["x-gone"] = nil
+    DocumentHeaders(document)["x-c"] = "6"
+    DocumentHeaders(document)["x-new"] = "7"
+    try ResponseDocument.update(&changed, from: document, bodyWasFilled: true, added: [])
+    #expect(changed.headers.map { "\($0.name): \($0.value)" } == ["x-a: 1", "x-a: 4", "x-b: 3", "x-c: 6", "x-new: 7"])
+    let marks: [HeaderFields.Marks] = [[], .sensitive, .sensitive, .sensitive, []]
+    #expect(changed.headers.indices.map { changed.headers.marks(at: $0) } == marks)
+  }
+
+  @Test(arguments: [false, true])
+  func `thirty thousand lines of one name go to the document and back`(isMarked: Bool) throws {
+    var changed = Response(status: 200)
+    for number in 0..<30_000 { changed.headers.append("a", "\(number)") }
+    if isMarked { changed.headers.mark(at: 29_999, .sensitive) }
+    let headers = changed.headers
+    let document = ResponseDocument.make(changed)
+    try ResponseDocument.update(&changed, from: document, bodyWasFilled: true, added: [])
+    #expect(changed.headers == headers)
+    #expect(changed.headers.indices.allSatisfy { changed.headers.marks(at: $0) == headers.marks(at: $0) })
+  }
 }
 
 struct ResultDocumentTests {

@@ -37,6 +37,30 @@ struct HeaderFieldsTests {
     #expect(fields.isEmpty && fields == HeaderFields() && fields.buffer.isEmpty)
   }
 
+  @Test func `removing many lines keeps the others in order, with their marks, and gives the room back`() {
+    var fields = HeaderFields()
+    var kept = HeaderFields()
+    for number in 0..<30_000 {
+      fields.append(number.isMultiple(of: 100) ? "b" : "A", "\(number)")
+      guard number.isMultiple(of: 100) else { continue }
+      fields.mark(at: number, .sensitive)
+      kept.append("b", "\(number)")
+    }
+    fields["a"] = nil
+    #expect(fields == kept)
+    #expect(fields.buffer == kept.buffer)
+    #expect(fields.indices.allSatisfy { fields.marks(at: $0) == .sensitive })
+  }
+
+  @Test func `removing from a position on leaves what stands before it`() {
+    var fields: HeaderFields = ["a": "1", "b": "2", "A": "3", "c": "4"]
+    fields.append("a", "5")
+    fields.remove(named: "a".utf8.span, from: 1)
+    #expect(fields.map(\.value) == ["1", "2", "4"])
+    fields.remove(named: "a".utf8.span, from: 1)
+    #expect(fields.count == 3)
+  }
+
   @Test func `each field stands in the buffer as a line that ends in NUL`() {
     var fields: HeaderFields = ["a": "1", "Empty": ""]
     fields["a"] = "22"

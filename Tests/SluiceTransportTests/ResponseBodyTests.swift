@@ -101,6 +101,24 @@ import Testing
     }
   }
 
+  @Test func `a taker that pauses on the last piece holds back the end`() async throws {
+    let server = try ScriptedServer(ScriptStep.respond(body: "all of it"))
+    let wire = try Wire()
+    let probe = Probe()
+    let slot = TransferSlot()
+    probe.disposition = .stream
+    probe.onPiece = { _ in .pause }
+    wire.start(Request(url: try HTTPURL(server.baseURL)), probe) { slot.transfer = $0 }
+    try await probe.record.wait(for: "the piece") { $0.pieces == 1 }
+    try await server.waitForScripts()
+    for _ in 0..<20 { await wire.onLoop {} }
+    #expect(probe.record.value.ends.isEmpty)
+    wire.loop.post { slot.transfer?.resumeReceiving() }
+    let record = try await probe.waitForEnd()
+    #expect(record.error == nil)
+    #expect(record.pieces == 1)
+  }
+
   /// Scale: 64 MiB; `SLUICE_SOAK=1` takes 256.
   /// In a process of its own, so that the memory is that of the transfer alone.
   @Test func `a large body streams in constant memory while its taker pauses`() async {

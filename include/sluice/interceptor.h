@@ -16,7 +16,8 @@
 
 /// Flags of an interceptor.
 enum {
-  /// Calls for one instance come one at a time, whatever the loop.
+  /// Calls for one instance come one at a time, whatever the loop. With SLUICE_BLOCKING on_issue, `sluice.body/1` and
+  /// `sluice.tracer/1` are refused: a loop waits for no call that blocks. on_cancel comes when that has returned.
   SLUICE_SERIAL = 1,
   /// on_request, on_response and on_failure may block: they are called on a thread pool, where [loop] is said of them.
   SLUICE_BLOCKING = 2
@@ -24,7 +25,8 @@ enum {
 
 /// What an interceptor wants to have when it is called.
 enum {
-  /// The whole request body in memory or a file, also where the caller streams it.
+  /// The whole request body in memory or a file, also where the caller streams it: that is read to its end before the
+  /// first stage is called, and can be sent more than once from then on.
   SLUICE_WANTS_REQUEST_BODY = 1,
   /// The whole response body; without it on_response runs when the head is there.
   SLUICE_WANTS_RESPONSE_BODY = 2

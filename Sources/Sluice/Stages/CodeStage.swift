@@ -121,6 +121,7 @@ final class CodeStage: Interceptor, Tracer {
     case let retry as RetryRequestError: return .retry(after: retry.delay)
     case let override as ResponseOverride:
       exchange.nativeResponse = override.response
+      exchange.hasOwnResponseBody = true
       return .respond
     case let failure as StageFailure: return .fail(failure)
     case let error as MessageError: return .fail(StageFailure(code: error.code.text, message: error.description))

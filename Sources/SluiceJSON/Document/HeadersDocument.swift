@@ -76,23 +76,41 @@ extension HeaderFields {
   /// Marks fields as the ones they came from: a field that stands in `origin` unchanged keeps its marks, one whose value
   /// changed stays sensitive, and what is new gets `added`.
   mutating func takeMarks(from origin: HeaderFields, added: Marks) {
+    if added.isEmpty, origin.indices.allSatisfy({ origin.marks(at: $0).isEmpty }) { return }
     let fields = self
+    var expected = 0
     for index in fields.indices {
       let bytes = fields.buffer.span
+      let name = bytes.extracting(fields.nameRange(at: index))
       let value = bytes.extracting(fields.valueRange(at: index))
-      mark(at: index, origin.marks(of: bytes.extracting(fields.nameRange(at: index)), value, otherwise: added))
+      mark(at: index, origin.marks(of: name, value, expectedAt: &expected, otherwise: added))
     }
   }
 
-  private func marks(of name: Span<UInt8>, _ value: Span<UInt8>, otherwise added: Marks) -> Marks {
+  /// Looks first where the field should stand, which is behind the one found before: a message of many lines is compared
+  /// line by line as long as their order is as it was.
+  private func marks(
+    of name: Span<UInt8>, _ value: Span<UInt8>, expectedAt expected: inout Int, otherwise added: Marks
+  ) -> Marks {
+    if expected < count, isValue(at: expected, value), isName(at: expected, name) {
+      expected += 1
+      return marks(at: expected - 1)
+    }
     var next = firstIndex(named: name)
     var isSensitive = false
     while let index = next {
-      if buffer.span.extracting(valueRange(at: index)).isIdenticalInContent(to: value) { return marks(at: index) }
+      if isValue(at: index, value) {
+        expected = index + 1
+        return marks(at: index)
+      }
       isSensitive = isSensitive || marks(at: index).contains(.sensitive)
       next = firstIndex(named: name, from: index + 1)
     }
     return isSensitive ? added.union(.sensitive) : added
+  }
+
+  private func isValue(at index: Int, _ value: Span<UInt8>) -> Bool {
+    buffer.span.extracting(valueRange(at: index)).isIdenticalInContent(to: value)
   }
 }
 

@@ -46,6 +46,14 @@ extension Exchange {
     guard let form = responseDocument, form.isTruth, let response = nativeResponse else { return }
     responseDocument = nil
     do { nativeResponse = try form.document.response(from: response) } catch { throw Self.blame(form, error) }
+    if case .empty? = nativeResponse?.body {} else { hasOwnResponseBody = true }
+  }
+
+  /// Lets a view of the response go that was made before the body was there. A stage that was lent it keeps it until its
+  /// call returns.
+  func dropResponseView() {
+    guard responseDocument != nil, responseDocument?.isTruth == false else { return }
+    responseDocument = nil
   }
 
   private static func blame(_ form: DocumentForm, _ error: MessageError) -> TransactionError {

@@ -8,6 +8,7 @@ extension Exchange {
       requestIDHeader: requestIDHeader)
     copy.keepRequestID(requestID)
     copy.nativeResponse = nativeResponse
+    copy.hasOwnResponseBody = hasOwnResponseBody
     copy.phase = phase
     copy.attempt = attempt
     copy.hop = hop
@@ -19,6 +20,7 @@ extension Exchange {
   public func adopt(_ copy: Exchange) {
     nativeRequest = copy.nativeRequest
     nativeResponse = copy.nativeResponse
+    hasOwnResponseBody = copy.hasOwnResponseBody
     requestDocument = copy.requestDocument
     responseDocument = copy.responseDocument
   }

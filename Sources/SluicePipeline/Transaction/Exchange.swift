@@ -37,6 +37,10 @@ public final class Exchange: @unchecked Sendable {
   /// What a stage that suspended the flow of a body wrote since, to go on when it resumes.
   public var pieceOutput: [UInt8] = []
 
+  /// A stage has put a body, if only an empty one, in place of the wire's: what is still to come of that, trailers
+  /// included, is thrown away. Until the next head.
+  public var hasOwnResponseBody = false
+
   /// What instances keep for this transaction; released when it ends.
   public var attachments = Attachments()
 

@@ -74,6 +74,7 @@ extension Transaction {
     if hops.redirect != nil { follow(hops) } else { sendCredentials(hops) }
     exchange.hop += 1
     exchange.nativeResponse = nil
+    exchange.hasOwnResponseBody = false
     exchange.requestDocument = nil
     exchange.responseDocument = nil
     gatherer = nil

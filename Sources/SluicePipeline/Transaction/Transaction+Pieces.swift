@@ -21,8 +21,9 @@ extension Transaction {
       case .pass: break
       case .taken: piece = output
       case .suspended:
-        piece = output
         guard suspended == nil, token != nil else { return stop(Self.cannotSuspendPiece, binding) }
+        heldPiece = output.isEmpty ? piece : []
+        piece = output
         suspended = place
       case .fail(let failure): return stop(failure, binding)
       }
@@ -55,7 +56,11 @@ extension Transaction {
 
   private func deliver(_ piece: [UInt8]) -> BodyProgress {
     guard !piece.isEmpty else { return .proceed }
-    if let sink { return sink.receive(piece) }
+    if let sink {
+      let progress = sink.receive(piece)
+      if progress == .pause { isSinkPaused = true }
+      return progress
+    }
     let gatherer = self.gatherer ?? environment.transport.makeBodyGatherer(pipeline.settings.transfer)
     self.gatherer = gatherer
     do {
@@ -78,7 +83,9 @@ extension Transaction {
       currentPlace = nil
       if case .fail(let failure) = verdict { return TransactionError(failure, stage: binding.name) }
       if verdict == .suspended { return TransactionError(Self.cannotSuspendEnd, stage: binding.name) }
-      if !output.isEmpty, pass(output, from: index + 1) == .stop { return hopFailure }
+      if output.isEmpty { continue }
+      if pass(output, from: index + 1) == .stop { return hopFailure ?? Self.stopped }
+      if isPieceSuspended { return TransactionError(Self.cannotSuspendEnd, stage: currentStageName ?? "") }
     }
     return nil
   }
@@ -92,24 +99,34 @@ extension Transaction {
     exchange.pieceOutput = []
     if notes != nil { notePiece(binding, .response, [], .taken, late) }
     let place = pipeline.responseStages.firstIndex { $0.interceptor === binding.interceptor }
-    guard !late.isEmpty, let place else {
-      transfer?.resumeReceiving()
-      return
-    }
-    switch pass(late, from: place + 1) {
-    case .proceed: transfer?.resumeReceiving()
-    case .pause: break
-    case .stop: run(.abort(hopFailure ?? Self.stopped))
-    }
+    guard !late.isEmpty, let place else { return resumeFlow() }
+    if pass(late, from: place + 1) == .stop { return run(.abort(hopFailure ?? Self.stopped)) }
+    resumeFlow()
+  }
+
+  /// Lets the socket go on, unless somebody else wants it to be left alone.
+  func resumeFlow() {
+    if !isPieceSuspended, !isSinkPaused { transfer?.resumeReceiving() }
   }
 
   private static let stopped = TransactionError(
     code: TransactionError.Code.cancelled, message: "the receiver of the body wanted no more")
 
+  /// A stage did not go on in time. Where the body goes on without it, so does the piece that it held back.
+  func pieceTimedOut(_ failure: StageFailure, _ binding: StageBinding) {
+    guard binding.onFault == .skip else {
+      if notes != nil { notePiece(binding, .response, [], .fail(failure), []) }
+      return pieceWasResumed(.fault(failure), binding)
+    }
+    exchange.pieceOutput = heldPiece
+    pieceWasResumed(.proceed, binding)
+  }
+
   /// A stage that had suspended the flow of a body goes on.
   func pieceWasResumed(_ verdict: Verdict, _ binding: StageBinding) {
     isPieceSuspended = false
     currentPlace = nil
+    heldPiece = []
     switch verdict {
     case .proceed: passLateOutput(after: binding)
     case .fail(let failure), .fault(let failure): run(.abort(TransactionError(failure, stage: binding.name)))

@@ -48,7 +48,7 @@ extension Transaction {
     }
   }
 
-  private func emitAndCheck(_ kind: TraceEvent.Kind) -> TransactionMachine.Event {
+  private func emitAndCheck(_ kind: TraceEvent.Kind) -> TransactionMachine.Event? {
     if kind == .didConfigure {
       // What the tracers are told is the request as it will be sent, whichever form stages left it in.
       do { try exchange.settleRequest() } catch { return .abort(error) }
@@ -57,8 +57,8 @@ extension Transaction {
     guard kind == .willExecute else { return .done }
     do {
       try result.originalRequest.validate()
-      return .done
     } catch { return .abort(TransactionError(error)) }
+    return pipeline.requestStagesWantBody ? gatherRequestBody() : .done
   }
 
   @inline(never)
@@ -73,7 +73,9 @@ extension Transaction {
     exchange.attempt = attempt
     exchange.hop = 0
     exchange.nativeRequest = result.originalRequest
+    if let gatheredBody { exchange.nativeRequest.body = gatheredBody }
     exchange.nativeResponse = nil
+    exchange.hasOwnResponseBody = false
     exchange.requestDocument = nil
     exchange.responseDocument = nil
     gatherer = nil
@@ -93,6 +95,7 @@ extension Transaction {
       try routeRequestBody()
     } catch { return .abort(error) }
     result.timings = nil
+    renewAttemptDeadline()
     guard notes == nil else {
       sendObserved()
       return nil
@@ -104,12 +107,15 @@ extension Transaction {
   /// Says what becomes of the body: as the answer to the head where the transport is asking, else after a hold.
   private func receive(_ wanted: BodyDisposition) -> TransactionMachine.Event? {
     do { try exchange.settleResponse() } catch { return .abort(error) }
+    renewAttemptDeadline()
     var answer = wanted
-    if !exchange.isResponseBodyEmpty, answer != .discard {
+    if exchange.hasOwnResponseBody || !exchange.isResponseBodyEmpty {
       // A stage has put a body of its own in place of the one that is still to come.
+      exchange.hasOwnResponseBody = true
       answer = .discard
     } else if answer == .stream {
       if pipeline.changesResponsePieces { exchange.nativeResponse?.headers.remove("content-length") }
+      isSinkPaused = false
       sink?.begin(exchange)
     }
     if notes != nil { noteDisposition(answer) }

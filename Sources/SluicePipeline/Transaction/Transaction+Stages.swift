@@ -125,6 +125,7 @@ extension Transaction {
   func takeToken() -> SuspensionToken? {
     guard token == nil, currentPlace != nil else { return nil }
     token = environment.suspensions.take(for: self)
+    tokenPlace = currentPlace
     return token
   }
 
@@ -148,18 +149,21 @@ extension Transaction {
     stageDeadline = .distantFuture
     guard let binding = current, let token, environment.suspensions.expire(token) else { return }
     self.token = nil
-    isPieceSuspended = false
     binding.interceptor.suspensionWasCancelled(token)
     let reason = reason ?? "it did not resume within its deadline of \(binding.deadline ?? .zero)"
-    run(answer(.fault(StageFailure(code: TransactionError.Code.stageTimeout, message: reason)), binding))
+    let failure = StageFailure(code: TransactionError.Code.stageTimeout, message: reason)
+    guard isPieceSuspended else { return run(answer(.fault(failure), binding)) }
+    countFault(failure, binding)
+    pieceTimedOut(failure, binding)
   }
 
   /// Withdraws the token of a suspended stage because the transaction ends.
   func withdrawToken() {
-    guard let token, let binding = current else { return }
+    guard let token, let place = tokenPlace else { return }
     self.token = nil
     currentPlace = nil
+    isPieceSuspended = false
     stageDeadline = .distantFuture
-    if environment.suspensions.expire(token) { binding.interceptor.suspensionWasCancelled(token) }
+    if environment.suspensions.expire(token) { stage(at: place).interceptor.suspensionWasCancelled(token) }
   }
 }

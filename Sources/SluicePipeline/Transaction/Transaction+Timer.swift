@@ -12,6 +12,13 @@ extension Transaction: LoopTimerTarget {
     loop.arm(timer, at: nearest, for: self)
   }
 
+  /// Bounds what is left of an attempt whose limit passed while a stage held it up.
+  func renewAttemptDeadline() {
+    guard attemptDeadline == .distantFuture else { return }
+    attemptDeadline = loop.now.advanced(byNanoseconds: pipeline.attemptTimeoutNanoseconds)
+    armTimer()
+  }
+
   public func timerDidFire(_ timer: LoopTimer) {
     let now = loop.now
     if exchange.deadline <= now {

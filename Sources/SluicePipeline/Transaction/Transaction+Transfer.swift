@@ -102,6 +102,7 @@ extension Transaction: TransferObserver {
     guard !machine.isDone else { return .discard }
     exchange.nativeResponse = consume head
     exchange.responseDocument = nil
+    exchange.hasOwnResponseBody = false
     isAnsweringHead = true
     disposition = .hold
     run(eventOfHead())
@@ -123,6 +124,7 @@ extension Transaction: TransferObserver {
     if let error = end.error { noteEnd(error) }
     if let hopFailure { return run(.abort(hopFailure)) }
     guard end.error == nil else { return run(.ended(end.error.map { TransactionError($0) })) }
+    if exchange.hasOwnResponseBody { return run(.ended(nil)) }
     if !end.trailers.isEmpty { exchange.nativeResponse?.trailers = end.trailers }
     if let failure = passEnd() { return run(.abort(failure)) }
     if case .empty = end.body {} else { exchange.setResponseBody(end.takeBody()) }
@@ -130,6 +132,7 @@ extension Transaction: TransferObserver {
       exchange.nativeResponse?.body = gatherer.finish()
       self.gatherer = nil
     }
+    exchange.dropResponseView()
     run(.ended(nil))
   }
 }

@@ -43,16 +43,24 @@ public final class Transaction: @unchecked Sendable {
   var retryNote: String?
   /// The body of the request where stages change its pieces, for a hop that needs it again.
   var unroutedBody: Body?
+  /// The body that the caller streamed, where a stage wanted to have the whole.
+  var gatheredBody: Body?
   /// The hops of this attempt so far; nil until there is a redirect or a challenge.
   var hops: HopState?
 
   // The stage that is being called, or was suspended.
   var currentPlace: StagePlace?
   var token: SuspensionToken?
+  /// Who took the token.
+  var tokenPlace: StagePlace?
   /// The clock as this run of the machine last read it: when one stage ends the next begins, and events that lead to one
   /// another have one time.
   var clock: Instant?
+  /// Why the socket is left alone while a body flows: a stage has suspended, the sink is paused.
   var isPieceSuspended = false
+  var isSinkPaused = false
+  /// The piece that a stage suspended on, as it came; empty where the stage has put anything in its place.
+  var heldPiece: [UInt8] = []
 
   // What the one timer stands for.
   let timer: LoopTimer
@@ -135,10 +143,17 @@ public final class Transaction: @unchecked Sendable {
 
   /// Goes on after the sink paused. From any thread.
   public func resumeReceiving() {
-    loop.post { self.transfer?.resumeReceiving() }
+    loop.post {
+      self.isSinkPaused = false
+      self.resumeFlow()
+    }
   }
 
-  var current: StageBinding? { currentPlace.map { $0.phase == .hop ? hopStage($0.index) : pipeline.stage(at: $0) } }
+  var current: StageBinding? { currentPlace.map { stage(at: $0) } }
+
+  func stage(at place: StagePlace) -> StageBinding {
+    place.phase == .hop ? hopStage(place.index) : pipeline.stage(at: place)
+  }
 
   var currentStageName: String? { current?.name }
 

@@ -63,7 +63,7 @@ struct TransactionMachine: Sendable {
     case hop
   }
 
-  let plan: Plan
+  private(set) var plan: Plan
   var phase = Phase.idle
   private(set) var attempt = 0
   /// Whether a transfer is under way and its end will come.
@@ -155,6 +155,9 @@ struct TransactionMachine: Sendable {
     default: break
     }
   }
+
+  /// The body was gathered, and can be sent more than once.
+  mutating func bodyBecameReplayable() { plan.isReplayable = true }
 
   /// Whether the transaction has come to its end.
   var isDone: Bool {

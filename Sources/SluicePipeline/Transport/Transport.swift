@@ -20,11 +20,16 @@ public protocol Transport: AnyObject {
   /// Gathers a body that was streamed through stages as ``BodyDisposition/collect`` would have gathered it.
   func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer
 
+  /// Gathers a request body that the caller streams, for stages that want to have the whole.
+  func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer
+
   /// Reads a file that is to go through stages before it is sent.
   func stream(of file: FileBody) throws(TransportError) -> BodyStream
 }
 
 extension Transport {
+  public func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer { makeBodyGatherer(options) }
+
   public func usesProxy(for origin: Origin) -> Bool { false }
 }
 
@@ -111,7 +116,7 @@ public enum BodyDisposition: Sendable, Hashable {
 /// Whether more of a streamed body is wanted now.
 public enum BodyProgress: Sendable, Hashable {
   case proceed
-  /// The piece was taken; the socket is left alone until ``Transfer/resumeReceiving()``.
+  /// The piece was taken; neither another one nor a successful end comes before ``Transfer/resumeReceiving()``.
   case pause
   /// No more is wanted: ends the transfer as cancelled.
   case stop

@@ -24,7 +24,8 @@ public struct PluginOptions: OptionSet, Sendable {
   public static let serial = PluginOptions(rawValue: 1)
   /// The methods may block: they are called on a thread pool. Only for the synchronous protocols.
   public static let blocking = PluginOptions(rawValue: 2)
-  /// The whole request body is there when a request interceptor is called.
+  /// The whole request body is there when a request interceptor is called, also where the caller streams it: that is read
+  /// to its end before, up to `transport.maxRequestBytes`, into memory or a file.
   public static let wantsRequestBody = PluginOptions(rawValue: 4)
   /// The whole response body is there when a response interceptor is called, which is then later: without this, it is
   /// called when the head has come.

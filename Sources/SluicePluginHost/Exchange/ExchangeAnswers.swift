@@ -28,6 +28,7 @@ enum ExchangeAnswers {
     }
     called.dropResponseView()
     called.exchange.nativeResponse = Response(status: Int(status))
+    called.exchange.hasOwnResponseBody = true
     called.call.pointee.hasResponded = true
     return VerdictNumber.respond
   }

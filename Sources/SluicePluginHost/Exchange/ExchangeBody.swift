@@ -46,7 +46,7 @@ enum ExchangeBody {
     guard side < 2 else { return called.refuse(.invalidArgument, "body_file: side \(side)") }
     guard case .file(let file) = body(called, side) else { return Status.absent }
     path?.pointee = called.lend(file.path)
-    bytes?.pointee = UInt64(file.byteCount)
+    bytes?.pointee = UInt64(clamping: file.byteCount)
     return Status.ok
   }
 
@@ -119,6 +119,7 @@ extension ExchangeBody {
       called.exchange.nativeResponse?.headers.follow(body)
     }
     called.exchange.nativeResponse?.body = body
+    called.exchange.hasOwnResponseBody = true
   }
 
   /// From here on the native body counts, until the document's is asked for again.

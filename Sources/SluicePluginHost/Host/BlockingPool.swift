@@ -7,26 +7,11 @@ final class BlockingPool: Sendable {
   typealias Job = @Sendable () -> Void
 
   private struct State {
-    var jobs: [Job] = []
-    /// Where the next job stands; those before it were taken.
-    var next = 0
+    var jobs = JobQueue<Job>()
     var threads = 0
+    /// Threads that have no job; one that was woken counts until it takes its job.
     var idle = 0
     var isClosed = false
-
-    mutating func take() -> Job? {
-      guard next < jobs.count else { return nil }
-      let job = jobs[next]
-      next += 1
-      if next == jobs.count {
-        jobs.removeAll(keepingCapacity: true)
-        next = 0
-      } else if next >= 1024, next * 2 >= jobs.count {
-        jobs.removeFirst(next)
-        next = 0
-      }
-      return job
-    }
   }
 
   private let maximumThreads: Int
@@ -44,15 +29,15 @@ final class BlockingPool: Sendable {
   func submit(_ job: @escaping Job) -> Bool {
     state.update { state in
       if state.isClosed { return false }
-      state.jobs.append(job)
-      guard state.idle < state.jobs.count - state.next, state.threads < maximumThreads else { return true }
-      // Started with the lock held, so that nobody counts on a thread that does not come into being.
-      if startThread() {
-        state.threads += 1
-      } else if state.threads == 0 {
-        state.jobs.removeLast()
-        return false
+      if state.idle <= state.jobs.count, state.threads < maximumThreads {
+        // Started with the lock held, so that nobody counts on a thread that does not come into being.
+        if startThread() {
+          state.threads += 1
+        } else if state.threads == 0 {
+          return false
+        }
       }
+      state.jobs.append(job)
       return true
     }
   }
@@ -62,8 +47,7 @@ final class BlockingPool: Sendable {
     let dropped = state.update { state in
       state.isClosed = true
       let jobs = state.jobs
-      state.jobs = []
-      state.next = 0
+      state.jobs = JobQueue()
       return jobs
     }
     _ = dropped
@@ -97,12 +81,12 @@ final class BlockingPool: Sendable {
   }
 
   private func next() -> Job? {
-    state.update { $0.idle += 1 }
-    let job: Job?? = state.wait { state in
-      if let job = state.take() { return .some(job) }
-      return state.isClosed ? .some(nil) : nil
+    state.withLock { $0.idle += 1 }
+    return state.wait { state -> Job?? in
+      let job = state.jobs.take()
+      guard job != nil || state.isClosed else { return nil }
+      state.idle -= 1
+      return .some(job)
     }
-    state.update { $0.idle -= 1 }
-    return job ?? nil
   }
 }

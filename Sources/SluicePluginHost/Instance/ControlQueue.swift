@@ -7,25 +7,12 @@ final class ControlQueue: Sendable {
   typealias Job = @Sendable () -> Void
 
   private struct State {
-    var jobs: [Job] = []
-    /// Where the next job stands; those before it were taken.
-    var next = 0
+    var jobs = JobQueue<Job>()
     var isOpen = false
     var isClosed = false
     /// A thread was asked for, and will take the next job.
     var isUnderWay = false
     var isInCall = false
-
-    mutating func take() -> Job? {
-      guard next < jobs.count else { return nil }
-      let job = jobs[next]
-      next += 1
-      if next == jobs.count {
-        jobs.removeAll(keepingCapacity: true)
-        next = 0
-      }
-      return job
-    }
   }
 
   private let pool: BlockingPool
@@ -54,10 +41,7 @@ final class ControlQueue: Sendable {
   func close(within limit: Duration) -> Bool {
     let dropped = state.withLock { state in
       state.isClosed = true
-      defer {
-        state.jobs = []
-        state.next = 0
-      }
+      defer { state.jobs = JobQueue() }
       return state.jobs
     }
     _ = dropped
@@ -68,7 +52,7 @@ final class ControlQueue: Sendable {
   /// many leaves threads to the others.
   private func proceed() {
     let isNeeded = state.withLock { state in
-      guard state.isOpen, !state.isUnderWay, state.next < state.jobs.count else { return false }
+      guard state.isOpen, !state.isUnderWay, !state.jobs.isEmpty else { return false }
       state.isUnderWay = true
       return true
     }
@@ -79,7 +63,7 @@ final class ControlQueue: Sendable {
 
   private func runNext() {
     let job = state.withLock { state in
-      let job = state.take()
+      let job = state.jobs.take()
       state.isInCall = job != nil
       return job
     }

@@ -35,8 +35,16 @@ extension PluginInstance {
   package func suspensionWasCancelled(_ token: SuspensionToken) {
     if hasHostTokens, takeHostToken(token) { return }
     callOuts.cancelAll(for: token)
+    guard calls.on_cancel != nil else { return }
+    if isBlocking, turns != nil, let environment = environment(of: token) {
+      return cancelInTurn(token, on: environment.loop)
+    }
+    withTurn { cancel(token) }
+  }
+
+  func cancel(_ token: SuspensionToken) {
     guard let function = calls.on_cancel else { return }
-    withTurn { subject.call(.onCancel) { function(handle, sluice_token(token)) } }
+    subject.call(.onCancel) { function(handle, sluice_token(token)) }
   }
 
   @inline(__always)
@@ -46,7 +54,8 @@ extension PluginInstance {
     return perform(call, on: exchange)
   }
 
-  /// For calls that cannot suspend: a SERIAL instance makes them wait, which takes no longer than a call does.
+  /// For calls that cannot suspend: a SERIAL instance makes them wait, which takes no longer than a call does. One that is
+  /// BLOCKING too has none (``PluginTables``).
   @inline(__always)
   func withTurn<Result>(_ body: () -> Result) -> Result {
     guard let turns else { return body() }

@@ -29,6 +29,25 @@ extension PluginInstance {
     let verdict = perform(call, on: exchange, offering: token)
     if verdict != .suspended { _ = environment.suspensions.resume(token, verdict) }
   }
+
+  /// Calls on_cancel when the turn is free: now, or later on this loop, which does not wait for a call on the pool.
+  func cancelInTurn(_ token: SuspensionToken, on loop: any EventLoop) {
+    guard let turns, turns.begin(orLater: { [self] in cancelLater(token, on: loop) }) else { return }
+    defer { turns.end() }
+    cancel(token)
+  }
+
+  private func cancelLater(_ token: SuspensionToken, on loop: any EventLoop) {
+    // Counted before it is asked whether the instance is gone: whoever destroys it then waits for this.
+    openWork.update { $0 += 1 }
+    let isPosted = !isDestroyed && runtime.post(to: loop) { [self] in runCancel(token, on: loop) }
+    if !isPosted { openWork.update { $0 -= 1 } }
+  }
+
+  private func runCancel(_ token: SuspensionToken, on loop: any EventLoop) {
+    cancelInTurn(token, on: loop)
+    openWork.update { $0 -= 1 }
+  }
 }
 
 // Tokens that the host takes for a call.

@@ -18,7 +18,26 @@ struct PluginTables {
       notifications = try generation.notifications() ?? notifications
       state = try generation.state() ?? state
     } catch { throw error.named(name) }
+    try checkTurns(path: generation.path, name: name)
     capabilities = offered()
+  }
+
+  /// A SERIAL | BLOCKING instance has no calls for which a loop would have to wait until one on the pool has returned.
+  /// Those that can suspend or come later wait without holding up the loop.
+  private func checkTurns(path: String, name: String) throws(PluginError) {
+    let both = UInt32(SLUICE_SERIAL | SLUICE_BLOCKING)
+    guard interceptor.flags & both == both else { return }
+    var found: [String] = []
+    if interceptor.on_issue != nil { found.append("on_issue") }
+    if body.on_chunk != nil { found.append(SLUICE_BODY_ID) }
+    if tracer.on_event != nil { found.append("on_event") }
+    guard !found.isEmpty else { return }
+    throw PluginError(
+      .invalidTable, .plugin(name: name, path: path),
+      "it is SLUICE_SERIAL and SLUICE_BLOCKING and has \(found.joined(separator: ", ")): an event loop would have to "
+        + "wait until a blocking call has returned",
+      advice: "its author has to leave out one of the flags, or these calls; without SLUICE_SERIAL a plugin guards "
+        + "itself what its calls share")
   }
 
   private func offered() -> StageCapabilities {

@@ -10,19 +10,7 @@ final class TurnQueue: Sendable {
 
   private struct State {
     var isTaken = false
-    var queue: [Retry] = []
-    var next = 0
-
-    mutating func dequeue() -> Retry? {
-      guard next < queue.count else { return nil }
-      let retry = queue[next]
-      next += 1
-      if next == queue.count {
-        queue.removeAll(keepingCapacity: true)
-        next = 0
-      }
-      return retry
-    }
+    var queue = JobQueue<Retry>()
   }
 
   private let state = Monitor(State())
@@ -60,7 +48,7 @@ final class TurnQueue: Sendable {
   func end() {
     let retry = state.update { state in
       state.isTaken = false
-      return state.dequeue()
+      return state.queue.take()
     }
     retry?()
   }

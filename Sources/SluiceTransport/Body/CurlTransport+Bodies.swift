@@ -2,7 +2,22 @@ public import SluiceMessages
 public import SluicePipeline
 
 extension CurlTransport {
-  public func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer { StreamedBodyGatherer(options) }
+  public func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
+    StreamedBodyGatherer(
+      options, limit: options.maximumResponseBytes,
+      excess: TransportError(
+        .responseTooLarge,
+        "the stages made more than the \(options.maximumResponseBytes) bytes that maxResponseBytes allows"))
+  }
+
+  public func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer {
+    StreamedBodyGatherer(
+      options, limit: settings.maxRequestBytes,
+      excess: TransportError(
+        .requestTooLarge,
+        "the request body that is streamed has more than \(settings.maxRequestBytes) bytes, and a stage wants to have the"
+          + " whole; raise transport.maxRequestBytes", isBeforeSending: true))
+  }
 
   public func stream(of file: FileBody) throws(TransportError) -> BodyStream {
     let reader = FileReader(try UploadFile(file))
@@ -10,23 +25,22 @@ extension CurlTransport {
   }
 }
 
-/// Gathers what stages made of a streamed body.
+/// Gathers a body that comes piece by piece.
 private final class StreamedBodyGatherer: BodyGatherer {
   private var collector: BodyCollector
   private let limit: Int
+  private let excess: TransportError
   private var byteCount = 0
 
-  init(_ options: TransferOptions) {
+  init(_ options: TransferOptions, limit: Int, excess: TransportError) {
     collector = BodyCollector(spillBytes: options.spillBytes)
-    limit = options.maximumResponseBytes
+    self.limit = limit
+    self.excess = excess
   }
 
   func append(_ piece: [UInt8]) throws(TransportError) {
     byteCount += piece.count
-    guard byteCount <= limit else {
-      throw TransportError(
-        .responseTooLarge, "the stages made more than the \(limit) bytes that maxResponseBytes allows")
-    }
+    guard byteCount <= limit else { throw excess }
     // A typed throw does not pass through the closure.
     let failure = piece.withUnsafeBytes { bytes -> TransportError? in
       do throws(TransportError) {

@@ -8,7 +8,7 @@ final class CurlTransfer: Transfer {
     /// Not with libcurl yet: the name is being looked up, or libcurl is on the stack.
     case waiting
     case running
-    /// The whole response is there, and its observer wants nothing yet.
+    /// The whole response is there, and its observer wants nothing yet, or has paused on the last piece.
     case held(TransferTimings)
     case ended
   }
@@ -107,7 +107,7 @@ final class CurlTransfer: Transfer {
     case .waiting: return
     case .held(let timings):
       if isCancelled || failure != nil { return end(failure ?? .cancelled(request), timings) }
-      if disposition != .hold { end(nil, timings) }
+      if !isHeldBack { end(nil, timings) }
     case .running:
       if isCancelled || failure != nil { return finish(CURLE_ABORTED_BY_CALLBACK) }
       if isWhole, !isPaused {
@@ -117,6 +117,9 @@ final class CurlTransfer: Transfer {
       unpause()
     }
   }
+
+  /// Whether the observer wants neither a piece nor the end now.
+  private var isHeldBack: Bool { disposition == .hold || disposition == .stream && isPausing }
 
   var timings: TransferTimings? {
     if case .held(let timings) = phase { return timings }
@@ -152,7 +155,7 @@ final class CurlTransfer: Transfer {
     let error = error(for: code, handle)
     noteSizes(handle)
     transport.release(handle, localPort)
-    if error == nil, disposition == .hold, reader.isHeadDone, !isCancelled {
+    if error == nil, isHeldBack, reader.isHeadDone, !isCancelled {
       phase = .held(timings)
     } else {
       end(error, timings)

@@ -1,4 +1,5 @@
-// Blocks in on_request until the test opens the gate: a semaphore, or the named pipe GATE, for writing.
+// Blocks in on_request until the test opens the gate: a semaphore, or the named pipe GATE, for writing. SERIAL makes it
+// serial too, and has it suspend over each redirect.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <semaphore.h>
@@ -33,6 +34,20 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_CONTINUE;
 }
 
+#ifdef SERIAL
+#define FLAGS (SLUICE_SERIAL | SLUICE_BLOCKING)
+#define ON_REDIRECT on_redirect
+static sluice_verdict on_redirect(void *instance, sluice_exchange *exchange, const sluice_redirect *redirect) {
+  (void)redirect;
+  sluice_token token;
+  tell(instance, "redirect", host_of(instance)->exchange->suspend(exchange, &token));
+  return SLUICE_SUSPENDED;
+}
+#else
+#define FLAGS SLUICE_BLOCKING
+#define ON_REDIRECT NULL
+#endif
+
 static void on_cancel(void *instance, sluice_token token) {
   (void)token;
   tell(instance, "cancel", 1);
@@ -44,7 +59,7 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
 }
 
 static const sluice_interceptor table = {
-    .size = sizeof table, .flags = SLUICE_BLOCKING, .on_request = on_request, .on_response = on_response,
+    .size = sizeof table, .flags = FLAGS, .on_request = on_request, .on_redirect = ON_REDIRECT, .on_response = on_response,
     .on_cancel = on_cancel};
 
 static const void *extension(const char *id) {

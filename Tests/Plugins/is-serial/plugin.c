@@ -1,4 +1,5 @@
-// Declares itself SERIAL and notes when two calls are under way at once. Each call takes a moment.
+// Declares itself SERIAL and notes when two calls are under way at once. Each call takes a moment. BLOCKING makes it
+// blocking too, without the calls that then must not be there; ISSUE, TRACES and PIECES give it one of them.
 #include <stdatomic.h>
 
 #include "../stage.h"
@@ -27,11 +28,33 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_SUSPENDED;
 }
 
+#if !defined(BLOCKING) || defined(ISSUE)
 static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
   (void)instance, (void)exchange;
   visit();
   return SLUICE_CONTINUE;
 }
+#define ON_ISSUE on_issue
+#else
+#define ON_ISSUE NULL
+#endif
+
+#ifdef TRACES
+static void on_event(void *instance, const sluice_event *event) {
+  (void)instance, (void)event;
+}
+
+static const sluice_tracer tracer = {.size = sizeof tracer, .on_event = on_event};
+#endif
+
+#ifdef PIECES
+static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece) {
+  (void)instance, (void)exchange, (void)side, (void)piece;
+  return SLUICE_BODY_PASS;
+}
+
+static const sluice_body body = {.size = sizeof body, .sides = SLUICE_BODY_RESPONSE, .on_chunk = on_chunk};
+#endif
 
 static const sluice_interceptor table = {
 #ifdef BLOCKING
@@ -39,10 +62,16 @@ static const sluice_interceptor table = {
 #else
     .flags = SLUICE_SERIAL,
 #endif
-    .size = sizeof table, .on_request = on_request, .on_issue = on_issue};
+    .size = sizeof table, .on_request = on_request, .on_issue = ON_ISSUE};
 
 static const void *extension(const char *id) {
   if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &table;
+#ifdef TRACES
+  if (strcmp(id, SLUICE_TRACER_ID) == 0) return &tracer;
+#endif
+#ifdef PIECES
+  if (strcmp(id, SLUICE_BODY_ID) == 0) return &body;
+#endif
   return strcmp(id, "fixture.counts") == 0 ? (const void *)counts : NULL;
 }
 

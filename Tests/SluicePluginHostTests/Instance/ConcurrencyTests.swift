@@ -89,8 +89,40 @@ struct ConcurrencyTests {
     }
     let end = try await done.wait(for: "all transactions") { $0.ended == 400 }
     #expect(end.codes == ["connection_lost"])
-    #expect(stage.numbers("fixture.counts", count: 2) == [800, 0])
+    #expect(stage.numbers("fixture.counts", count: 2) == [defines.isEmpty ? 800 : 400, 0])
     runtime.close()
+  }
+
+  @Test(arguments: [("ISSUE", "on_issue"), ("PIECES", "sluice.body/1"), ("TRACES", "on_event")])
+  func `a serial and blocking stage is refused with a call for which a loop would wait`(
+    define: String, call: String
+  ) async throws {
+    let error = await #expect(throws: PluginError.self) {
+      try await StageFixture("is-serial", defines: ["BLOCKING", define])
+    }
+    #expect(error?.code == .invalidTable)
+    let says = error?.says(#"plugin "stage""#, "SLUICE_SERIAL and SLUICE_BLOCKING and has \(call):", "leave out")
+    #expect(says == true, "\(String(describing: error))")
+  }
+
+  @Test func `on_cancel of a serial and blocking stage comes after the call, and no loop waits`() async throws {
+    let stage = try await StageFixture("is-blocking", defines: ["SERIAL"]) { request in
+      guard request.headers.contains("x-redirect") else { return .response(Response(status: 200)) }
+      return .response(Response(status: 302, headers: ["location": "/next"]))
+    }
+    try open(stage)
+    stage.stageDeadline = .milliseconds(200)
+    let redirected = stage.begin(try StageFixture.request("GET", ["x-redirect": "1"]))
+    #expect(stage.loop.run(until: { stage.told("redirect") == ["0"] }))
+    stage.stageDeadline = nil
+    let blocked = stage.begin(try StageFixture.request())
+    try await stage.log.wait { $0.filter { $0.message == "blocked=1" }.count == 2 }
+    stage.loop.advance(by: .seconds(1))
+    #expect(redirected.result?.error?.code == TransactionError.Code.stageTimeout)
+    #expect(stage.told("cancel").isEmpty)
+    try open(stage)
+    #expect(stage.loop.run(until: { stage.told("cancel") == ["1"] && blocked.result != nil }))
+    #expect(blocked.result?.response?.status == 200)
   }
 }
 

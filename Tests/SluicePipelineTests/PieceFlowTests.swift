@@ -1,0 +1,171 @@
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+/// Who lets a body flow again, and what bounds it, on a loop whose clock the test moves.
+@Suite struct PieceFlowTests {
+  /// A transaction whose response comes in the pieces `a` and `b`; the stage suspends on the first.
+  private final class Fixture {
+    let loop = StubLoop()
+    let environment: LoopEnvironment
+    let stage: SuspendingStage
+    let sink = PausingSink()
+    private let pipeline: Pipeline
+    private var transaction: Transaction?
+    private(set) var result: TransactionResult?
+
+    init(
+      suspendsHead: Bool = false, deadline: Duration? = nil, onFault: FaultPolicy = .fail,
+      settings: PipelineSettings = PipelineSettings()
+    ) {
+      let transport = StubTransport(loop: loop) { _ in
+        .response(Response(status: 200), pieces: [Array("a".utf8), Array("b".utf8)])
+      }
+      environment = LoopEnvironment(loop: loop, transport: transport)
+      stage = SuspendingStage(suspendsHead: suspendsHead)
+      pipeline = Pipeline(
+        responseStages: [StageBinding(name: "stage", interceptor: stage, deadline: deadline, onFault: onFault)],
+        settings: settings)
+    }
+
+    func begin(withSink: Bool = false) throws {
+      let request = Request(url: try HTTPURL("http://example.com/a"))
+      loop.perform {
+        transaction = Transaction.begin(
+          request, on: environment, through: pipeline, sink: withSink ? sink : nil
+        ) { self.result = $0 }
+      }
+    }
+
+    func resumeStage() throws {
+      let token = try #require(self.stage.token)
+      var answer: ResumeAnswer?
+      loop.perform { answer = environment.suspensions.resume(token, .proceed) }
+      #expect(answer == .accepted)
+    }
+
+    func resumeSink() { loop.perform { transaction?.resumeReceiving() } }
+
+    var text: String? { result?.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) } }
+  }
+
+  @Test func `a sink that goes on does not let a body flow that a stage has suspended`() throws {
+    let fixture = Fixture()
+    try fixture.begin(withSink: true)
+    #expect(fixture.sink.pieces == ["A"])
+    fixture.resumeSink()
+    #expect(fixture.sink.pieces == ["A"])
+    try fixture.resumeStage()
+    #expect(fixture.sink.pieces == ["A", "b"])
+    #expect(try #require(fixture.result).error == nil)
+  }
+
+  @Test func `a stage that goes on does not let a body flow that the sink has paused`() throws {
+    let fixture = Fixture()
+    fixture.sink.pausesOn = "A"
+    try fixture.begin(withSink: true)
+    try fixture.resumeStage()
+    #expect(fixture.sink.pieces == ["A"])
+    fixture.resumeSink()
+    #expect(fixture.sink.pieces == ["A", "b"])
+    #expect(try #require(fixture.result).error == nil)
+  }
+
+  @Test func `a body goes on without a stage that is skipped, and so does the piece that it held back`() throws {
+    let fixture = Fixture(deadline: .seconds(1), onFault: .skip)
+    fixture.stage.output = ""
+    try fixture.begin()
+    fixture.loop.advance(by: .seconds(1))
+    let result = try #require(fixture.result)
+    #expect(result.error == nil)
+    #expect(fixture.text == "ab")
+    #expect(fixture.stage.cancelledCount == 1)
+  }
+
+  @Test func `a stage that suspends a body for too long fails the transaction unless it is skipped`() throws {
+    let fixture = Fixture(deadline: .seconds(1))
+    try fixture.begin()
+    fixture.loop.advance(by: .seconds(1))
+    #expect(fixture.result?.error?.code == "stage_timeout")
+    #expect(fixture.result?.error?.stage == "stage")
+    #expect(fixture.stage.cancelledCount == 1)
+  }
+
+  @Test func `an attempt whose time passed while a stage held the head is bounded in its body`() throws {
+    let fixture = Fixture(
+      suspendsHead: true, settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
+    try fixture.begin()
+    fixture.loop.advance(by: .seconds(2))
+    #expect(fixture.result == nil)
+    try fixture.resumeStage()
+    fixture.loop.advance(by: .milliseconds(900))
+    #expect(fixture.result == nil)
+    fixture.loop.advance(by: .milliseconds(100))
+    #expect(fixture.result?.error?.code == "timeout")
+  }
+
+  @Test func `an attempt whose time passed while a stage held the request is bounded on the wire`() throws {
+    let token = TokenSlot()
+    let stage = StubStage([.request]) { exchange in
+      token.value = exchange.suspend()
+      return .suspended
+    }
+    let fixture = RetryFixture(RetryPolicy(), attempts: 1, deadline: nil, request: stage) { _, _ in .silence }
+    let outcome = try fixture.begin()
+    // The default is 30 s.
+    fixture.loop.advance(by: .seconds(40))
+    let taken = try #require(token.value)
+    fixture.loop.perform { _ = fixture.environment.suspensions.resume(taken, .proceed) }
+    fixture.loop.advance(by: .seconds(29))
+    #expect(outcome.result == nil)
+    fixture.loop.advance(by: .seconds(1))
+    #expect(outcome.result?.error?.code == "timeout")
+  }
+}
+
+private final class TokenSlot {
+  var value: SuspensionToken?
+}
+
+/// Suspends on the piece `a`, in whose place it gives its output, and on the head where it is told to. Used on one thread.
+private final class SuspendingStage: Interceptor, @unchecked Sendable {
+  let capabilities: StageCapabilities
+  var output = "A"
+  private(set) var token: SuspensionToken?
+  private(set) var cancelledCount = 0
+
+  init(suspendsHead: Bool) {
+    capabilities = suspendsHead ? [.response, .responsePieces] : .responsePieces
+  }
+
+  func interceptResponse(_ exchange: Exchange) -> Verdict {
+    token = exchange.suspend()
+    return .suspended
+  }
+
+  func interceptPiece(
+    _ exchange: Exchange, _ side: MessageSide, _ piece: [UInt8], _ output: inout [UInt8]
+  ) -> PieceVerdict {
+    guard piece == Array("a".utf8) else { return .pass }
+    token = exchange.suspend()
+    output = Array(self.output.utf8)
+    return .suspended
+  }
+
+  func suspensionWasCancelled(_ token: SuspensionToken) { cancelledCount += 1 }
+}
+
+/// Pauses on one piece. Used on one thread.
+private final class PausingSink: BodySink, @unchecked Sendable {
+  var pausesOn: String?
+  private(set) var pieces: [String] = []
+
+  func begin(_ exchange: Exchange) {}
+
+  func receive(_ piece: [UInt8]) -> BodyProgress {
+    let text = String(decoding: piece, as: UTF8.self)
+    pieces.append(text)
+    return text == pausesOn ? .pause : .proceed
+  }
+}

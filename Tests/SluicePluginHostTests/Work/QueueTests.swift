@@ -1,0 +1,69 @@
+import SluiceLocks
+import Testing
+
+@testable import SluicePluginHost
+
+/// Queues of calls, and the threads that take them.
+struct QueueTests {
+  private final class Kept: Sendable {}
+
+  private struct Waiting {
+    weak var call: Kept?
+  }
+
+  /// A call that waits for its turn, and what it holds.
+  private func wait(for turns: TurnQueue) -> Waiting {
+    let kept = Kept()
+    let isTurn = turns.begin(orLater: { withExtendedLifetime(kept) {} })
+    #expect(!isTurn)
+    return Waiting(call: kept)
+  }
+
+  @Test func `a call that had its turn is released while others wait`() {
+    let turns = TurnQueue()
+    #expect(turns.tryBegin())
+    let (first, second, third) = (wait(for: turns), wait(for: turns), wait(for: turns))
+    #expect(first.call != nil)
+    turns.end()
+    #expect(first.call == nil)
+    #expect(second.call != nil)
+    turns.end()
+    #expect(second.call == nil)
+    #expect(third.call != nil)
+  }
+
+  @Test func `work keeps its order however much was taken before it`() {
+    var queue = JobQueue<Int>()
+    var taken: [Int] = []
+    for number in 0..<10_000 {
+      queue.append(number)
+      if number % 3 != 0, let job = queue.take() { taken.append(job) }
+    }
+    #expect(queue.count == 10_000 - taken.count)
+    while let job = queue.take() { taken.append(job) }
+    #expect(taken == Array(0..<10_000))
+    #expect(queue.isEmpty)
+    queue.append(1)
+    #expect(queue.take() == 1)
+  }
+
+  @Test func `of two jobs that come at once the second does not wait for the first while a thread can be had`() {
+    for _ in 0..<500 {
+      let pool = BlockingPool(maximumThreads: 2)
+      let steps = Monitor((begun: false, met: 0))
+      #expect(pool.submit { steps.update { $0.begun = true } })
+      steps.wait { $0.begun ? () : nil }
+      // The one thread has nothing to do now, or will have in a moment.
+      #expect(
+        pool.submit {
+          guard steps.wait(upTo: .seconds(30), { $0.met == 1 ? true : nil }) == true else { return }
+          steps.update { $0.met = 2 }
+        })
+      #expect(pool.submit { steps.update { $0.met = 1 } })
+      let met = steps.wait(upTo: .seconds(60)) { $0.met == 2 ? true : nil }
+      #expect(met == true)
+      #expect(pool.close(within: .seconds(30)))
+      if met == nil { return }
+    }
+  }
+}
