@@ -26,8 +26,10 @@ DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Whoever may write a plugin may put code into the process: where a umask let the group, the plugins would be refused.
 build: ## the command and the plugins, optimized
 	$(SWIFT) build -c release $(SWIFTFLAGS)
+	chmod go-w .build/release .build/release/*.so
 
 deps: ## install the packages that are missing, with sudo where you are not root
 	@scripts/install-dependencies.sh
@@ -37,6 +39,7 @@ demo: deps build ## a pipeline at work, in half a minute
 
 test: deps lint ## everything that has to hold before a change lands
 	$(SWIFT) build --build-tests $(SWIFTFLAGS)
+	chmod go-w .build/debug .build/debug/*.so
 	scripts/run-tests.sh $(SWIFT) test --skip-build $(SWIFTFLAGS)
 	$(MAKE) check
 
@@ -101,30 +104,32 @@ check-install:
 
 install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
 	@test -x $(BUILT)/sluice || { echo "make install: $(BUILT)/sluice is not there; run make build first" >&2; exit 1; }
-	install -d $(DESTDIR)$(bindir) $(DESTDIR)$(includedir)/sluice $(DESTDIR)$(libdir)/sluice/plugins \
-	  $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(datadir)/sluice/sdk/Sources
-	install -m 755 $(BUILT)/sluice $(DESTDIR)$(bindir)/sluice
-	install -m 644 include/sluice/*.h $(DESTDIR)$(includedir)/sluice
-	install -m 755 $(PLUGINS:%=$(BUILT)/lib%.so) $(DESTDIR)$(libdir)/sluice/plugins
+	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice/plugins" \
+	  "$(DESTDIR)$(libdir)/pkgconfig" "$(DESTDIR)$(datadir)/sluice/sdk"
+	install -m 755 $(BUILT)/sluice "$(DESTDIR)$(bindir)"
+	install -m 644 include/sluice/*.h "$(DESTDIR)$(includedir)/sluice"
+	install -m 755 $(PLUGINS:%=$(BUILT)/lib%.so) "$(DESTDIR)$(libdir)/sluice/plugins"
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' share/pkgconfig/sluice.pc.in \
-	  >$(DESTDIR)$(libdir)/pkgconfig/sluice.pc
-	cp share/sluice/sdk/Package.swift LICENSE NOTICE $(DESTDIR)$(datadir)/sluice/sdk
-	rm -rf $(DESTDIR)$(datadir)/sluice/sdk/include $(SDK_MODULES:%=$(DESTDIR)$(datadir)/sluice/sdk/Sources/%)
-	cp -R include $(DESTDIR)$(datadir)/sluice/sdk/include
-	cp -R $(SDK_MODULES:%=Sources/%) $(DESTDIR)$(datadir)/sluice/sdk/Sources
-	chmod -R u=rwX,go=rX $(DESTDIR)$(datadir)/sluice $(DESTDIR)$(includedir)/sluice $(DESTDIR)$(libdir)/sluice
+	  >"$(DESTDIR)$(libdir)/pkgconfig/sluice.pc"
+	chmod 644 "$(DESTDIR)$(libdir)/pkgconfig/sluice.pc"
+	cp share/sluice/sdk/Package.swift LICENSE NOTICE "$(DESTDIR)$(datadir)/sluice/sdk"
+	rm -rf "$(DESTDIR)$(datadir)/sluice/sdk/include" "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
+	install -d "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
+	cp -R include "$(DESTDIR)$(datadir)/sluice/sdk/include"
+	cp -R $(SDK_MODULES:%=Sources/%) "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
+	chmod -R u=rwX,go=rX "$(DESTDIR)$(datadir)/sluice" "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice"
 	if [ -f share/man/man1/sluice.1 ]; then \
-	  install -D -m 644 -t $(DESTDIR)$(datadir)/man/man1 share/man/man1/*.1; fi
+	  install -D -m 644 -t "$(DESTDIR)$(datadir)/man/man1" share/man/man1/*.1; fi
 	if [ -d share/completions ]; then \
-	  install -D -m 644 share/completions/sluice.bash $(DESTDIR)$(datadir)/bash-completion/completions/sluice && \
-	  install -D -m 644 share/completions/_sluice $(DESTDIR)$(datadir)/zsh/site-functions/_sluice && \
-	  install -D -m 644 share/completions/sluice.fish $(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish; fi
+	  install -D -m 644 share/completions/sluice.bash "$(DESTDIR)$(datadir)/bash-completion/completions/sluice" && \
+	  install -D -m 644 share/completions/_sluice "$(DESTDIR)$(datadir)/zsh/site-functions/_sluice" && \
+	  install -D -m 644 share/completions/sluice.fish "$(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish"; fi
 
 uninstall: ## take away what install put under PREFIX
-	rm -f $(DESTDIR)$(bindir)/sluice $(DESTDIR)$(libdir)/pkgconfig/sluice.pc $(DESTDIR)$(datadir)/man/man1/sluice*.1 \
-	  $(DESTDIR)$(datadir)/bash-completion/completions/sluice $(DESTDIR)$(datadir)/zsh/site-functions/_sluice \
-	  $(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish
-	rm -rf $(DESTDIR)$(includedir)/sluice $(DESTDIR)$(libdir)/sluice $(DESTDIR)$(datadir)/sluice
+	rm -f "$(DESTDIR)$(bindir)/sluice" "$(DESTDIR)$(libdir)/pkgconfig/sluice.pc" "$(DESTDIR)$(datadir)/man/man1/sluice"*.1 \
+	  "$(DESTDIR)$(datadir)/bash-completion/completions/sluice" "$(DESTDIR)$(datadir)/zsh/site-functions/_sluice" \
+	  "$(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish"
+	rm -rf "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice" "$(DESTDIR)$(datadir)/sluice"
 
 clean: ## remove what was built
 	rm -rf .build

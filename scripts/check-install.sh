@@ -22,10 +22,11 @@ version=$(pkg-config --modversion sluice)
   -o "$work/libstatic-headers.so" plugins/static-headers/*.c $(pkg-config --libs jansson)
 scripts/check-exports.sh "$work/libstatic-headers.so"
 
-# A new plugin in each language builds, and keeps every rule.
-for language in c swift; do
-  "$prefix/bin/sluice" plugin new "outside-$language" --lang "$language" --path "$work" >/dev/null
-  "$prefix/bin/sluice" plugin build "$work/outside-$language" >"$work/out" 2>"$work/log" ||
+# A new plugin in each language builds, and keeps every rule; the one in Swift by the name of a type of its SDK.
+for plugin in c:outside-c swift:request; do
+  language=${plugin%%:*} name=${plugin#*:}
+  "$prefix/bin/sluice" plugin new "$name" --lang "$language" --path "$work" >/dev/null
+  "$prefix/bin/sluice" plugin build "$work/$name" >"$work/out" 2>"$work/log" ||
     { cat "$work/log" >&2; fail "the new plugin in $language does not build"; }
   library=$(cat "$work/out")
   scripts/check-exports.sh "$library"

@@ -40,6 +40,12 @@ static inline int sluice_mhd_epoll(struct MHD_Daemon *daemon) {
   return info ? info->epoll_fd : -1;
 }
 
+/// How many connections are open; on the thread that runs the daemon.
+static inline unsigned int sluice_mhd_connection_count(struct MHD_Daemon *daemon) {
+  const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+  return info ? info->num_connections : 0;
+}
+
 /// The peer's address, owned by the connection; NULL when it is not known.
 static inline const struct sockaddr *sluice_mhd_peer(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);

@@ -1,4 +1,5 @@
 import CMicrohttpd
+import Glibc
 
 /// libmicrohttpd's handle, used on one worker's thread alone.
 struct Daemon {
@@ -30,6 +31,14 @@ struct Daemon {
   /// Does what can be done without waiting.
   func run() {
     MHD_run(pointer)
+  }
+
+  /// Whether a client waits to be accepted while no connection is open. Right after `run` it does where descriptors have
+  /// run out: the library then leaves the listening socket alone until a connection ends, unless there is none.
+  var leavesClientsWaiting: Bool {
+    guard sluice_mhd_connection_count(pointer) == 0 else { return false }
+    var ready = pollfd(fd: epollDescriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&ready, 1, 0) > 0
   }
 
   /// How long `run` may be put off when nothing happens; -1 for ever.

@@ -25,13 +25,14 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
   public let subject: String
   /// The operating system's words, or ours.
   public let underlying: String
-  private let ownAdvice: String?
+  /// What to do about it, where that isn't plain.
+  public let advice: String?
 
   init(_ code: Code, _ endpoint: ServerEndpoint, underlying: String, advice: String? = nil) {
     self.code = code
     self.subject = endpoint.description
     self.underlying = underlying
-    ownAdvice = advice
+    self.advice = advice ?? Self.advice(code, endpoint)
   }
 
   init(errorNumber: Int32, _ endpoint: ServerEndpoint) {
@@ -50,15 +51,14 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The description without the advice.
   public var message: String { "cannot listen on \(subject): \(underlying)" }
 
-  /// What to do about it, where that isn't plain.
-  public var advice: String? { ownAdvice ?? commonAdvice }
-
-  private var commonAdvice: String? {
-    switch code {
-    case .addressInUse: "stop what listens there, or choose another port (0 takes any free one)"
-    case .addressUnknown: "give an address of this machine, such as 127.0.0.1 or ::1"
-    case .permissionDenied: "choose a port above 1023"
-    case .startFailed: "raise the descriptor limit (ulimit -n)"
+  private static func advice(_ code: Code, _ endpoint: ServerEndpoint) -> String? {
+    switch (code, endpoint.form) {
+    case (.addressInUse, .tcp): "stop what listens there, or choose another port (0 takes any free one)"
+    case (.addressInUse, .unix): "end what listens there, or name another path"
+    case (.addressUnknown, _): "give an address of this machine, such as 127.0.0.1 or ::1"
+    case (.permissionDenied, .tcp): "choose a port above 1023"
+    case (.permissionDenied, .unix): "name a path in a folder of your own"
+    case (.startFailed, _): "raise the descriptor limit (ulimit -n)"
     default: nil
     }
   }

@@ -42,6 +42,9 @@ private struct WorkerLoop: @unchecked Sendable {
   let parking: ConnectionParking
   let alarm: Alarm
 
+  /// Between two tries to accept where there are no descriptors.
+  private static let pauseMilliseconds: Int32 = 50
+
   func run() {
     withExtendedLifetime(dispatcher) {
       while !parking.isClosed {
@@ -57,11 +60,21 @@ private struct WorkerLoop: @unchecked Sendable {
   }
 
   private func wait() {
+    let isStarved = self.isStarved
     var descriptors = [
-      pollfd(fd: daemon.epollDescriptor, events: Int16(POLLIN), revents: 0),
+      // Passed over where it is negative.
+      pollfd(fd: isStarved ? -1 : daemon.epollDescriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: alarm.descriptor, events: Int16(POLLIN), revents: 0),
     ]
-    poll(&descriptors, nfds_t(descriptors.count), daemon.timeoutMilliseconds)
+    poll(&descriptors, nfds_t(descriptors.count), isStarved ? Self.pauseMilliseconds : daemon.timeoutMilliseconds)
     if descriptors[1].revents != 0 { alarm.clear() }
+  }
+
+  /// Whether the daemon cannot accept: its descriptor stays readable, and waiting for that would not wait at all.
+  private var isStarved: Bool {
+    guard daemon.leavesClientsWaiting else { return false }
+    // Accepts a client that has only come since the last run.
+    daemon.run()
+    return daemon.leavesClientsWaiting
   }
 }

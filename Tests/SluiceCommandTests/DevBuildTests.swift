@@ -64,14 +64,15 @@ import Testing
     }
     try await run.next("built")
     try await run.next("started")
-    let source = run.folder.path("my/Sources/My/My.swift")
+    let source = run.folder.path("my/Sources/MyPlugin/MyPlugin.swift")
     try Self.edit(source, "version: \"0.1.0\"", "version: \"0.2.0\"")
     try await run.next("swapped")
     try Self.edit(source, "configuration.value", "configuration.valu")
     let failed = try await run.next("build-failed")
     let diagnostic = try #require(failed["diagnostics"]?.elements.first { $0["severity"]?.string == "error" })
     #expect(
-      diagnostic["file"]?.string?.hasSuffix("My.swift") == true && diagnostic["line"]?.integer ?? 0 > 0, "\(failed)")
+      diagnostic["file"]?.string?.hasSuffix("MyPlugin.swift") == true && diagnostic["line"]?.integer ?? 0 > 0,
+      "\(failed)")
     #expect(try await run.request()["snapshot"]?.integer == 2)
     try Self.edit(source, "configuration.valu", "configuration.value // mended")
     try await run.next("swapped")

@@ -199,6 +199,37 @@ import Testing
     #expect(FileTree.names(in: base.path).isEmpty)
   }
 
+  // MARK: The sources of a package
+
+  @Test func `a build is named by its sources, and not by what else lies among them`() throws {
+    let folder = try TemporaryDirectory()
+    for name in ["Sources", "Sources/My"] { try folder.makeFolder(name) }
+    try folder.write("let a = 1\n", to: "Sources/My/My.swift")
+    try folder.write("// a manifest\n", to: "Package.swift")
+    let build = PluginBuild(folder: folder.path, isRelease: false)
+    let name = build.sourceHash
+    #expect(name.utf8.count == 10)
+    // As Emacs and Vim leave them; a pipe that nobody writes to, and a way in a circle.
+    #expect(symlink("me@here.1:2", folder.path("Sources/My/.#My.swift")) == 0)
+    try folder.write("x", to: "Sources/My/.My.swift.swp")
+    #expect(mkfifo(folder.path("Sources/My/pipe"), 0o600) == 0)
+    #expect(symlink("..", folder.path("Sources/My/up")) == 0)
+    #expect(build.sourceHash == name)
+    try folder.write("let a = 2\n", to: "Sources/My/My.swift")
+    let edited = build.sourceHash
+    #expect(edited != name)
+    try folder.write("// another manifest\n", to: "Package.swift")
+    #expect(build.sourceHash != edited)
+  }
+
+  @Test(arguments: [
+    ("tenant", "TenantPlugin"), ("my-plugin", "MyPlugin"), ("plugin", "PluginPlugin"), ("request", "RequestPlugin"),
+    ("self-test", "SelfTestPlugin"), ("any", "AnyPlugin"), ("a-1", "A1Plugin"),
+  ])
+  func `the type of a new plugin in Swift says that it is one`(_ name: String, _ type: String) {
+    #expect(PluginTemplate.typeName(name) == type)
+  }
+
   // MARK: Good builds
 
   @Test func `the newest build that did no harm is gone back to, and the last one is kept`() {

@@ -35,6 +35,36 @@ import Testing
     try await run.end()
   }
 
+  @Test func `F5: a configuration that is saved while the engine starts is taken up when it has started`()
+    async throws
+  {
+    let plugin = #"""
+      "library": "a.so", "build": {"command": ["true"], "sources": ["source"]}, "config": {"header":
+      """#
+    let run = try await DevRun(configuration: { DevRun.configuration($0, plugin: plugin + #" "x-a"}"#) }) { folder in
+      try #require(mkfifo(folder.path("gate"), 0o600) == 0)
+      let product = try await PluginCompiler.compile(
+        "activates-behind-a-gate", defines: ["GATE=\"\(folder.path("gate"))\""])
+      try withExtendedLifetime(product) {
+        try StampedLibrary.install(FileTree.read(product.path), at: folder.path("a.so"))
+      }
+      try folder.write("one", to: "source")
+    }
+    try await run.next("building")
+    try await run.next("log") { $0["message"]?.string == "waits=1" }
+    try run.folder.write(DevRun.configuration(run.server.baseURL, plugin: plugin + #" "x-b"}"#), to: "c.json")
+    // A build for what changed later says that the configuration was looked at.
+    try run.folder.write("two", to: "source")
+    try await run.next("building")
+    // For both directions, so that nobody waits for the other end.
+    let gate = FileDescriptor(adopting: open(run.folder.path("gate"), O_RDWR | O_CLOEXEC))
+    try await run.start()
+    let reloaded = try await run.next("reloaded")
+    #expect(reloaded["report"]?["trigger"]?.string == "reload", "\(reloaded)")
+    try await run.end()
+    gate.close()
+  }
+
   @Test func `F5: a start that fails waits for what mends it`() async throws {
     let library = try await StampedLibrary.inC()
     let run = try await DevRun { folder in _ = folder }

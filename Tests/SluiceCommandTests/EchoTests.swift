@@ -16,6 +16,40 @@ import Testing
     #expect(try await running.wait().status == 130)
   }
 
+  @Test func `without descriptors it waits instead of spinning, and answers when there are some again`() async throws {
+    let running = try Tool.start("echo")
+    try await running.waitForOutput(containing: "\n")
+    let port = try #require(running.outputSoFar.trimmed.split(separator: ":").last.flatMap { UInt16($0) })
+    // Standard input, output and error take these three.
+    try await limitDescriptors(of: running.processID, to: 3)
+    let client = try RawClient(port: port)
+    let atFirst = try pauses(of: running.processID)
+    let end = ContinuousClock.now + Patience.limit
+    // A thread that spins never gives its processor away by itself.
+    while try pauses(of: running.processID) < atFirst + 20, ContinuousClock.now < end {
+      try await Task.sleep(for: .milliseconds(2))
+    }
+    #expect(try pauses(of: running.processID) >= atFirst + 20)
+    try await limitDescriptors(of: running.processID, to: 64)
+    #expect(try client.request().status == 200)
+    running.send(signal: 2)
+    #expect(try await running.wait().status == 130)
+  }
+
+  private func limitDescriptors(of process: Int32, to count: Int) async throws {
+    try await Command.check("prlimit", ["--pid", "\(process)", "--nofile=\(count):"])
+  }
+
+  /// How often the threads of a process have begun to wait for something.
+  private func pauses(of process: Int32) throws -> Int {
+    let threads = "/proc/\(process)/task"
+    let lines = try FileTree.names(in: threads).flatMap { thread in
+      try FileTree.readText("\(threads)/\(thread)/status").split(separator: "\n")
+    }
+    return lines.filter { $0.hasPrefix("voluntary_ctxt_switches:") }
+      .compactMap { $0.split(separator: "\t").last.flatMap { Int($0) } }.reduce(0, +)
+  }
+
   @Test func `a port that is taken is named`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

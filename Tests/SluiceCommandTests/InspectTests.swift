@@ -65,4 +65,29 @@ import Testing
     #expect(result.errorText.contains("does not define sluice_plugin_entry itself, libhelper.so does, which it needs"))
     #expect(result.outputText.contains("needs libhelper.so from its own folder"))
   }
+
+  @Test func `names in a library reach neither a terminal's controls nor the beginning of a line`() async throws {
+    let folder = try TemporaryDirectory()
+    let name = "lib\u{1B}[2J\nsluice: x.so"
+    let helper = try await PluginCompiler.compile("minimal", flags: ["-Wl,-soname,\(name)"])
+    let helperPath = try folder.write(try FileTree.read(helper.path), to: name)
+    let product = try await PluginCompiler.compile(
+      "no-entry", flags: ["-Wl,--no-as-needed", helperPath, "-Wl,-rpath,$ORIGIN"])
+    let path = try folder.write(try FileTree.read(product.path), to: "libplugin.so")
+    chmod(path, 0o755)
+    let result = try await Tool.run("plugin", "inspect", path)
+    #expect(result.status == 3)
+    let lines = result.outputText.split(separator: "\n")
+    #expect(lines.contains { $0.hasPrefix("  libraries") && $0.contains("lib?[2J sluice: x.so") })
+    #expect(lines.allSatisfy { $0 == path || $0.hasPrefix("  ") })
+    #expect(result.errorText.split(separator: "\n").count == 1)
+    #expect(result.errorText.contains("lib?[2J sluice: x.so does, which it needs"))
+    let configuration = try folder.write(#"{"plugins": {"x": {"library": "libplugin.so"}}}"#, to: "c.json")
+    for command in [["check"], ["run", "-q"]] {
+      let refused = try await Command.run(Tool.path, command + ["-c", configuration])
+      #expect(refused.status == 3)
+      #expect(refused.errorText.contains("lib?[2J"), "\(refused.errorText)")
+      #expect(!refused.errorText.contains("\u{1B}"))
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
@@ -106,6 +107,41 @@ import Testing
       #expect(document.errorMessage?.contains(happened) == true, "\(document)")
       #expect(document.errorMessage?.contains(advice) == true, "\(document)")
     }
+  }
+
+  @Test(arguments: ["-o", "--events"], ["in.jsonl", "link", "hard-link"])
+  func `an output that is the input ends with 2, and the file stays as it is`(
+    _ option: String, _ name: String
+  ) async throws {
+    let folder = try TemporaryDirectory()
+    let text = #"{"url": "http://127.0.0.1:1/"}"# + "\n"
+    let input = try folder.write(text, to: "in.jsonl")
+    try #require(symlink(input, folder.path("link")) == 0 && link(input, folder.path("hard-link")) == 0)
+    let output = folder.path(name)
+    let result = try await Tool.run("run", "-q", "-i", input, option, output)
+    #expect(result.status == 2)
+    #expect(result.errorText.contains("\(output) is the input as well; name another output"))
+    #expect(result.outputText.isEmpty)
+    #expect(try FileTree.readText(input) == text)
+  }
+
+  @Test func `a standard output that is the input ends with 2`() async throws {
+    let folder = try TemporaryDirectory()
+    let text = #"{"url": "http://127.0.0.1:1/"}"# + "\n"
+    let input = try folder.write(text, to: "in.jsonl")
+    let result = try await Command.run("sh", ["-c", "exec \(Tool.path) run -q <\(input) >>\(input)"])
+    #expect(result.status == 2)
+    #expect(result.errorText.contains("standard output is the input as well"))
+    #expect(try FileTree.readText(input) == text)
+  }
+
+  @Test func `an output that is there already is emptied`() async throws {
+    let folder = try TemporaryDirectory()
+    let input = try folder.write("bad\n", to: "in.jsonl")
+    let output = try folder.write(String(repeating: "old\n", count: 1000), to: "out.jsonl")
+    #expect(try await Tool.run("run", "-q", "-i", input, "-o", output).status == 1)
+    let lines = try FileTree.readText(output).split(separator: "\n")
+    #expect(lines.count == 1 && lines.allSatisfy { $0.contains("invalid_request") })
   }
 
   @Test func `an input that is not there ends with 2`() async throws {

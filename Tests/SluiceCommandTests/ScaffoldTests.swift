@@ -1,3 +1,5 @@
+import Glibc
+import SluiceJSON
 import SluiceTestKit
 import Testing
 
@@ -23,10 +25,63 @@ struct ScaffoldTests {
     #expect(result.outputText.contains("passed  exports-only-entry"))
   }
 
+  @Test func `C7 what is said of a new plugin holds: its pipeline is right, and dev serves it`() async throws {
+    let folder = try TemporaryDirectory()
+    _ = try await run(folder, "plugin", "new", "tenant")
+    let built = try await run(folder, "plugin", "build", "tenant")
+    #expect(built.status == 0, "\(built.errorText)")
+    let file = folder.path("tenant/pipeline.json")
+    let document = try JSONValue(parsing: FileTree.read(file))
+    #expect(document["transport"]?["baseURL"]?.string == "http://127.0.0.1:8080", "that of sluice echo --port 8080")
+    let environment = DevRun.environment(folder)
+    let checked = try await Command.run(Tool.path, ["check", "-c", file], environment: environment)
+    #expect(checked.status == 0, "\(checked.errorText)")
+    let dev = try Command(
+      Tool.path, ["dev", "--json", "-c", file, "--listen", "0"], environment: environment
+    ).start()
+    try await dev.waitForOutput(containing: #"{"event":"started""#)
+    dev.send(signal: SIGINT)
+    #expect(try await dev.wait(upTo: Patience.limit).status == 130)
+  }
+
+  @Test func `two builds of a plugin at a time: each makes a whole library, or none`() async throws {
+    let folder = try TemporaryDirectory()
+    _ = try await run(folder, "plugin", "new", "twice")
+    try #require(mkfifo(folder.path("gate"), 0o600) == 0)
+    // One has linked its library and waits; the other leaves a half behind and fails.
+    try folder.write(#"cc "$@" && echo >linked && : <gate"#, to: "waits.sh")
+    try folder.write(#"while [ "$1" != -o ]; do shift; done; echo half >"$2"; exit 1"#, to: "fails.sh")
+    func build(_ script: String) -> Command {
+      Command(
+        Tool.path, ["plugin", "build", "twice"], environment: Tool.cleared.merging(["CC": "sh \(script)"]) { $1 },
+        workingDirectory: folder.path)
+    }
+    let whole = try build("waits.sh").start()
+    try #require(await Readiness.hasWritten(folder.path("linked"), by: whole), "\(whole.errorSoFar)")
+    let half = try await build("fails.sh").start().wait(upTo: Patience.limit)
+    #expect(half.status == 1, "\(half.errorText)")
+    // For both directions, so that nobody waits for the other end.
+    let gate = FileDescriptor(adopting: open(folder.path("gate"), O_RDWR | O_CLOEXEC))
+    let result = try await whole.wait(upTo: Patience.limit)
+    gate.close()
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(try FileTree.read(result.outputText.trimmed).starts(with: [0x7F] + Array("ELF".utf8)))
+    #expect(FileTree.names(in: folder.path("twice/build")) == ["libtwice.so"])
+  }
+
+  @Test func `what an editor leaves beside a C file is no source`() async throws {
+    let folder = try TemporaryDirectory()
+    _ = try await run(folder, "plugin", "new", "edited")
+    // As Emacs marks a file that is not saved yet.
+    try #require(symlink("me@here.1:2", folder.path("edited/.#plugin.c")) == 0)
+    let built = try await run(folder, "plugin", "build", "edited")
+    #expect(built.status == 0, "\(built.errorText)")
+  }
+
   @Test func `C7 the files of a new plugin are all there, and none is written over`() async throws {
     let folder = try TemporaryDirectory()
     for (language, files) in [
-      ("c", ["plugin.c"]), ("swift", ["Package.swift", "Sources/InSwift/InSwift.swift"]),
+      ("c", ["plugin.c"]), ("swift", ["Package.swift", "Sources/InSwiftPlugin/InSwiftPlugin.swift"]),
     ] {
       let made = try await run(folder, "plugin", "new", "in-\(language)", "--lang", language)
       #expect(made.status == 0, "\(made.errorText)")

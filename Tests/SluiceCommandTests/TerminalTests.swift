@@ -73,12 +73,15 @@ import Testing
     #expect(Figures.time(nanoseconds: UInt64(nanoseconds)) == text)
   }
 
-  @Test(arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")])
+  @Test(arguments: [
+    (0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567"), (-999, "-999"), (-123_456, "-123,456"),
+  ])
   func `counts are grouped`(_ count: Int, _ text: String) {
     #expect(Figures.count(count) == text)
   }
 
   @Test func `control characters of others do not reach a terminal`() {
     #expect(PrintableText.of("a\u{1B}[2Jb\u{9B}c\td\n") == "a?[2Jb?c\td\n")
+    #expect(PrintableText.line("a\u{1B}\nb\r\nc\n") == "a? b? c")
   }
 }

@@ -28,6 +28,24 @@ import Testing
     #expect(byOption.outputText.contains("--help"))
   }
 
+  @Test(arguments: ["ctl", "plugin"])
+  func `the first word of several commands lists them, by its option and by the command help`(
+    _ word: String
+  ) async throws {
+    let result = try await Tool.run("help", word)
+    #expect(result.status == 0)
+    #expect(result.outputText.hasPrefix("Usage: sluice \(word) COMMAND"))
+    for name in CommandLineTool.commands.map(\.name) {
+      #expect(result.outputText.contains("  \(name) ") == name.hasPrefix("\(word) "))
+    }
+    for option in ["--help", "-h"] {
+      let byOption = try await Tool.run(word, option)
+      #expect(byOption.status == 0)
+      #expect(byOption.outputText == result.outputText)
+    }
+    #expect(try await Tool.run(word).status == 2)
+  }
+
   @Test(arguments: ["version", "--version"]) func `version names the libraries in use`(_ word: String) async throws {
     let result = try await Tool.run(word)
     #expect(result.status == 0)

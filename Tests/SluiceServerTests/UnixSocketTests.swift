@@ -1,7 +1,8 @@
 import Glibc
-import SluiceServer
 import SluiceTestKit
 import Testing
+
+@testable import SluiceServer
 
 /// A server on a Unix socket: who may be there, what is replaced, and what is left behind.
 @Suite struct UnixSocketTests {
@@ -123,6 +124,13 @@ import Testing
     let error = refusal(folder.path("none/a.sock"))
     #expect(error?.code == .pathUnfit)
     #expect(error?.description.contains("its folder \(folder.path("none")): No such file or directory") == true)
+  }
+
+  @Test func `what is advised where one may not listen fits a path, and a port`() {
+    let path = ServerError(errorNumber: EACCES, .unix(path: "/a.sock"))
+    #expect(path.description == "cannot listen on /a.sock: Permission denied; name a path in a folder of your own")
+    #expect(ServerError(errorNumber: EACCES, .tcp(port: 80)).advice == "choose a port above 1023")
+    #expect(ServerError(errorNumber: EADDRINUSE, .unix(path: "/a.sock")).advice?.contains("port") == false)
   }
 
   @Test func `at its end it does not take the place of another away`() throws {

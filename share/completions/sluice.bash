@@ -10,6 +10,24 @@ _sluice() {
   case $command in
     plugin | ctl) command="$command ${COMP_WORDS[2]-}" ;;
   esac
+  case "$command $previous" in
+    "plugin build -c" | "plugin build --configuration")
+      mapfile -t COMPREPLY < <(compgen -W "debug release" -- "$current")
+      return
+      ;;
+    "plugin new -l" | "plugin new --lang")
+      mapfile -t COMPREPLY < <(compgen -W "c swift" -- "$current")
+      return
+      ;;
+    "plugin new -p" | "plugin new --path")
+      mapfile -t COMPREPLY < <(compgen -d -- "$current")
+      return
+      ;;
+    "run -i" | "dev -i")
+      mapfile -t COMPREPLY < <(compgen -f -- "$current")
+      return
+      ;;
+  esac
   case $previous in
     --config | -c | --input | --events | --output | -o | --cacert | --plugin | --control | --socket)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")

@@ -1,20 +1,36 @@
 /// The help of the program and of each command, made from the tables.
 enum HelpText {
   static func program(_ commands: [CommandDescription]) -> String {
+    """
+    Usage: sluice COMMAND [OPTION]...
+
+    Runs HTTP requests through a pipeline of native plugin stages.
+
+    Commands:
+    \(list(commands))
+
+    "sluice help COMMAND" shows what a command takes. Exit status: 0 all succeeded; 1 a request failed or output
+    could not be written; 2 wrong usage or configuration; 3 a library was refused; 128 + signal when interrupted.
+
+    """
+  }
+
+  /// The help of the first word of several commands.
+  static func group(_ word: String, _ commands: [CommandDescription]) -> String {
+    """
+    Usage: sluice \(word) COMMAND [OPTION]...
+
+    Commands:
+    \(list(commands))
+
+    "sluice help \(word) COMMAND" shows what a command takes.
+
+    """
+  }
+
+  private static func list(_ commands: [CommandDescription]) -> String {
     let width = commands.map(\.name.count).max() ?? 0
-    let list = commands.map { "  \(padded($0.name, width))  \($0.summary)" }.joined(separator: "\n")
-    return """
-      Usage: sluice COMMAND [OPTION]...
-
-      Runs HTTP requests through a pipeline of native plugin stages.
-
-      Commands:
-      \(list)
-
-      "sluice help COMMAND" shows what a command takes. Exit status: 0 all succeeded; 1 a request failed or output
-      could not be written; 2 wrong usage or configuration; 3 a library was refused; 128 + signal when interrupted.
-
-      """
+    return commands.map { "  \(padded($0.name, width))  \($0.summary)" }.joined(separator: "\n")
   }
 
   static func command(_ command: CommandDescription) -> String {

@@ -14,7 +14,7 @@ struct PluginBuild {
     if names.contains("Package.swift") {
       libraries = try buildPackage()
     } else {
-      let sources = names.filter { $0.hasSuffix(".c") }.map { "\(folder)/\($0)" }
+      let sources = names.filter { $0.hasSuffix(".c") && !WatchedTree.isSkipped($0) }.map { "\(folder)/\($0)" }
       guard !sources.isEmpty else {
         throw CommandError(.usage, "plugin build: \(folder) has neither a Package.swift nor a C file")
       }
@@ -42,8 +42,11 @@ extension PluginBuild {
     guard mkdir(output, 0o755) == 0 || errno == EEXIST else {
       throw CommandError(.failed, "cannot make \(output): \(String(cString: strerror(errno)))")
     }
-    let library = "\(output)/lib\(Paths.name(of: folder)).so"
-    let unfinished = "\(output)/.lib\(Paths.name(of: folder)).so"
+    let name = "lib\(Paths.name(of: folder))"
+    let library = "\(output)/\(name).so"
+    // Of this build alone: several may run at a time.
+    let unfinished = "\(output)/.\(name).\(getpid()).so"
+    defer { unlink(unfinished) }
     try Self.check(ToolProcess(compiler(sdk) + sources + ["-o", unfinished] + janssonFlags))
     guard rename(unfinished, library) == 0 else {
       throw CommandError(.failed, "cannot make \(library): \(String(cString: strerror(errno)))")
@@ -78,7 +81,7 @@ extension PluginBuild {
 extension PluginBuild {
   private func buildPackage() throws(CommandError) -> [String] {
     let words = ["swift", "build", "--package-path", folder, "-c", isRelease ? "release" : "debug"]
-    let environment = ["SLUICE_SDK": try PluginSDK.find().package, "SLUICE_BUILD": try sourceHash()]
+    let environment = ["SLUICE_SDK": try PluginSDK.find().package, "SLUICE_BUILD": sourceHash]
     try Self.check(ToolProcess(words, environment: environment))
     let place = ToolProcess(words + ["--show-bin-path"], environment: environment).output()?.filter { !$0.isNewline }
     guard let place else { throw CommandError(.failed, "plugin build: swift build does not say where it builds") }
@@ -92,19 +95,8 @@ extension PluginBuild {
 
   /// The same for the same sources. The package makes it a part of its module's name, so that no lookup by name finds a type of
   /// another generation.
-  private func sourceHash() throws(CommandError) -> String {
-    var bytes: [UInt8] = []
-    for path in sources(in: "\(folder)/Sources") + ["\(folder)/Package.swift"] {
-      bytes += Array(path.utf8) + [0]
-      bytes += try FileContent.read(path)
-    }
-    return ContentHash(of: bytes).map { String($0.hex.prefix(10)) } ?? "0"
-  }
-
-  private func sources(in folder: String) -> [String] {
-    FolderListing.names(in: folder).flatMap { name in
-      let path = "\(folder)/\(name)"
-      return Paths.isFolder(path) ? sources(in: path) : [path]
-    }
+  var sourceHash: String {
+    let hash = WatchedTree.hash(of: ["\(folder)/Sources", "\(folder)/Package.swift"])
+    return hash.map { String($0.hex.prefix(10)) } ?? "0"
   }
 }

@@ -13,7 +13,8 @@ enum PluginTemplate {
         text: """
           {
             "plugins": {"\(name)": {"library": "\(built)", "config": {"value": "hello"}, "build": {"folder": "."}}},
-            "request": ["\(name)"]
+            "request": ["\(name)"],
+            "transport": {"baseURL": "http://127.0.0.1:8080"}
           }
 
           """),
@@ -40,10 +41,11 @@ enum PluginTemplate {
 
           A plugin for Sluice. It sets the header `x-\(name)` of each request.
 
-              sluice plugin build                      # prints the path of the library
-              make test                                # its own cases, and the rules of the ABI
+              sluice plugin build                         # prints the path of the library
+              make test                                   # its own cases, and the rules of the ABI
               sluice send -c pipeline.json https://example.com/ -v
-              sluice dev -c pipeline.json              # builds and swaps it in at each change
+              sluice echo --port 8080 &                   # answers with what it got
+              sluice dev -c pipeline.json --listen 8081   # builds and swaps it in at each change
 
           | key | |
           |---|---|
@@ -53,8 +55,11 @@ enum PluginTemplate {
     ]
   }
 
-  /// `my-plugin` is `MyPlugin`.
+  /// `tenant` and `tenant-plugin` are `TenantPlugin`: a name that neither Swift nor the SDK has for something else.
   static func typeName(_ name: String) -> String {
-    name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    var words = name.split(separator: "-")
+    if words.count > 1, words.last == "plugin" { words.removeLast() }
+    let parts: [String] = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }
+    return parts.joined() + "Plugin"
   }
 }

@@ -20,7 +20,7 @@ enum CheckCommand {
     } else if let configuration, problems.isEmpty {
       try StandardOutput.write(words(file, configuration))
     }
-    if !arguments.has("json") { for problem in problems { StandardError.say(problem.message) } }
+    if !arguments.has("json") { for problem in problems { StandardError.say(PrintableText.of(problem.message)) } }
     return problems.first?.status ?? .succeeded
   }
 

@@ -15,7 +15,7 @@ enum CommandLineTool {
 
   static func run(_ words: [String]) -> ExitStatus {
     do { return try dispatch(words.dropFirst()) } catch {
-      StandardError.say(error.message)
+      StandardError.say(PrintableText.of(error.message))
       return error.status
     }
   }
@@ -24,6 +24,10 @@ enum CommandLineTool {
     guard let first = words.first else {
       StandardError.write(HelpText.program(commands))
       return .usage
+    }
+    if let second = words.dropFirst().first, ["-h", "--help"].contains(second), let help = groupHelp(first) {
+      try StandardOutput.write(help)
+      return .succeeded
     }
     switch first {
     case "-h", "--help":
@@ -61,11 +65,21 @@ enum CommandLineTool {
     throw unknown(one, two)
   }
 
+  /// The help of the first word of several commands, such as `ctl`; nil for any other word.
+  static func groupHelp(_ word: String) -> String? {
+    let members = group(word)
+    return members.isEmpty ? nil : HelpText.group(word, members)
+  }
+
+  private static func group(_ word: String) -> [CommandDescription] {
+    commands.filter { $0.name.hasPrefix("\(word) ") }
+  }
+
   private static func unknown(_ one: String, _ two: String) -> CommandError {
     if one.hasPrefix("-") {
       return CommandError(.usage, "unknown option \(one); a command comes first, see \"sluice help\"")
     }
-    let parts = commands.map(\.name).filter { $0.hasPrefix("\(one) ") }
+    let parts = group(one).map(\.name)
     if !parts.isEmpty {
       return CommandError(.usage, "\"\(two)\" is no command; there are: \(parts.joined(separator: ", "))")
     }

@@ -3,8 +3,12 @@ enum HelpCommand {
   static let description = CommandDescription(
     "help", summary: "Show what there is, or what a command takes", operands: "[COMMAND]", operandCount: 0...2
   ) { arguments throws(CommandError) in
-    guard !arguments.operands.isEmpty else {
+    guard let first = arguments.operands.first else {
       try StandardOutput.write(HelpText.program(CommandLineTool.commands))
+      return .succeeded
+    }
+    if arguments.operands.count == 1, let help = CommandLineTool.groupHelp(first) {
+      try StandardOutput.write(help)
       return .succeeded
     }
     let (command, rest) = try CommandLineTool.find(arguments.operands[...])

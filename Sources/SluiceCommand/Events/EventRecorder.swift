@@ -8,13 +8,16 @@ final class EventRecorder: Sendable {
   private let output: ByteOutput
 
   /// Nil without the option. Standard output can take the events where the results go elsewhere.
-  static func make(_ arguments: ParsedArguments) throws(CommandError) -> EventRecorder? {
+  /// - Parameter input: what is read meanwhile, and cannot take the events.
+  static func make(
+    _ arguments: ParsedArguments, besides input: FileIdentity? = nil
+  ) throws(CommandError) -> EventRecorder? {
     guard let path = arguments["events"] else { return nil }
     if path == "-", arguments["output"] ?? "-" == "-" {
       throw CommandError(
         .usage, "--events -: standard output takes the results already; send them elsewhere with -o FILE")
     }
-    return EventRecorder(try ByteOutput(path: path))
+    return EventRecorder(try ByteOutput(path: path, besides: input))
   }
 
   private init(_ output: ByteOutput) { self.output = output }

@@ -18,7 +18,7 @@ enum InspectCommand {
         try StandardOutput.write("\(report.document)\n")
       } else {
         try StandardOutput.write((index > 0 ? "\n" : "") + report.text)
-        StandardError.say(report.error.map { "\($0)" } ?? "")
+        StandardError.say(report.error.map { PrintableText.line("\($0)") } ?? "")
       }
       if let error = report.error { status = error.isRefusal ? .refused : status == .refused ? status : .usage }
     }

@@ -21,7 +21,9 @@ struct PluginReport {
     }
   }
 
+  /// For people. What the file says of itself cannot reach a terminal's controls, nor begin a line.
   var text: String {
+    let path = PrintableText.line(self.path)
     guard let facts else { return "\(path): no plugin\n" }
     var rows: [(String, String)] = [
       ("verdict", error == nil ? "usable" : "refused"), ("language", facts.language.rawValue),
@@ -39,7 +41,11 @@ struct PluginReport {
     if let buildID = facts.buildID { rows.append(("build id", buildID)) }
     rows.append(("size", "\(Figures.count(facts.sizeBytes)) bytes, \(facts.exportedSymbolCount) exported symbols"))
     for warning in facts.warnings { rows.append(("warning", warning)) }
-    return "\(path)\n" + rows.map { "  \($0.0)\(String(repeating: " ", count: 15 - $0.0.count))\($0.1)\n" }.joined()
+    return "\(path)\n" + rows.map { Self.line($0.0, $0.1) }.joined()
+  }
+
+  private static func line(_ name: String, _ value: String) -> String {
+    "  \(name)\(String(repeating: " ", count: 15 - name.count))\(PrintableText.line(value))\n"
   }
 
   var document: JSONValue {

@@ -43,15 +43,24 @@ final class ByteOutput: Sendable {
   private let listener = Locked<Listener?>(nil)
   private let ended = Monitor(false)
 
-  /// - Parameter path: a file to make or to empty; nil and `-` are the standard output.
-  convenience init(path: String?) throws(CommandError) {
+  /// - Parameters:
+  ///   - path: a file to make or to empty; nil and `-` are the standard output.
+  ///   - input: what is read meanwhile: to write that file is wrong usage, and leaves it as it is.
+  convenience init(path: String?, besides input: FileIdentity? = nil) throws(CommandError) {
     guard let path, path != "-" else {
+      try ByteOutput.check(STDOUT_FILENO, "standard output", isNot: input)
       try self.init(STDOUT_FILENO, "standard output", ownsDescriptor: false)
       return
     }
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else {
-      throw CommandError(.failed, "cannot write \(path): \(String(cString: strerror(errno)))")
+    // Emptied only when it is known not to be the input.
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw CommandError(.failed, Failure(name: path, errorNumber: errno).description) }
+    do throws(CommandError) {
+      try ByteOutput.check(descriptor, path, isNot: input)
+      try ByteOutput.empty(descriptor, path)
+    } catch {
+      close(descriptor)
+      throw error
     }
     try self.init(descriptor, path, ownsDescriptor: true)
   }
@@ -70,6 +79,18 @@ final class ByteOutput: Sendable {
       ended.withLock { $0 = true }
       ended.broadcast()
     }.detach()
+  }
+
+  private static func check(
+    _ descriptor: Int32, _ name: String, isNot input: FileIdentity?
+  ) throws(CommandError) {
+    guard let input, FileIdentity(of: descriptor) == input else { return }
+    throw CommandError(.usage, "\(name) is the input as well; name another output")
+  }
+
+  private static func empty(_ descriptor: Int32, _ name: String) throws(CommandError) {
+    guard FileIdentity(of: descriptor) != nil, ftruncate(descriptor, 0) != 0 else { return }
+    throw CommandError(.failed, Failure(name: name, errorNumber: errno).description)
   }
 
   /// To be called before the first bytes are appended.

@@ -72,6 +72,9 @@ final class InputLines: @unchecked Sendable {
   /// Bytes of the lines given so far; from any thread.
   var consumedBytes: Int { consumed.load(ordering: .relaxed) }
 
+  /// Nil for anything but a regular file.
+  var file: FileIdentity? { FileIdentity(of: descriptor) }
+
   /// The size of a regular file; nil for anything that has no end known beforehand.
   var totalBytes: Int? {
     var status = stat()

@@ -42,11 +42,11 @@ enum RunCommand {
     let input = try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
     raiseDescriptorLimit(for: settings)
     Waiting.startPool()
-    let recorder = try EventRecorder.make(arguments)
+    let recorder = try EventRecorder.make(arguments, besides: input.file)
     var configuration = settings.configuration
     recorder?.append(to: &configuration)
     let engine = try EngineStart.engine(configuration)
-    let output = try ByteOutput(path: arguments["output"])
+    let output = try ByteOutput(path: arguments["output"], besides: input.file)
     let session = RunSession(settings, engine, input, output, recorder)
     interruption.onSignal { session.stop() }
     let reload = RunReload(settings, engine, session, recorder)

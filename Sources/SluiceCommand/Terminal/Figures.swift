@@ -2,13 +2,13 @@
 enum Figures {
   /// `12,345`.
   static func count(_ number: some BinaryInteger) -> String {
-    var digits = Array(String(number))
+    var digits = Array(String(number.magnitude))
     var position = digits.count - 3
     while position > 0 {
       digits.insert(",", at: position)
       position -= 3
     }
-    return String(digits)
+    return (number < 0 ? "-" : "") + String(digits)
   }
 
   /// `850 ns`, `12.3 µs`, `4.56 ms`, `1.23 s`: three digits.

@@ -8,6 +8,11 @@ enum PrintableText {
     return String(shown)
   }
 
+  /// The same on one line, whatever it was.
+  static func line(_ text: String) -> String {
+    of(text).split(separator: "\n").joined(separator: " ")
+  }
+
   private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
     let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
     return isControl && scalar != "\n" && scalar != "\t"

@@ -29,5 +29,20 @@ public struct ProcessFacts: Sendable {
     FileTree.names(in: "\(folder)/fd").count - (folder == "/proc/self" ? 1 : 0)
   }
 
+  /// What the open descriptors are, each kind or file with how many of it there are.
+  public var openFiles: [String: Int] {
+    FileTree.names(in: "\(folder)/fd").reduce(into: [:]) { files, name in
+      var target = [UInt8](repeating: 0, count: 4096)
+      let count = target.withUnsafeMutableBufferPointer { buffer in
+        buffer.withMemoryRebound(to: CChar.self) { chars in
+          chars.baseAddress.map { readlink("\(folder)/fd/\(name)", $0, chars.count) } ?? 0
+        }
+      }
+      guard count > 0 else { return }
+      let text = String(decoding: target.prefix(count), as: UTF8.self)
+      files[text.split(separator: ":[").first.map { String($0) } ?? text, default: 0] += 1
+    }
+  }
+
   public var threadCount: Int { FileTree.names(in: "\(folder)/task").count }
 }

@@ -24,7 +24,7 @@ import Testing
       let grown = ProcessMemory.allocatedBytes - memory
       #expect(Sanitizer.isOn || grown < 16 << 20, "grew by \(grown >> 10) KiB; SLUICE_SEED=\(seed)")
       let left = ProcessFacts().openDescriptorCount - descriptors
-      #expect(left <= 4, "\(left) descriptors are left; SLUICE_SEED=\(seed)")
+      #expect(left <= 4, "\(left) descriptors are left: \(ProcessFacts().openFiles); SLUICE_SEED=\(seed)")
     }
   }
 }

@@ -15,7 +15,7 @@ struct DevEventText {
     let names = event.plugins.isEmpty ? "-" : event.plugins.joined(separator: ", ")
     let padding = String(repeating: " ", count: max(0, Self.nameColumns - names.count))
     let name = terminal.colored(PrintableText.of(names), .bold) + padding
-    let text = colored(PrintableText.of(event.text).replacingLineEnds, event.tone)
+    let text = colored(PrintableText.line(event.text), event.tone)
     let time = terminal.colored(Self.clock(moment), .dim)
     return ["\(time) \(name) \(text)"] + event.details.map { "  \($0)" }
   }
@@ -36,12 +36,5 @@ struct DevEventText {
     localtime_r(&seconds, &parts)
     func digits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
     return "\(digits(parts.tm_hour)):\(digits(parts.tm_min)):\(digits(parts.tm_sec))"
-  }
-}
-
-extension String {
-  /// One line, whatever it was.
-  fileprivate var replacingLineEnds: String {
-    split(separator: "\n").joined(separator: " ")
   }
 }

@@ -24,6 +24,8 @@ extension DevSession {
     let culprits = report?.blamed.map { [$0.library: $0.hash] } ?? culprits(of: ended)
     say(crashed(status, culprits, ended, lost, report))
     recover(from: culprits, wasReady: ended.client != nil, ended: Self.words(of: status))
+    // It may mend what was given up.
+    if engine == nil, isReloadDue { configurationChanged() }
   }
 
   /// What the process left behind; nil where it ended in another way.

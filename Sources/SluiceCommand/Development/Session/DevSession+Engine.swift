@@ -9,7 +9,13 @@ import SluicePluginHost
 extension DevSession {
   /// - Parameter reason: why it is started again; nil for the first time, and after nothing served.
   func start(because reason: String?) {
-    guard engine == nil, let configuration else { return }
+    guard engine == nil else { return }
+    // The engine reads the file as it is by now.
+    if isReloadDue {
+      isReloadDue = false
+      readConfiguration()
+    }
+    guard let configuration else { return }
     // What is missing is being made.
     guard
       !configuration.libraries.contains(where: { isBeingBuilt($0) && good.newest(of: $0) == nil && !Self.isThere($0) })
@@ -98,6 +104,8 @@ extension DevSession {
     sendRequests()
     // What changed meanwhile; and what lies there in place of the builds that it began with.
     librariesChanged(libraries.mapValues { _ in MonotonicClock.now }, isAsked: false)
+    // After a swap it is taken up when that has ended.
+    if isReloadDue, engine?.command == nil { configurationChanged() }
   }
 
   private func started(_ document: JSONValue) -> DevEvent {

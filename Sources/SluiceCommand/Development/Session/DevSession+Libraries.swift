@@ -113,7 +113,7 @@ extension DevSession {
       }
     }
     // What changed meanwhile.
-    if isReloadDue { return configurationChanged() }
+    if isReloadDue { configurationChanged() }
     librariesChanged([:])
   }
 

@@ -1,0 +1,15 @@
+import Glibc
+
+/// Which regular file it is, by whichever path or link it was opened.
+struct FileIdentity: Equatable {
+  private let device: dev_t
+  private let inode: ino_t
+
+  /// Nil for anything but a regular file.
+  init?(of descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    device = status.st_dev
+    inode = status.st_ino
+  }
+}
