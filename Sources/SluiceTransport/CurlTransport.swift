@@ -257,7 +257,8 @@ extension CurlTransport: LoopSource {
     changed = []
     pool = []
     routes = [:]
-    multi.disarm()
+    // Not when the last is gone who holds a transaction: connections end with the loop.
+    multi.close()
   }
 
   private func takeFinished() {

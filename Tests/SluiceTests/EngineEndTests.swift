@@ -52,4 +52,21 @@ import Testing
     await end.value
     server.release()
   }
+
+  @Test func `connections end with the shutdown, also where the engine and a transaction are still held`() async throws
+  {
+    let server = try ScriptedServer([ScriptStep.respond() + [.receiveToEnd]])
+    defer { server.stop() }
+    let engine = try Self.engine(loops: 1)
+    let request = Request(url: try HTTPURL(server.baseURL + "/a"))
+    let cancellation = Cancellation()
+    let result = await withCheckedContinuation { continuation in
+      engine.submit(request, cancellation: cancellation) { continuation.resume(returning: $0) }
+    }
+    #expect(result.outcome == .succeeded)
+    await engine.shutdown()
+    // They end when the client closes its side.
+    try await server.waitForScripts()
+    withExtendedLifetime((engine, cancellation)) {}
+  }
 }

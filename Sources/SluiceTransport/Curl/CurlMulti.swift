@@ -20,6 +20,7 @@ final class CurlMulti {
   @exclusivity(unchecked) private var deadline = Instant.distantFuture
   private let timer = LoopTimer()
   private var capacity = 256
+  private var isClosed = false
 
   init(loop: Loop) throws(TransportError) {
     guard let handle = curl_multi_init() else {
@@ -32,7 +33,14 @@ final class CurlMulti {
     sluice_multi_set_long(handle, CURLMOPT_MAX_CONCURRENT_STREAMS, StreamGate.streamsPerConnection)
   }
 
-  deinit { curl_multi_cleanup(handle) }
+  deinit { if !isClosed { curl_multi_cleanup(handle) } }
+
+  /// Closes every connection. No transfer may be with libcurl, and none may come any more. [loop]
+  func close() {
+    isClosed = true
+    curl_multi_cleanup(handle)
+    loop.disarm(timer)
+  }
 
   /// Tells under which number the loop reports events. [loop]
   func attach(_ sourceIndex: Int) { self.sourceIndex = sourceIndex }
@@ -142,8 +150,6 @@ final class CurlMulti {
     defer { isBusy = wasBusy }
     return body()
   }
-
-  func disarm() { loop.disarm(timer) }
 }
 
 extension CurlMulti: LoopTimerTarget {
