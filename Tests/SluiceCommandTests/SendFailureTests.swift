@@ -34,6 +34,16 @@ import Testing
     }
   }
 
+  @Test(arguments: ["-o", "--events"])
+  func `an output that is the file to be sent ends with 2, and the file stays as it is`(_ option: String) async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("to be sent", to: "data")
+    let result = try await Tool.run("send", "--data-binary", "@\(file)", option, file, "http://127.0.0.1:1/")
+    #expect(result.status == 2)
+    #expect(result.errorText == "sluice: \(file) is the input as well; name another output\n")
+    #expect(try FileTree.readText(file) == "to be sent")
+  }
+
   @Test func `a name that does not resolve is named`() async throws {
     let result = try await Tool.run("send", "http://no-such-host.invalid/")
     #expect(result.status == 1)

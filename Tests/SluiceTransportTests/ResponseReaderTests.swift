@@ -42,6 +42,19 @@ import Testing
     #expect(reader.trailers.count == 1)
   }
 
+  @Test func `head and trailers take so many fields and no more`() {
+    var reader = ResponseReader()
+    _ = reader.refusal(of: "HTTP/1.1 200 OK\r\n")
+    let fields = (0..<ResponseReader.maximumFields).compactMap { _ in reader.refusal(of: "a: b\r\n") }
+    #expect(fields.isEmpty)
+    let next = reader.refusal(of: "a: b\r\n")
+    #expect(next == "a head of more than 4096 fields; only the server can mend it")
+    let end = reader.refusal(of: "\r\n")
+    #expect(end == nil && reader.isHeadDone)
+    let trailers = (0...ResponseReader.maximumFields).compactMap { _ in reader.refusal(of: "a: b\r\n") }
+    #expect(trailers == ["trailers of more than 4096 fields; only the server can mend it"])
+  }
+
   /// A field line of so many bytes, its end included.
   private static func line(byteCount: Int) -> String {
     "X: \(String(repeating: "v", count: byteCount - 5))\r\n"

@@ -8,7 +8,19 @@ struct FileIdentity: Equatable {
   /// Nil for anything but a regular file.
   init?(of descriptor: Int32) {
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  /// Nil where there is none, and for anything but a regular file.
+  init?(at path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init?(_ status: stat) {
+    guard status.st_mode & S_IFMT == S_IFREG else { return nil }
     device = status.st_dev
     inode = status.st_ino
   }

@@ -1,5 +1,5 @@
-import SluiceLocks
 import Glibc
+import SluiceLocks
 
 /// One line on a terminal that says how far a run has come: count, rate, errors, and the time left where the input's size
 /// is known.

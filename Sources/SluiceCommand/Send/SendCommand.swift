@@ -1,6 +1,6 @@
-import SluiceLocks
 import Glibc
 import Sluice
+import SluiceLocks
 import SluiceMessages
 import SluicePipeline
 
@@ -62,11 +62,12 @@ enum SendCommand {
     var request = try SendRequest(arguments, configuration).make()
     request.wantsExplanation = arguments.has("explain")
     let mask = SecretMask(configuration.redaction)
-    let recorder = try EventRecorder.make(arguments)
+    let input = inputFile(of: request)
+    let recorder = try EventRecorder.make(arguments, besides: input)
     recorder?.append(to: &configuration)
     if arguments.has("verbose") { configuration.append(VerboseStage(mask: mask).code, named: "send --verbose") }
     let engine = try EngineStart.engine(configuration, isVerbose: arguments.has("verbose"))
-    let output = try SendOutput(arguments, mask)
+    let output = try SendOutput(arguments, mask, besides: input)
     let result = perform(request, engine, output, interruption)
     if let explanation = result.explanation, !arguments.has("json") {
       StandardError.write(ExplanationText.of(explanation))
@@ -75,6 +76,12 @@ enum SendCommand {
     Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
     let ending = try output.finish(result) ?? recorder?.finish()
     return status(result, ending, arguments, interruption)
+  }
+
+  /// What is read while it is sent.
+  private static func inputFile(of request: Request) -> FileIdentity? {
+    guard case .file(let file) = request.body else { return nil }
+    return FileIdentity(at: file.path)
   }
 
   private static func perform(

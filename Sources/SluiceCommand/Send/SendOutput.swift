@@ -12,13 +12,14 @@ struct SendOutput {
   /// Hides secrets of the metadata; nil leaves it out.
   private let metadataMask: SecretMask?
 
-  init(_ arguments: ParsedArguments, _ mask: SecretMask) throws(CommandError) {
+  /// - Parameter input: the file that is sent, which is not to be written.
+  init(_ arguments: ParsedArguments, _ mask: SecretMask, besides input: FileIdentity?) throws(CommandError) {
     if arguments.has("metadata"), !arguments.has("json") {
       throw CommandError(.usage, "--metadata: goes into a result document; ask for one with --json")
     }
     metadataMask = arguments.has("metadata") ? mask : nil
     includesHead = arguments.has("include") || arguments.has("head")
-    bytes = try ByteOutput(path: arguments["output"])
+    bytes = try ByteOutput(path: arguments["output"], besides: input)
     bytes.listen(
       ByteOutput.Listener(
         onRoom: { [cancellation] in cancellation.resumeReceiving() },

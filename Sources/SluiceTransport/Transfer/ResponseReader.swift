@@ -16,6 +16,8 @@ struct ResponseReader {
   static let maximumHeadBytes = 300 << 10
   /// Bytes that trailers may take.
   static let maximumTrailerBytes = 256 << 10
+  /// Fields that either may have: what looks for one by its place or name in turn stays quick.
+  static let maximumFields = 4096
 
   private(set) var status = 0
   private(set) var version: HTTPVersion?
@@ -58,7 +60,7 @@ struct ResponseReader {
     let bytes = line.assumingMemoryBound(to: UInt8.self).span.extracting(0..<count)
     lineBytes += line.count
     if isHeadDone { return takeTrailer(bytes) }
-    guard lineBytes <= Self.maximumHeadBytes else { return Self.tooLong("a head", Self.maximumHeadBytes) }
+    guard lineBytes <= Self.maximumHeadBytes else { return Self.tooLong("a head", Self.maximumHeadBytes, "bytes") }
     if count == 0 { return endHead() }
     if Self.isStatusLine(bytes) { return takeStatusLine(bytes) }
     if Self.isSpace(bytes[0]) { return unfold(bytes) }
@@ -66,6 +68,7 @@ struct ResponseReader {
     let name = bytes.extracting(0..<colon)
     let value = bytes.extracting(Self.trimmed(bytes, from: colon + 1))
     note(name, value)
+    guard headers.count < Self.maximumFields else { return Self.tooLong("a head", Self.maximumFields, "fields") }
     headers.append(name, value)
     return .more
   }
@@ -107,15 +110,18 @@ struct ResponseReader {
   }
 
   private mutating func takeTrailer(_ bytes: Span<UInt8>) -> Step {
-    guard lineBytes <= Self.maximumTrailerBytes else { return Self.tooLong("trailers", Self.maximumTrailerBytes) }
+    guard lineBytes <= Self.maximumTrailerBytes else {
+      return Self.tooLong("trailers", Self.maximumTrailerBytes, "bytes")
+    }
     guard !bytes.isEmpty else { return .more }
     guard let colon = Self.endOfName(in: bytes) else { return .invalid("a trailer line without a valid name") }
+    guard trailers.count < Self.maximumFields else { return Self.tooLong("trailers", Self.maximumFields, "fields") }
     trailers.append(bytes.extracting(0..<colon), bytes.extracting(Self.trimmed(bytes, from: colon + 1)))
     return .more
   }
 
-  private static func tooLong(_ part: String, _ limit: Int) -> Step {
-    .invalid("\(part) of more than \(limit) bytes; only the server can mend it")
+  private static func tooLong(_ part: String, _ limit: Int, _ unit: String) -> Step {
+    .invalid("\(part) of more than \(limit) \(unit); only the server can mend it")
   }
 
   private mutating func note(_ name: Span<UInt8>, _ value: Span<UInt8>) {
