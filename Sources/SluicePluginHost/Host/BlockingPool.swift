@@ -7,7 +7,7 @@ final class BlockingPool: Sendable {
   typealias Job = @Sendable () -> Void
 
   private struct State {
-    var jobs = JobQueue<Job>()
+    var jobs = FIFOQueue<Job>()
     var threads = 0
     /// Threads that have no job; one that was woken counts until it takes its job.
     var idle = 0
@@ -47,7 +47,7 @@ final class BlockingPool: Sendable {
     let dropped = state.update { state in
       state.isClosed = true
       let jobs = state.jobs
-      state.jobs = JobQueue()
+      state.jobs = FIFOQueue()
       return jobs
     }
     _ = dropped
@@ -83,7 +83,7 @@ final class BlockingPool: Sendable {
   private func next() -> Job? {
     state.withLock { $0.idle += 1 }
     return state.wait { state -> Job?? in
-      let job = state.jobs.take()
+      let job = state.jobs.popFirst()
       guard job != nil || state.isClosed else { return nil }
       state.idle -= 1
       return .some(job)

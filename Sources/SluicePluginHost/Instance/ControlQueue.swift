@@ -7,7 +7,7 @@ final class ControlQueue: Sendable {
   typealias Job = @Sendable () -> Void
 
   private struct State {
-    var jobs = JobQueue<Job>()
+    var jobs = FIFOQueue<Job>()
     var isOpen = false
     var isClosed = false
     /// A thread was asked for, and will take the next job.
@@ -41,7 +41,7 @@ final class ControlQueue: Sendable {
   func close(within limit: Duration) -> Bool {
     let dropped = state.withLock { state in
       state.isClosed = true
-      defer { state.jobs = JobQueue() }
+      defer { state.jobs = FIFOQueue() }
       return state.jobs
     }
     _ = dropped
@@ -63,7 +63,7 @@ final class ControlQueue: Sendable {
 
   private func runNext() {
     let job = state.withLock { state in
-      let job = state.jobs.take()
+      let job = state.jobs.popFirst()
       state.isInCall = job != nil
       return job
     }

@@ -10,7 +10,7 @@ final class TurnQueue: Sendable {
 
   private struct State {
     var isTaken = false
-    var queue = JobQueue<Retry>()
+    var queue = FIFOQueue<Retry>()
   }
 
   private let state = Monitor(State())
@@ -48,7 +48,7 @@ final class TurnQueue: Sendable {
   func end() {
     let retry = state.update { state in
       state.isTaken = false
-      return state.queue.take()
+      return state.queue.popFirst()
     }
     retry?()
   }

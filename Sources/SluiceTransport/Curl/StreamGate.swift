@@ -1,3 +1,5 @@
+import SluiceLocks
+
 /// Who may go on to a host that may speak HTTP/2, and who waits for room on a connection.
 ///
 /// Libcurl opens a connection for each transfer that finds all connections full of streams, a hundred at once if need
@@ -12,11 +14,7 @@ struct StreamGate {
   private var connecting = 0
   /// Transfers on each connection, by local port.
   private var streams: [Int32: Int] = [:]
-  /// In their order from ``firstWaiting`` on; nil before it.
-  private var waiting: [CurlTransfer?] = []
-  private var firstWaiting = 0
-  /// Empty places from which on the line is moved up, once they are half of it.
-  private static let emptyPlaces = 512
+  private var waiting = FIFOQueue<CurlTransfer>()
 
   var isIdle: Bool { inFlight == 0 && waiting.isEmpty }
 
@@ -46,26 +44,12 @@ struct StreamGate {
 
   /// The next who waited and is admitted now.
   mutating func next() -> CurlTransfer? {
-    while firstWaiting < waiting.count {
-      let transfer = waiting[firstWaiting]
-      let isWanted = transfer?.isOver == false
-      if isWanted, !admit() { return nil }
-      dropFirst()
-      if isWanted { return transfer }
+    while let transfer = waiting.first {
+      let isOver = transfer.isOver
+      guard isOver || admit() else { return nil }
+      _ = waiting.popFirst()
+      if !isOver { return transfer }
     }
     return nil
-  }
-
-  /// Lets go of the first in line.
-  private mutating func dropFirst() {
-    waiting[firstWaiting] = nil
-    firstWaiting += 1
-    if firstWaiting == waiting.count {
-      waiting.removeAll()
-      firstWaiting = 0
-    } else if firstWaiting >= Self.emptyPlaces, firstWaiting * 2 >= waiting.count {
-      waiting.removeFirst(firstWaiting)
-      firstWaiting = 0
-    }
   }
 }

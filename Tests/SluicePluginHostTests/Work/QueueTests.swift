@@ -33,18 +33,18 @@ struct QueueTests {
   }
 
   @Test func `work keeps its order however much was taken before it`() {
-    var queue = JobQueue<Int>()
+    var queue = FIFOQueue<Int>()
     var taken: [Int] = []
     for number in 0..<10_000 {
       queue.append(number)
-      if number % 3 != 0, let job = queue.take() { taken.append(job) }
+      if number % 3 != 0, let job = queue.popFirst() { taken.append(job) }
     }
     #expect(queue.count == 10_000 - taken.count)
-    while let job = queue.take() { taken.append(job) }
+    while let job = queue.popFirst() { taken.append(job) }
     #expect(taken == Array(0..<10_000))
     #expect(queue.isEmpty)
     queue.append(1)
-    #expect(queue.take() == 1)
+    #expect(queue.popFirst() == 1)
   }
 
   @Test func `of two jobs that come at once the second does not wait for the first while a thread can be had`() {
