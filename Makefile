@@ -104,10 +104,11 @@ check-install:
 
 install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
 	@test -x $(BUILT)/sluice || { echo "make install: $(BUILT)/sluice is not there; run make build first" >&2; exit 1; }
-	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice/plugins" \
+	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(includedir)/sluice/draft" "$(DESTDIR)$(libdir)/sluice/plugins" \
 	  "$(DESTDIR)$(libdir)/pkgconfig" "$(DESTDIR)$(datadir)/sluice/sdk"
 	install -m 755 $(BUILT)/sluice "$(DESTDIR)$(bindir)"
 	install -m 644 include/sluice/*.h "$(DESTDIR)$(includedir)/sluice"
+	install -m 644 include/sluice/draft/*.h "$(DESTDIR)$(includedir)/sluice/draft"
 	install -m 755 $(PLUGINS:%=$(BUILT)/lib%.so) "$(DESTDIR)$(libdir)/sluice/plugins"
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' share/pkgconfig/sluice.pc.in \
 	  >"$(DESTDIR)$(libdir)/pkgconfig/sluice.pc"

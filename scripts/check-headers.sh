@@ -24,8 +24,8 @@ check() { # compiler, language, standard, header
   }
 }
 
-for header in include/sluice/*.h; do
-  name=sluice/$(basename "$header")
+for header in include/sluice/*.h include/sluice/draft/*.h; do
+  name=${header#include/}
   for compiler in cc clang; do
     command -v $compiler >/dev/null || continue
     for standard in c11 c17 "$(c23 $compiler)"; do check $compiler c $standard "$name"; done
@@ -36,7 +36,7 @@ for header in include/sluice/*.h; do
   done
 done
 
-# A header that `sluice.h` forgets is one that plugins do not get.
+# Drafts are included one by one. Any other header that `sluice.h` forgets is one that plugins do not get.
 for header in include/sluice/*.h; do
   name=sluice/$(basename "$header")
   [ "$name" = sluice/sluice.h ] && continue

@@ -1,6 +1,7 @@
 /// Freezes the ABI: a size, an offset or a constant that moves is a broken plugin somewhere, so it does not compile.
 ///
 /// A table that grows gets lines at the end of its block, and a new size; no other line here ever changes.
+#include <sluice/draft/want_body.h>
 #include <sluice/sluice.h>
 
 _Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8 && sizeof(int) == 4, "the ABI is laid out for LP64");
@@ -390,3 +391,9 @@ SLUICE_OFFSET(sluice_plugin, deactivate, 56);
 SLUICE_OFFSET(sluice_plugin, destroy, 64);
 SLUICE_OFFSET(sluice_plugin, extension, 72);
 SLUICE_SIZE(sluice_plugin, 80);
+
+// draft/want_body.h
+SLUICE_OFFSET(sluice_want_body, size, 0);
+SLUICE_OFFSET(sluice_want_body, reserved, 4);
+SLUICE_OFFSET(sluice_want_body, want_body, 8);
+SLUICE_SIZE(sluice_want_body, 16);

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a message carries after its head.
 public enum Body: Sendable {
   case empty
@@ -54,14 +56,34 @@ public final class FileBody: Sendable {
 }
 
 /// A request body that is produced while it is sent.
+///
+/// A producer that has nothing yet gives an empty piece, and calls ``wake()`` when it has more, has come to its end, or has
+/// failed. Nobody asks again before that.
 public final class BodyStream: Sendable {
   /// The total, where the producer knows it; without it the request is sent in chunks.
   public let byteCount: Int?
-  /// Gives the next piece of at most `maximum` bytes; `nil` at the end. Called on the loop of the transaction; must not block.
+  /// Gives the next piece of at most `maximum` bytes; empty where there is none yet, `nil` at the end. Called on the loop of the
+  /// transaction; must not block.
   public let read: @Sendable (_ maximum: Int) throws -> [UInt8]?
+  private let reader = Mutex<(@Sendable () -> Void)?>(nil)
 
   public init(byteCount: Int? = nil, read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?) {
     self.byteCount = byteCount
     self.read = read
+  }
+
+  /// Has whoever reads the stream ask again. From any thread, also from within ``read``; does nothing where nobody reads.
+  public func wake() { reader.withLock { $0 }?() }
+
+  /// Says who is to be told of ``wake()``, from any thread; nil for nobody. To be set before the first piece is read.
+  public func onWake(_ body: (@Sendable () -> Void)?) { reader.withLock { $0 = body } }
+
+  /// A stream that reads this one in its own way, and is woken with it.
+  public func mapped(
+    _ read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
+  ) -> BodyStream {
+    let outer = BodyStream(byteCount: byteCount, read: read)
+    onWake { [weak outer] in outer?.wake() }
+    return outer
   }
 }

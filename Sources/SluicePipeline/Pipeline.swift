@@ -73,13 +73,6 @@ public final class Pipeline: Sendable {
   let retriesFailures: Bool
   let answersChallenges: Bool
 
-  /// Whether a stage that is for this request wants to have the whole of its body.
-  func wantsRequestBody(of request: Request) -> Bool {
-    requestStages.contains { stage in
-      stage.capabilities.isSuperset(of: [.request, .wantsRequestBody]) && stage.match?.matches(request) != false
-    }
-  }
-
   private static func hopStages(_ bindings: [StageBinding]) -> [StageBinding] {
     var stages: [StageBinding] = []
     for binding in bindings where !binding.capabilities.isDisjoint(with: [.redirect, .challenge]) {

@@ -12,15 +12,18 @@ import Testing
   private static let lost = TransactionError(code: "connection_lost", message: "")
   private static let timeout = TransactionError(code: "timeout", message: "")
 
-  private static func plan(response: Int = 1, wantsBody: Bool = false) -> Machine.Plan {
+  private static func plan(response: Int = 1) -> Machine.Plan {
     Machine.Plan(
-      requestStages: 0, responseStages: response, maximumAttempts: 3, responseStagesWantBody: wantsBody,
+      requestStages: 0, responseStages: response, maximumAttempts: 3,
       streamsBody: false, isReplayable: true)
   }
 
   /// From the first hop's head on.
-  private static func script(_ plan: Machine.Plan, _ events: [Machine.Event]) -> [String] {
+  private static func script(
+    _ plan: Machine.Plan, wantsBody: Bool = false, _ events: [Machine.Event]
+  ) -> [String] {
     var machine = Machine(plan: plan)
+    machine.decideBody(isWanted: wantsBody, streams: false)
     for event in [Machine.Event.begin, .done, .done] { _ = machine.handle(event) }
     return events.map { short(machine.handle($0)) }
   }
@@ -62,7 +65,7 @@ import Testing
         == ["emit didReceive", "hop stage 0", "response 0", "receive collect", "validate"])
     #expect(
       Self.script(
-        Self.plan(wantsBody: true), [.crossed(Crossing(stages: 1)), .done, Self.respond, .ended(nil), Self.proceed])
+        Self.plan(), wantsBody: true, [.crossed(Crossing(stages: 1)), .done, Self.respond, .ended(nil), Self.proceed])
         == ["emit didReceive", "hop stage 0", "receive collect", "response 0", "validate"])
   }
 

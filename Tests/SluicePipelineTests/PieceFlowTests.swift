@@ -16,11 +16,13 @@ import Testing
     private(set) var result: TransactionResult?
 
     init(
-      suspendsHead: Bool = false, deadline: Duration? = nil, onFault: FaultPolicy = .fail,
+      suspendsHead: Bool = false, deadline: Duration? = nil, onFault: FaultPolicy = .fail, stalls: Bool = false,
       settings: PipelineSettings = PipelineSettings()
     ) {
       let transport = StubTransport(loop: loop) { _ in
-        .response(Response(status: 200), pieces: [Array("a".utf8), Array("b".utf8)])
+        stalls
+          ? .stalled(Response(status: 200))
+          : .response(Response(status: 200), pieces: [Array("a".utf8), Array("b".utf8)])
       }
       environment = LoopEnvironment(loop: loop, transport: transport)
       stage = SuspendingStage(suspendsHead: suspendsHead)
@@ -94,7 +96,7 @@ import Testing
 
   @Test func `an attempt whose time passed while a stage held the head is bounded in its body`() throws {
     let fixture = Fixture(
-      suspendsHead: true, settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
+      suspendsHead: true, stalls: true, settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
     try fixture.begin()
     fixture.loop.advance(by: .seconds(2))
     #expect(fixture.result == nil)
@@ -102,6 +104,28 @@ import Testing
     fixture.loop.advance(by: .milliseconds(900))
     #expect(fixture.result == nil)
     fixture.loop.advance(by: .milliseconds(100))
+    #expect(fixture.result?.error?.code == "timeout")
+  }
+
+  @Test func `the time that a stage or the sink holds a body up does not count as the server's`() throws {
+    let fixture = Fixture(settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
+    fixture.sink.pausesOn = "b"
+    try fixture.begin(withSink: true)
+    fixture.loop.advance(by: .seconds(10))
+    try fixture.resumeStage()
+    fixture.loop.advance(by: .seconds(10))
+    #expect(fixture.sink.pieces == ["A", "b"])
+    #expect(fixture.result == nil)
+    fixture.resumeSink()
+    #expect(try #require(fixture.result).error == nil)
+  }
+
+  @Test func `the time before and after a pause is the server's`() throws {
+    let fixture = Fixture(stalls: true, settings: PipelineSettings(deadline: nil, attemptTimeout: .seconds(1)))
+    try fixture.begin(withSink: true)
+    fixture.loop.advance(by: .milliseconds(999))
+    #expect(fixture.result == nil)
+    fixture.loop.advance(by: .milliseconds(1))
     #expect(fixture.result?.error?.code == "timeout")
   }
 

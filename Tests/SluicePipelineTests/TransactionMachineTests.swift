@@ -5,18 +5,21 @@ import Testing
 /// The decisions of a transaction, from literals, without a loop, a stage or a wire.
 @Suite struct TransactionMachineTests {
   private static func plan(
-    request: Int = 0, response: Int = 0, attempts: Int = 3, wantsBody: Bool = false, streams: Bool = false,
-    replayable: Bool = true, policy: Bool = false
+    request: Int = 0, response: Int = 0, attempts: Int = 3, streams: Bool = false,
+    passes: Bool = false, replayable: Bool = true, policy: Bool = false
   ) -> TransactionMachine.Plan {
     TransactionMachine.Plan(
-      requestStages: request, responseStages: response, maximumAttempts: attempts, responseStagesWantBody: wantsBody,
-      streamsBody: streams, isReplayable: replayable,
+      requestStages: request, responseStages: response, maximumAttempts: attempts,
+      streamsBody: streams, passesBody: passes, isReplayable: replayable,
       retriesStatuses: policy, retriesFailures: policy)
   }
 
   /// Feeds events and writes down what the machine asks for, in a short notation.
-  private static func script(_ plan: TransactionMachine.Plan, _ events: [TransactionMachine.Event]) -> [String] {
+  private static func script(
+    _ plan: TransactionMachine.Plan, wantsBody: Bool = false, _ events: [TransactionMachine.Event]
+  ) -> [String] {
     var machine = TransactionMachine(plan: plan)
+    if wantsBody { machine.decideBody(isWanted: true, streams: false) }
     return events.map { short(machine.handle($0)) }
   }
 
@@ -36,6 +39,8 @@ import Testing
     case .waitToRetry(let delay): "wait \(delay)"
     case .considerRetry(let failure): "consider \(failure?.code ?? "status")"
     case .beginAttempt(let attempt): "attempt \(attempt)"
+    case .passRequestBody(let index): "pass request before \(index)"
+    case .passResponseBody(let index): "pass response before \(index)"
     case .validate: "validate"
     case .complete(let error): "complete \(error?.code ?? "ok")"
     }
@@ -63,11 +68,37 @@ import Testing
   @Test func `response stages wait for the body when one of them wants it`() {
     #expect(
       Self.script(
-        Self.plan(response: 1, wantsBody: true), [.begin, .done, .done, .head, .ended(nil), .done, Self.proceed, .done])
+        Self.plan(response: 1), wantsBody: true, [.begin, .done, .done, .head, .ended(nil), .done, Self.proceed, .done])
         == [
           "emit willExecute", "emit didConfigure", "send", "receive collect", "emit didReceive", "response 0",
           "validate",
           "complete ok",
+        ])
+  }
+
+  @Test func `a stage that wants the body is called when the body has gone through the stages before it`() {
+    #expect(
+      Self.script(
+        Self.plan(request: 2, response: 2, passes: true), wantsBody: true,
+        [
+          .begin, .done, Self.proceed, .bodyWanted, .bodyPassed, Self.proceed, .done, .head, .ended(nil), .done,
+          Self.proceed, .bodyWanted, .bodyPassed, Self.proceed, .bodyPassed, .done,
+        ])
+        == [
+          "emit willExecute", "request 0", "request 1", "pass request before 1", "request 1", "emit didConfigure",
+          "send",
+          "receive collect", "emit didReceive", "response 0", "response 1", "pass response before 1", "response 1",
+          "pass response before 2", "validate", "complete ok",
+        ])
+  }
+
+  @Test func `a body that a stage made goes through the stages that see pieces`() {
+    #expect(
+      Self.script(
+        Self.plan(request: 1, response: 1, passes: true),
+        [.begin, .done, .answered(.respond, stage: "s"), Self.proceed, .bodyPassed, .done])
+        == [
+          "emit willExecute", "request 0", "response 0", "pass response before 1", "validate", "complete ok",
         ])
   }
 

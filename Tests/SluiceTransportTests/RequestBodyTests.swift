@@ -78,16 +78,17 @@ import Testing
   @Test(arguments: [nil, 30_000])
   func `a stream is sent in chunks, or with its length where it is known`(_ length: Int?) async throws {
     let server = try LoopbackServer()
-    let pieces = Locked(0)
-    let stream = BodyStream(byteCount: length) { maximum in
-      pieces.withLock { count in
-        count += 1
-        // Every other time there is nothing yet.
-        if count % 2 == 0 { return [] }
-        return count > 60 ? nil : [UInt8](repeating: 65, count: min(1000, maximum))
-      }
+    // Every other time there is nothing yet.
+    let pieces = (0..<60).map { $0.isMultiple(of: 2) ? [UInt8](repeating: 65, count: 1000) : [] }
+    let stream = PieceStream.make(pieces, announcing: length)
+    let wire = try Wire()
+    let probe = Probe()
+    let slot = TransferSlot()
+    stream.onWake { [loop = wire.loop] in loop.post { slot.transfer?.resumeSending() } }
+    wire.start(Request(method: "POST", url: try HTTPURL(server.baseURL), body: .stream(stream)), probe) {
+      slot.transfer = $0
     }
-    let record = try await Wire().send(Request(method: "POST", url: HTTPURL(server.baseURL), body: .stream(stream)))
+    let record = try await probe.waitForEnd()
     #expect(record.error == nil)
     #expect(server.requests.first?.body.count == 30_000)
     #expect(server.requests.first?.headers.first("Content-Length") == length.map(String.init))

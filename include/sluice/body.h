@@ -1,7 +1,9 @@
 /// Bodies as they flow, piece by piece: the table `sluice.body/1` of an interceptor.
 ///
-/// A body that is sent again, in another attempt or hop, passes again from its first piece: `context` says which
-/// sending it is. One that breaks off has no on_end; what was kept for it goes with `data_set`.
+/// A stage sees every body of the sides that it names, wherever the body came from: the wire, another stage, memory or a
+/// file. It sees it once in an attempt, and a request body again in each hop that sends it: `context` says which. Where a
+/// stage further down the list wants the whole body, it gets what the stages before it made of the pieces. A body that
+/// breaks off has no on_end; what was kept for it goes with `data_set`.
 #ifndef SLUICE_BODY_H
 #define SLUICE_BODY_H
 
@@ -20,7 +22,8 @@ enum {
   /// Taken: what goes on instead, if anything, was given to `body_write`.
   SLUICE_BODY_TAKEN = 1,
   /// Taken, and nothing more may come until the token that `suspend` gave is resumed with SLUICE_CONTINUE or
-  /// SLUICE_FAIL: back-pressure to the socket. `body_write` works inside `enter`.
+  /// SLUICE_FAIL: back-pressure to the socket or the producer. What `body_write` was given goes on; it works inside `enter`
+  /// too. Every stage has a token of its own, so several may be suspended on one piece.
   SLUICE_BODY_SUSPENDED = 2,
   /// End the transaction with the error set by `fail`.
   SLUICE_BODY_FAIL = 3
@@ -37,11 +40,11 @@ typedef struct sluice_body {
   uint32_t size;
   /// SLUICE_BODY_REQUEST, SLUICE_BODY_RESPONSE.
   uint32_t sides;
-  /// Called after on_response (or on_request) for each piece, content decoded. A length that was announced no longer
+  /// Called for each piece, content decoded; after on_request of all stages, or after on_response or on_failure. A length that was announced no longer
   /// holds once a stage takes pieces; the engine drops it. [loop]
   sluice_body_verdict (*on_chunk)(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece);
-  /// After the last piece; the last chance for `body_write` and `trailer_add`. PASS and TAKEN mean the same here. May
-  /// be NULL. [loop]
+  /// After the last piece; the last chance for `body_write` and `trailer_add`. PASS and TAKEN mean the same here;
+  /// SUSPENDED holds up the end. May be NULL. [loop]
   sluice_body_verdict (*on_end)(void *instance, sluice_exchange *exchange, sluice_side side);
   /// A trailer field that came after the body, before on_end; SLUICE_BODY_TAKEN drops it, SLUICE_BODY_SUSPENDED is a
   /// violation. May be NULL. [loop]

@@ -19,7 +19,7 @@ extension StageCall {
     case .fail(let failure), .fault(let failure):
       document["code"] = JSONValue(failure.code)
       document["message"] = JSONValue(failure.message)
-    case .proceed, .respond, .suspended: break
+    case .proceed, .respond, .suspended, .gatherBody: break
     }
     if wasSuspended { document["suspended"] = true }
     if !changes.isEmpty { document["changes"] = .array(of: changes.map(\.document)) }
@@ -47,6 +47,7 @@ extension Verdict {
     case .retry: "retry"
     case .fail: "fail"
     case .suspended: "suspended"
+    case .gatherBody: "gather_body"
     case .fault: "fault"
     }
   }
@@ -60,6 +61,7 @@ extension Verdict {
     case "retry": self = .retry(after: .nanoseconds(document["retryAfterNs"]?.integer ?? 0))
     case "fail": self = .fail(failure)
     case "suspended": self = .suspended
+    case "gather_body": self = .gatherBody
     case "fault": self = .fault(failure)
     default: return nil
     }

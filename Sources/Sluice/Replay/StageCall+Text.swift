@@ -40,6 +40,7 @@ extension Verdict {
     case .respond: "respond"
     case .retry(let delay): "retry after \(delay)"
     case .fail(let failure): "fail with \(failure.code): \(failure.message)"
+    case .gatherBody: "asked for the body"
     case .suspended: "suspended, and never resumed"
     case .fault(let failure): "fault \(failure.code): \(failure.message)"
     }

@@ -128,6 +128,7 @@ extension PieceVerdict {
     case .pass, .taken: .proceed
     case .suspended: .suspended
     case .fail(let failure): .fail(failure)
+    case .fault(let failure): .fault(failure)
     }
   }
 }

@@ -16,13 +16,13 @@ extension LoopEnvironment {
     return running(on: pipeline).map { transaction in
       RunningTransaction(
         id: transaction.exchange.id, age: now.duration(since: transaction.exchange.started),
-        suspendedIn: transaction.token == nil ? nil : transaction.currentStageName)
+        suspendedIn: transaction.isSuspended ? transaction.currentStageName : nil)
     }.sorted { $0.age > $1.age }
   }
 
   /// Ends the suspensions of a pipeline's transactions as if their deadline had passed. [loop]
   /// - Parameter reason: in place of the words about the stage's own deadline.
   public func expireSuspensions(on pipeline: Pipeline, reason: String) {
-    for transaction in running(on: pipeline) { transaction.stageTimedOut(reason) }
+    for transaction in running(on: pipeline) { transaction.expireSuspensions(reason) }
   }
 }

@@ -25,7 +25,7 @@ final class ExchangeRecorder: @unchecked Sendable {
     guard case .stream(let stream) = body else { return body }
     requestBody = transport.makeBodyGatherer(options)
     return .stream(
-      BodyStream(byteCount: stream.byteCount) { [self] maximum in
+      stream.mapped { [self] maximum in
         let piece = try stream.read(maximum)
         take(piece)
         return piece

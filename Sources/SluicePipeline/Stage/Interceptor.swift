@@ -65,7 +65,10 @@ public enum PieceVerdict: Sendable, Hashable {
   case taken
   /// As ``taken``, and no further piece comes until the token is resumed.
   case suspended
+  /// The stage's own decision, whatever its failure policy.
   case fail(StageFailure)
+  /// The stage broke a rule; its failure policy decides what follows.
+  case fault(StageFailure)
 }
 
 /// What a stage can do and wants to have.

@@ -13,6 +13,7 @@ extension Exchange {
     copy.attempt = attempt
     copy.hop = hop
     copy.attachments = attachments
+    copy.responseBodyAskers = responseBodyAskers
     return copy
   }
 
@@ -21,6 +22,7 @@ extension Exchange {
     nativeRequest = copy.nativeRequest
     nativeResponse = copy.nativeResponse
     hasOwnResponseBody = copy.hasOwnResponseBody
+    responseBodyAskers = copy.responseBodyAskers
     requestDocument = copy.requestDocument
     responseDocument = copy.responseDocument
   }

@@ -34,8 +34,8 @@ public final class Exchange: @unchecked Sendable {
   /// What became of the headers of each hop so far; nil where nobody wants to know.
   public internal(set) var explanation: [HopExplanation]?
 
-  /// What a stage that suspended the flow of a body wrote since, to go on when it resumes.
-  public var pieceOutput: [UInt8] = []
+  /// The stages that asked in this attempt for the whole response body.
+  var responseBodyAskers: [ObjectIdentifier] = []
 
   /// A stage has put a body, if only an empty one, in place of the wire's: what is still to come of that, trailers
   /// included, is thrown away. Until the next head.
@@ -109,6 +109,21 @@ public final class Exchange: @unchecked Sendable {
   /// Takes the token with which the stage that is being called will be resumed; nil when it has taken one already, or where
   /// suspending is not allowed. [loop]
   public func suspend() -> SuspensionToken? { transaction?.takeToken() }
+
+  /// The stage is called with the whole response body of this attempt. [loop, from on_request]
+  public func wantResponseBody(_ interceptor: any Interceptor) {
+    let asker = ObjectIdentifier(interceptor)
+    if !responseBodyAskers.contains(asker) { responseBodyAskers.append(asker) }
+  }
+
+  /// Sends bytes on in place of the piece whose call is suspended, once that goes on. False where there would be more than
+  /// `limit`; nil where the token suspends no such call. [loop]
+  public func writePiece(_ bytes: UnsafeBufferPointer<UInt8>, upTo limit: Int, by token: SuspensionToken) -> Bool? {
+    for passage in transaction?.openPassages ?? [] {
+      if let isTaken = unsafe passage.write(bytes, upTo: limit, by: token) { return isTaken }
+    }
+    return nil
+  }
 
   /// Where tokens of this exchange are resumed; nil once the transaction has ended. [loop]
   public var suspensions: SuspensionTable? { transaction?.environment.suspensions }

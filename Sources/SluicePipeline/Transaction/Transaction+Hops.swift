@@ -77,7 +77,9 @@ extension Transaction {
     exchange.hasOwnResponseBody = false
     exchange.requestDocument = nil
     exchange.responseDocument = nil
-    gatherer = nil
+    endRequestPassage()
+    endResponsePassage()
+    responsePassedTo = 0
     result.timings = nil
   }
 }

@@ -22,7 +22,7 @@ extension Transaction {
     case .callRequestStage(let index): return callRequestStages(from: index)
     case .callResponseStage(let index): return callResponseStages(from: index)
     case .callFailureStage(let index, let failure):
-      withdrawToken()
+      withdrawTokens()
       return callFailureStages(from: index, failure)
     case .callHopStage(let index): return callHopStages(from: index)
     case .beginHop:
@@ -31,7 +31,7 @@ extension Transaction {
     case .send: return send()
     case .receive(let disposition): return receive(disposition)
     case .cutTransfer:
-      withdrawToken()
+      withdrawTokens()
       transfer?.cancel()
       return nil
     case .waitToRetry(let delay):
@@ -41,6 +41,8 @@ extension Transaction {
       beginAttempt(attempt)
       return .done
     case .considerRetry(let failure): return considerRetry(failure)
+    case .passRequestBody(let index): return passBody(.request, before: index)
+    case .passResponseBody(let index): return passBody(.response, before: index)
     case .validate: return validate()
     case .complete(let error):
       finish(error)
@@ -58,7 +60,7 @@ extension Transaction {
     do {
       try result.originalRequest.validate()
     } catch { return .abort(TransactionError(error)) }
-    return pipeline.requestStagesWantBody ? gatherRequestBody() : .done
+    return .done
   }
 
   @inline(never)
@@ -78,13 +80,18 @@ extension Transaction {
     exchange.hasOwnResponseBody = false
     exchange.requestDocument = nil
     exchange.responseDocument = nil
-    gatherer = nil
+    endRequestPassage()
+    endResponsePassage()
+    requestPassedTo = 0
+    responsePassedTo = 0
+    exchange.responseBodyAskers = []
     hopFailure = nil
     hasSentUnrepeatable = false
     retryReason = nil
     hops = nil
     unroutedBody = nil
     retryAt = .distantFuture
+    attemptRest = nil
     attemptDeadline = loop.now.advanced(byNanoseconds: pipeline.attemptTimeoutNanoseconds)
     armTimer()
   }
@@ -114,9 +121,7 @@ extension Transaction {
       exchange.hasOwnResponseBody = true
       answer = .discard
     } else if answer == .stream {
-      if pipeline.changesResponsePieces { exchange.nativeResponse?.headers.remove("content-length") }
-      isSinkPaused = false
-      sink?.begin(exchange)
+      beginWirePassage()
     }
     if notes != nil { noteDisposition(answer) }
     if isAnsweringHead { disposition = answer } else { transfer?.proceed(answer) }

@@ -25,12 +25,19 @@ extension Transaction {
     var started = clock ?? loop.now
     exchange.phase = phase
     let isJournaled = notes != nil
+    let mayWait = mayWantBody(kind)
     for index in first..<bindings.count {
       // Safe because the pipeline, which the transaction keeps, keeps its stages; else each call would retain and release
       // the stage and its interceptor.
       let binding = unsafe Unmanaged.passUnretained(bindings[index])
       guard unsafe binding._withUnsafeGuaranteedRef({ $0.capabilities.contains(capability) && matches($0) }) else {
         continue
+      }
+      if mayWait, mustWaitForBody(bindings[index], at: index, kind) {
+        clock = started
+        currentPlace = nil
+        machine.reach(stage: index)
+        return .bodyWanted
       }
       currentPlace = StagePlace(phase: kind, index: index)
       if isJournaled { noteCall(bindings[index]) }
@@ -89,8 +96,14 @@ extension Transaction {
     if case .crossingStage = machine.phase, case .retry = verdict {
       return answer(.fault(Self.retriedWhileCrossing), binding)
     }
+    if case .gatherBody = verdict {
+      guard case .requestStage(let index) = machine.phase else {
+        return answer(.fault(Self.gatheredElsewhere), binding)
+      }
+      return isRequestBodyWhole(for: index) ? .answered(.proceed, stage: binding.name) : .bodyWanted
+    }
     if case .fault(let failure) = verdict {
-      countFault(failure, binding)
+      if let currentPlace { countFault(failure, binding, at: currentPlace) }
       if binding.onFault == .skip { return .answered(.proceed, stage: binding.name) }
     }
     if case .retry(let delay) = verdict, let failure = failureOfWait(delay) {
@@ -102,8 +115,7 @@ extension Transaction {
     return .answered(verdict, stage: binding.name)
   }
 
-  private func countFault(_ failure: StageFailure, _ binding: StageBinding) {
-    guard let place = currentPlace else { return }
+  func countFault(_ failure: StageFailure, _ binding: StageBinding, at place: StagePlace) {
     let isSkipped = binding.onFault == .skip
     // A delegate is not among the stages that are counted.
     if place.phase == .hop, place.index >= pipeline.hopStages.count { return }
@@ -114,6 +126,9 @@ extension Transaction {
     }
   }
 
+  private static let gatheredElsewhere = StageFailure(
+    code: TransactionError.Code.stageFault, message: "it wants the request body in another call than on_request")
+
   private static let retriedWhileCrossing = StageFailure(
     code: TransactionError.Code.stageFault,
     message: "on_redirect and on_challenge may answer CONTINUE, RESPOND or FAIL and nothing else")
@@ -123,6 +138,7 @@ extension Transaction {
 
   /// For the exchange: a token for the call that is under way.
   func takeToken() -> SuspensionToken? {
+    if let callingPassage { return callingPassage.takeToken() }
     guard token == nil, currentPlace != nil else { return nil }
     token = environment.suspensions.take(for: self)
     tokenPlace = currentPlace
@@ -131,10 +147,13 @@ extension Transaction {
 
   /// A suspended stage was resumed. Of a token that is no longer waited for nothing follows.
   func wasResumed(_ resumed: SuspensionToken, _ verdict: Verdict) {
-    guard token == resumed, let binding = current else { return }
+    guard token == resumed else {
+      _ = passage(with: resumed) { $0.wasResumed(resumed, verdict) }
+      return
+    }
+    guard let binding = current else { return }
     token = nil
     stageDeadline = .distantFuture
-    if isPieceSuspended { return pieceWasResumed(verdict, binding) }
     guard verdict != .suspended else { return run(answer(.fault(Self.resumedSuspended), binding)) }
     run(answer(verdict, binding))
   }
@@ -152,17 +171,22 @@ extension Transaction {
     binding.interceptor.suspensionWasCancelled(token)
     let reason = reason ?? "it did not resume within its deadline of \(binding.deadline ?? .zero)"
     let failure = StageFailure(code: TransactionError.Code.stageTimeout, message: reason)
-    guard isPieceSuspended else { return run(answer(.fault(failure), binding)) }
-    countFault(failure, binding)
-    pieceTimedOut(failure, binding)
+    run(answer(.fault(failure), binding))
   }
 
-  /// Withdraws the token of a suspended stage because the transaction ends.
-  func withdrawToken() {
+  /// Every suspended stage has waited long enough, for a reason that is not its own deadline.
+  func expireSuspensions(_ reason: String) {
+    stageTimedOut(reason)
+    for passage in openPassages { passage.expireSuspensions(at: loop.now, reason) }
+  }
+
+  /// Withdraws the tokens of suspended stages because the attempt or the transaction ends.
+  func withdrawTokens() {
+    endRequestPassage()
+    endResponsePassage()
     guard let token, let place = tokenPlace else { return }
     self.token = nil
     currentPlace = nil
-    isPieceSuspended = false
     stageDeadline = .distantFuture
     if environment.suspensions.expire(token) { stage(at: place).interceptor.suspensionWasCancelled(token) }
   }

@@ -6,7 +6,9 @@ extension Transaction: LoopTimerTarget {
   func armTimer() {
     // The timer is another transaction's by then.
     if machine.isDone { return }
-    let nearest = min(exchange.deadline, attemptDeadline, min(stageDeadline, retryAt))
+    var nearest = min(exchange.deadline, attemptDeadline, min(stageDeadline, retryAt))
+    if let requestPassage { nearest = min(nearest, requestPassage.nextDeadline) }
+    if let responsePassage { nearest = min(nearest, responsePassage.nextDeadline) }
     guard nearest != .distantFuture else { return }
     if timer.isArmed, timer.deadline <= nearest { return }
     loop.arm(timer, at: nearest, for: self)
@@ -14,7 +16,7 @@ extension Transaction: LoopTimerTarget {
 
   /// Bounds what is left of an attempt whose limit passed while a stage held it up.
   func renewAttemptDeadline() {
-    guard attemptDeadline == .distantFuture else { return }
+    guard attemptDeadline == .distantFuture, attemptRest == nil else { return }
     attemptDeadline = loop.now.advanced(byNanoseconds: pipeline.attemptTimeoutNanoseconds)
     armTimer()
   }
@@ -32,6 +34,8 @@ extension Transaction: LoopTimerTarget {
       attemptDeadline = .distantFuture
       notes?.recorder?.willCut(attemptFailure)
       run(.attemptTimedOut(attemptError))
+    } else {
+      for passage in openPassages { passage.expireSuspensions(at: now) }
     }
     if !machine.isDone { armTimer() }
   }

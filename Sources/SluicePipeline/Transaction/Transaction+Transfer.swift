@@ -53,7 +53,7 @@ extension Transaction: TransferObserver {
       case .fail(let failure): return TransactionError(failure, stage: binding.name)
       case .fault(let failure):
         if binding.onFault == .fail { return TransactionError(failure, stage: binding.name) }
-      case .respond, .retry, .suspended:
+      case .respond, .retry, .suspended, .gatherBody:
         let fault = StageFailure(
           code: TransactionError.Code.stageFault, message: "on_issue may answer CONTINUE or FAIL and nothing else")
         noteAnswer(.fault(fault))
@@ -105,14 +105,18 @@ extension Transaction: TransferObserver {
     exchange.hasOwnResponseBody = false
     isAnsweringHead = true
     disposition = .hold
+    responsePassedTo = 0
+    decideBody()
     run(eventOfHead())
     isAnsweringHead = false
     return machine.isDone ? .discard : disposition
   }
 
   public func transferDidReceive(_ piece: [UInt8]) -> BodyProgress {
-    guard !machine.isDone else { return .stop }
-    return pass(piece, from: 0)
+    guard !machine.isDone, let passage = responsePassage else { return .stop }
+    let progress = passage.receive(piece)
+    if case .failed(let error, _) = passage.outcome { hopFailure = error }
+    return progress
   }
 
   public func transferDidEnd(_ end: consuming TransferEnd) {
@@ -122,17 +126,19 @@ extension Transaction: TransferObserver {
     metrics.addBytes(sent: timings.bytesSent, received: timings.bytesReceived)
     result.timings = timings
     if let error = end.error { noteEnd(error) }
+    noteRequestFailure()
     if let hopFailure { return run(.abort(hopFailure)) }
     guard end.error == nil else { return run(.ended(end.error.map { TransactionError($0) })) }
     if exchange.hasOwnResponseBody { return run(.ended(nil)) }
     if !end.trailers.isEmpty { exchange.nativeResponse?.trailers = end.trailers }
-    if let failure = passEnd() { return run(.abort(failure)) }
     if case .empty = end.body {} else { exchange.setResponseBody(end.takeBody()) }
-    if let gatherer {
-      exchange.nativeResponse?.body = gatherer.finish()
-      self.gatherer = nil
-    }
     exchange.dropResponseView()
-    run(.ended(nil))
+    if let event = wireEnded() { run(event) }
+  }
+
+  /// The request is sent no more. Where a stage failed its body, that is why the hop ended.
+  private func noteRequestFailure() {
+    if case .failed(let error, cause: nil) = requestPassage?.outcome, hopFailure == nil { hopFailure = error }
+    endRequestPassage()
   }
 }

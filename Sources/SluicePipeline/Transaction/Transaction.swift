@@ -34,7 +34,15 @@ public final class Transaction: @unchecked Sendable {
   var disposition = BodyDisposition.hold
   /// Why a stage or a sink ended the hop.
   var hopFailure: TransactionError?
+  /// Takes the response body that comes through stages to no sink.
   var gatherer: (any BodyGatherer)?
+  /// The bodies that flow, and the one of them whose stage is being called.
+  var requestPassage: BodyPassage?
+  var responsePassage: BodyPassage?
+  var callingPassage: BodyPassage?
+  /// The position in each list up to which the stages that see pieces have seen the body of this attempt.
+  var requestPassedTo = 0
+  var responsePassedTo = 0
   /// Whether a request of this attempt may have reached a server that must not get it twice.
   var hasSentUnrepeatable = false
   /// Why the policy makes another attempt; nil where a stage asked for it.
@@ -56,15 +64,12 @@ public final class Transaction: @unchecked Sendable {
   /// The clock as this run of the machine last read it: when one stage ends the next begins, and events that lead to one
   /// another have one time.
   var clock: Instant?
-  /// Why the socket is left alone while a body flows: a stage has suspended, the sink is paused.
-  var isPieceSuspended = false
-  var isSinkPaused = false
-  /// The piece that a stage suspended on, as it came; empty where the stage has put anything in its place.
-  var heldPiece: [UInt8] = []
 
   // What the one timer stands for.
   let timer: LoopTimer
   var attemptDeadline = Instant.distantFuture
+  /// Nanoseconds that the attempt has left, while its clock stops.
+  var attemptRest: UInt64?
   var stageDeadline = Instant.distantFuture
   var retryAt = Instant.distantFuture
 
@@ -111,8 +116,8 @@ public final class Transaction: @unchecked Sendable {
     machine = TransactionMachine(
       plan: TransactionMachine.Plan(
         requestStages: pipeline.requestStages.count, responseStages: pipeline.responseStages.count,
-        maximumAttempts: pipeline.settings.maximumAttempts, responseStagesWantBody: pipeline.responseStagesWantBody,
-        streamsBody: self.sink != nil || pipeline.changesResponsePieces, isReplayable: request.body.isReplayable,
+        maximumAttempts: pipeline.settings.maximumAttempts, streamsBody: self.sink != nil,
+        passesBody: pipeline.changesResponsePieces, isReplayable: request.body.isReplayable,
         retriesStatuses: pipeline.retriesStatuses, retriesFailures: pipeline.retriesFailures))
     let id = TransactionID(using: &environment.loop.random)
     result = ResultRecord(id: id, copy request)
@@ -143,10 +148,7 @@ public final class Transaction: @unchecked Sendable {
 
   /// Goes on after the sink paused. From any thread.
   public func resumeReceiving() {
-    loop.post {
-      self.isSinkPaused = false
-      self.resumeFlow()
-    }
+    loop.post { self.responsePassage?.receiverResumed() }
   }
 
   var current: StageBinding? { currentPlace.map { stage(at: $0) } }
@@ -155,7 +157,12 @@ public final class Transaction: @unchecked Sendable {
     place.phase == .hop ? hopStage(place.index) : pipeline.stage(at: place)
   }
 
-  var currentStageName: String? { current?.name }
+  var currentStageName: String? {
+    (callingPassage ?? openPassages.first { $0.isSuspended })?.stageName ?? current?.name
+  }
+
+  /// Whether a call of a stage is suspended.
+  var isSuspended: Bool { token != nil || openPassages.contains(where: \.isSuspended) }
 
   /// The end: lets go of everything, then tells.
   func finish(_ failure: TransactionError?) {
@@ -163,7 +170,7 @@ public final class Transaction: @unchecked Sendable {
     defer { pipeline.giveBackLease(on: loop.index) }
     loop.disarm(timer)
     environment.giveBack(timer)
-    withdrawToken()
+    withdrawTokens()
     if notes != nil { finishNotes() }
     if machine.isOnWire {
       result.timings = transfer?.timings

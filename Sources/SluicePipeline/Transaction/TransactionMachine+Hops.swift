@@ -69,7 +69,7 @@ extension TransactionMachine {
   private mutating func takeResponse() -> Action {
     crossing = nil
     if !isOnWire, let failure { return failureStage(0, failure) }
-    guard plan.responseStagesWantBody else { return responseStage(0) }
+    guard wantsBody else { return responseStage(0) }
     phase = .awaitingBody
     return .receive(.collect)
   }

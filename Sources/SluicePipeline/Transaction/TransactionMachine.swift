@@ -14,10 +14,10 @@ struct TransactionMachine: Sendable {
     var requestStages: Int
     var responseStages: Int
     var maximumAttempts: Int
-    /// Some response stage wants the body, so all of them wait for it.
-    var responseStagesWantBody: Bool
-    /// The caller takes the body piece by piece, or a stage changes its pieces.
+    /// The caller takes the body piece by piece.
     var streamsBody: Bool
+    /// Some response stage may want to see the pieces of the body.
+    var passesBody = false
     var isReplayable: Bool
     /// What the retry policy has to be asked about.
     var retriesStatuses = false
@@ -30,6 +30,8 @@ struct TransactionMachine: Sendable {
     case idle
     case starting
     case requestStage(Int)
+    /// The request body is gathered for the stage that is called next.
+    case passingRequestBody(Int)
     case configuring
     case connecting
     case waitingForHead
@@ -42,7 +44,11 @@ struct TransactionMachine: Sendable {
     /// A redirect or challenge is taken as the response, and the response stages want its body.
     case awaitingBody
     case responseStage(Int)
+    /// The body goes through stages that see its pieces, for the stage that is called next.
+    case passingResponseBody(Int)
     case receivingBody
+    /// The body goes through the stages that have not seen it.
+    case passingRest
     case failureStage(Int)
     /// The retry policy is asked; about the status where there is no failure.
     case considering(TransactionError?)
@@ -74,8 +80,14 @@ struct TransactionMachine: Sendable {
   var failure: TransactionError?
   /// The redirect or challenge that is being decided about.
   var crossing: Crossing?
+  /// Some response stage wants the body, so all of them wait for it; decided with the head.
+  private(set) var wantsBody = false
+  private(set) var streamsBody: Bool
 
-  init(plan: Plan) { self.plan = plan }
+  init(plan: Plan) {
+    self.plan = plan
+    streamsBody = plan.streamsBody
+  }
 
   enum Event: Sendable {
     case begin
@@ -87,6 +99,9 @@ struct TransactionMachine: Sendable {
     /// The head is a redirect that may be followed, or a challenge that may be answered.
     case crossed(Crossing)
     case ended(TransactionError?)
+    /// The next stage has to wait until the body is whole and has gone through the stages before it.
+    case bodyWanted
+    case bodyPassed
     case retryDelayPassed
     /// The policy makes another attempt.
     case retryGranted(Duration)
@@ -121,6 +136,10 @@ struct TransactionMachine: Sendable {
     case considerRetry(TransactionError?)
     /// Take the original request again for the next attempt.
     case beginAttempt(Int)
+    /// Take the body through the stages before a position that have not seen it, and have it whole; ``Event/bodyPassed``
+    /// follows.
+    case passRequestBody(before: Int)
+    case passResponseBody(before: Int)
     case validate
     /// The end. Cut whatever is still under way.
     case complete(TransactionError?)
@@ -137,6 +156,8 @@ struct TransactionMachine: Sendable {
     case .head: return head()
     case .crossed(let crossing): return crossed(crossing)
     case .ended(let error): return ended(error)
+    case .bodyWanted: return passBody()
+    case .bodyPassed: return bodyPassed()
     case .retryDelayPassed: return phase == .waitingToRetry ? nextAttempt() : .wait
     case .retryGranted(let delay): return retry(after: delay)
     case .retryDenied(let failure): return retryDenied(failure)
@@ -154,6 +175,12 @@ struct TransactionMachine: Sendable {
     case .crossingStage: phase = .crossingStage(index)
     default: break
     }
+  }
+
+  /// What the stages want of the response body that is coming.
+  mutating func decideBody(isWanted: Bool, streams: Bool) {
+    wantsBody = isWanted
+    streamsBody = streams
   }
 
   /// The body was gathered, and can be sent more than once.
@@ -214,17 +241,47 @@ extension TransactionMachine {
   }
 
   private mutating func takeBody() -> Action {
-    guard isOnWire else {
+    guard isOnWire else { return passRest() }
+    phase = .receivingBody
+    return .receive(streamsBody ? .stream : .collect)
+  }
+
+  /// No stage is left out, wherever the body came from.
+  private mutating func passRest() -> Action {
+    guard plan.passesBody else {
       phase = .validating
       return .validate
     }
-    phase = .receivingBody
-    return .receive(plan.streamsBody ? .stream : .collect)
+    phase = .passingRest
+    return .passResponseBody(before: plan.responseStages)
+  }
+
+  private mutating func passBody() -> Action {
+    switch phase {
+    case .requestStage(let index):
+      phase = .passingRequestBody(index)
+      return .passRequestBody(before: index)
+    case .responseStage(let index):
+      phase = .passingResponseBody(index)
+      return .passResponseBody(before: index)
+    default: return .wait
+    }
+  }
+
+  private mutating func bodyPassed() -> Action {
+    switch phase {
+    case .passingRequestBody(let index): return requestStage(index)
+    case .passingResponseBody(let index): return responseStage(index)
+    case .passingRest:
+      phase = .validating
+      return .validate
+    default: return .wait
+    }
   }
 
   private mutating func head() -> Action {
     guard case .connecting = phase else { return .wait }
-    guard plan.responseStagesWantBody else {
+    guard wantsBody else {
       phase = .receiveNotice
       return .emit(.didReceive)
     }
@@ -241,8 +298,7 @@ extension TransactionMachine {
       return .emit(.didReceive)
     case .receivingBody:
       if let error { return breakOff(error) }
-      phase = .validating
-      return .validate
+      return passRest()
     case .endingHop(.fail(let cause)): return failureStage(0, cause)
     case .endingHop(.breakOff(let cause)): return breakOff(cause)
     case .endingHop(.retry(let delay)): return emitRetry(delay)
@@ -289,7 +345,7 @@ extension TransactionMachine {
 extension TransactionMachine {
   private mutating func answered(_ verdict: Verdict, _ stage: String) -> Action {
     switch verdict {
-    case .suspended: return .wait
+    case .suspended, .gatherBody: return .wait
     case .fail(let failure), .fault(let failure): return complete(TransactionError(failure, stage: stage))
     case .retry(let delay): return retry(after: delay, stage)
     case .proceed: return proceed()
@@ -355,6 +411,8 @@ extension TransactionMachine {
     failure = nil
     isAnsweredByStage = false
     crossing = nil
+    wantsBody = false
+    streamsBody = plan.streamsBody
     phase = .starting
     return .beginAttempt(attempt)
   }
@@ -374,7 +432,7 @@ extension TransactionMachine {
 
   /// The body stopped short. What the caller has got of it piece by piece cannot be taken back.
   private mutating func breakOff(_ error: TransactionError) -> Action {
-    guard !plan.streamsBody else { return complete(error) }
+    guard !streamsBody else { return complete(error) }
     failure = error
     return fail(error)
   }

@@ -8,6 +8,8 @@ public final class StubTransport: Transport {
     /// A response whose body comes in these pieces, or at once; then the trailers, or a failure, which nobody learns of
     /// who does not want the body.
     case response(Response, pieces: [[UInt8]] = [], failure: TransportError? = nil)
+    /// The head and these pieces, and then nothing, save a cancellation.
+    case stalled(Response, pieces: [[UInt8]] = [])
     /// The connection stands, and then there is no response.
     case failure(TransportError)
     /// No connection: nothing is issued.
@@ -20,23 +22,28 @@ public final class StubTransport: Transport {
   private let answer: (Request) -> Reply
   /// Who reads and writes the files of bodies; without one none are.
   private let files: (any Transport)?
-  /// The requests as they were issued, headers of the hop included.
+  /// Whether the body of a request is read to its end before it is answered.
+  private let readsBodies: Bool
+  /// The requests as they were issued, headers of the hop included; with the bytes of the body where that was read.
   public fileprivate(set) var issued: [Request] = []
 
-  /// - Parameter files: a transport that is asked about everything but the wire.
+  /// - Parameters:
+  ///   - files: a transport that is asked about everything but the wire.
+  ///   - readsBodies: whether the body of a request is read to its end before it is answered.
   public init(
-    loop: any EventLoop, files: (any Transport)? = nil,
+    loop: any EventLoop, files: (any Transport)? = nil, readsBodies: Bool = false,
     answer: @escaping (Request) -> Reply = { _ in .response(Response(status: 200)) }
   ) {
     self.loop = loop
     self.files = files
+    self.readsBodies = readsBodies
     self.answer = answer
   }
 
   public func usesProxy(for origin: Origin) -> Bool { files?.usesProxy(for: origin) ?? false }
 
   public func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
-    let transfer = StubTransfer(self, loop, request, answer(request), observer)
+    let transfer = StubTransfer(self, loop, request, answer(request), observer, readsBody: readsBodies)
     loop.post { transfer.begin() }
     return transfer
   }
@@ -72,6 +79,9 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
   private var request: Request
   private let reply: StubTransport.Reply
   private var observer: (any TransferObserver)?
+  private let readsBody: Bool
+  private var sent: [UInt8] = []
+  private var isSent = false
   private var pieces: [[UInt8]] = []
   private var collected: [UInt8] = []
   /// What is left of a body that lies in a file and is streamed.
@@ -81,8 +91,9 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
 
   init(
     _ transport: StubTransport, _ loop: any EventLoop, _ request: Request, _ reply: StubTransport.Reply,
-    _ observer: any TransferObserver
+    _ observer: any TransferObserver, readsBody: Bool
   ) {
+    self.readsBody = readsBody
     self.transport = transport
     self.loop = loop
     self.request = request
@@ -94,9 +105,35 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
     if case .connectFailure(let error) = reply { return end(TransferEnd(error: error)) }
     guard let observer, observer.transferWillIssue(&request.headers) else { return endCancelled() }
     transport.issued.append(request)
+    upload()
+  }
+
+  /// Reads what there is of the body, and answers when that is all.
+  private func upload() {
+    guard let observer, !isSent else { return }
+    if readsBody, case .stream(let stream) = request.body {
+      do {
+        while let piece = try stream.read(65_536) {
+          if piece.isEmpty { return }
+          sent += piece
+        }
+      } catch {
+        return end(TransferEnd(error: error as? TransportError ?? TransportError(.bodyFile, "\(error)")))
+      }
+      transport.issued[transport.issued.count - 1].body = .bytes(sent)
+    }
+    isSent = true
+    respond(observer)
+  }
+
+  private func respond(_ observer: any TransferObserver) {
     switch reply {
     case .connectFailure, .silence: break
     case .failure(let error): end(TransferEnd(error: error))
+    case .stalled(let response, let pieces):
+      self.pieces = pieces
+      disposition = observer.transferDidReceiveHead(response)
+      if disposition != .hold { deliver() }
     case .response(let response, let pieces, _):
       self.pieces = pieces.isEmpty ? [response.body.bytes ?? []] : pieces
       var head = response
@@ -114,13 +151,19 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
     loop.post { self.deliver() }
   }
 
+  func resumeSending() { loop.post { self.upload() } }
+
   func resumeReceiving() {
     isPaused = false
     loop.post { self.deliver() }
   }
 
   private func deliver() {
-    guard let observer, !isPaused, case .response(let response, _, let failure) = reply else { return }
+    guard let observer, !isPaused else { return }
+    guard case .response(let response, _, let failure) = reply else {
+      _ = deliverPieces(to: observer)
+      return
+    }
     if disposition == .discard { return end(TransferEnd(trailers: response.trailers)) }
     if case .file(let file) = response.body {
       guard disposition == .stream else {
@@ -131,6 +174,13 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
         return end(TransferEnd(error: error))
       }
     }
+    guard deliverPieces(to: observer) else { return }
+    if let failure { return end(TransferEnd(error: failure)) }
+    end(TransferEnd(body: collected.isEmpty ? .empty : .bytes(collected), trailers: response.trailers))
+  }
+
+  /// False where the observer wants no more, now or at all.
+  private func deliverPieces(to observer: any TransferObserver) -> Bool {
     while let piece = nextPiece() {
       if disposition == .collect { collected += piece }
       guard disposition == .stream else { continue }
@@ -138,12 +188,13 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
       case .proceed: continue
       case .pause:
         isPaused = true
-        return
-      case .stop: return endCancelled()
+        return false
+      case .stop:
+        endCancelled()
+        return false
       }
     }
-    if let failure { return end(TransferEnd(error: failure)) }
-    end(TransferEnd(body: collected.isEmpty ? .empty : .bytes(collected), trailers: response.trailers))
+    return true
   }
 
   private func nextPiece() -> [UInt8]? {

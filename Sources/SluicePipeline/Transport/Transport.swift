@@ -70,6 +70,9 @@ public protocol Transfer: AnyObject {
   /// Goes on after the observer answered a piece with ``BodyProgress/pause``.
   func resumeReceiving()
 
+  /// Goes on after the stream of the request body gave an empty piece; harmless where it does not wait for one.
+  func resumeSending()
+
   /// What is known before the end of where the time went; nil where the transport does not measure it.
   var timings: TransferTimings? { get }
 }

@@ -55,7 +55,10 @@ enum ExchangeBody {
     guard side < 2, let bytes = bytes.bytes else { return called.refuse(.invalidArgument, "body_write") }
     guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "body_write") }
     if let output = called.call.pointee.output { return append(bytes, to: &output.pointee) }
-    return append(bytes, to: &called.exchange.pieceOutput)
+    guard let token = called.call.pointee.token,
+      let isTaken = called.exchange.writePiece(bytes, upTo: maximumWriteBytes, by: token)
+    else { return Status.stale }
+    return isTaken ? Status.ok : Status.limit
   }
 
   static func addTrailer(

@@ -16,8 +16,9 @@ final class InstanceRecord: Sendable {
     var release: Release?
     var failure: StageFailure?
     var retryDelay: Duration?
-    var token: SuspensionToken?
-    var phase = CallPhase.request
+    /// The calls that are suspended, and perhaps some that are no longer.
+    var suspensions: [(token: SuspensionToken, phase: CallPhase)] = []
+    var wantsRequestBody = false
     var calls: [UInt64] = []
   }
 
@@ -57,28 +58,34 @@ final class InstanceRecord: Sendable {
   }
 
   func suspended(with token: SuspensionToken, in phase: CallPhase) {
-    state.withLock {
-      $0.token = token
-      $0.phase = phase
+    let environment = instance.environment(of: token)
+    state.withLock { state in
+      state.suspensions.removeAll { environment?.suspensions.isSuspended($0.token) != true }
+      state.suspensions.append((token, phase))
     }
   }
 
   /// The call that was suspended with that token; nil where this instance did not take it.
-  func phase(of token: SuspensionToken) -> CallPhase? { state.withLock { $0.token == token ? $0.phase : nil } }
+  func phase(of token: SuspensionToken) -> CallPhase? {
+    state.withLock { $0.suspensions.first { $0.token == token }?.phase }
+  }
 
   /// The call-out ends with this transaction.
   func adopt(call: UInt64) { state.withLock { $0.calls.append(call) } }
 
   func forget(call: UInt64) { state.withLock { $0.calls.removeAll { $0 == call } } }
 
-  /// Takes what `fail` and `retry` left, so that it does not count for a later call.
-  func takeDetails() -> (failure: StageFailure?, retryDelay: Duration?) {
+  func wantRequestBody() { state.withLock { $0.wantsRequestBody = true } }
+
+  /// Takes what `fail`, `retry` and `want_body` left, so that it does not count for a later call.
+  func takeDetails() -> (failure: StageFailure?, retryDelay: Duration?, wantsRequestBody: Bool) {
     state.withLock { state in
       defer {
         state.failure = nil
         state.retryDelay = nil
+        state.wantsRequestBody = false
       }
-      return (state.failure, state.retryDelay)
+      return (state.failure, state.retryDelay, state.wantsRequestBody)
     }
   }
 }

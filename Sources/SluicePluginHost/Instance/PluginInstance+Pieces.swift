@@ -38,7 +38,7 @@ extension PluginInstance {
       case .pass: break
       case .taken: taken.append(index)
       case .suspended: return .fault("on_trailer may not suspend")
-      case .fail(let failure): return failure
+      case .fail(let failure), .fault(let failure): return failure
       }
     }
     // What the calls added stands behind what they were shown.
@@ -71,10 +71,10 @@ extension PluginInstance {
     case Int(SLUICE_BODY_SUSPENDED):
       if context.token != nil { return .suspended }
       seat.report(.suspendedWithoutToken)
-      return .fail(.fault("it answered SUSPENDED without having taken a token with suspend"))
+      return .fault(.fault("it answered SUSPENDED without having taken a token with suspend"))
     default:
       seat.report(.unknownVerdict, "\(verdict)")
-      return .fail(.fault("it answered \(verdict) to a piece, which is no verdict"))
+      return .fault(.fault("it answered \(verdict) to a piece, which is no verdict"))
     }
   }
 }

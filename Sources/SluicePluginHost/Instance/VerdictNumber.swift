@@ -27,7 +27,7 @@ extension PluginInstance {
   func resolve(_ verdict: sluice_verdict, on exchange: Exchange) -> Verdict {
     let details = existingRecord(exchange)?.takeDetails()
     switch verdict {
-    case VerdictNumber.proceed: return .proceed
+    case VerdictNumber.proceed: return details?.wantsRequestBody == true ? .gatherBody : .proceed
     case VerdictNumber.respond: return .respond
     case VerdictNumber.retry: return .retry(after: details?.retryDelay ?? .zero)
     default: return .fail(details?.failure ?? .withoutReason)

@@ -35,10 +35,7 @@ extension CurlTransfer {
     guard failure == nil, !isCancelled, let upload else { return Int(CURL_READFUNC_ABORT) }
     let count = upload.read(into: buffer)
     if count == 0 || upload.deliveredBytes == upload.byteCount { sentAt = transport.loop.now }
-    if upload.isStarved {
-      isStarved = true
-      wake(after: .milliseconds(1))
-    }
+    if upload.isStarved { isStarved = true }
     return count
   }
 
@@ -55,7 +52,7 @@ extension CurlTransfer {
 }
 
 extension CurlTransfer: LoopTimerTarget {
-  /// Comes back to this transfer later: for a name that does not come, or for a body that has nothing to send yet.
+  /// Comes back to this transfer later, for a name that does not come.
   func wake(after delay: Duration) {
     let timer = self.timer ?? LoopTimer()
     self.timer = timer

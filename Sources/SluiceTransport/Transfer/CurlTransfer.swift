@@ -48,6 +48,8 @@ final class CurlTransfer: Transfer {
   var isPaused = false
   /// Libcurl waits for the request body.
   var isStarved = false
+  /// The stream of the request body has more.
+  var isSendingAgain = false
   /// The response is complete, whatever libcurl still waits for.
   var isWhole = false
   /// Success, although libcurl was stopped: the rest of the body is not wanted.
@@ -95,6 +97,12 @@ final class CurlTransfer: Transfer {
   func resumeReceiving() {
     guard isPausing else { return }
     isPausing = false
+    transport.postpone(self)
+  }
+
+  func resumeSending() {
+    guard isStarved else { return }
+    isSendingAgain = true
     transport.postpone(self)
   }
 
@@ -178,9 +186,12 @@ final class CurlTransfer: Transfer {
 
   private func unpause() {
     let wantsMore = isPaused && !isPausing && disposition != .hold
-    guard wantsMore || isStarved, let handle else { return }
+    let sends = isStarved && isSendingAgain
+    guard wantsMore || sends, let handle else { return }
     isPaused = false
+    // Unpausing has libcurl ask for the body again as well, which says so if there is still nothing.
     isStarved = false
+    isSendingAgain = false
     // Libcurl hands over what it held back from inside this call, and leaves a failure of that to us.
     let code = handle.multi.unpause(handle.easy)
     if code != CURLE_OK, case .running = phase { finish(code) }

@@ -167,4 +167,5 @@ private final class FailingTransfer: Transfer, @unchecked Sendable {
   func cancel() {}
   func proceed(_ disposition: BodyDisposition) {}
   func resumeReceiving() {}
+  func resumeSending() {}
 }

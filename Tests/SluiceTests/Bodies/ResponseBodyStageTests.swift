@@ -92,12 +92,33 @@ import Testing
     #expect(setup.told("cancel").isEmpty)
   }
 
-  @Test func `a stage that suspends on what another one adds at the end is refused and told`() async throws {
-    let setup = try await Setup([("changes-pieces", []), ("suspends-pieces", ["ONLY='.'", "NEVER=1"])])
+  @Test func `a stage suspends on what another one adds at the end`() async throws {
+    let setup = try await Setup([("changes-pieces", []), ("suspends-pieces", ["ONLY='.'"])])
     let result = try await setup.run(ScriptedServer([ScriptStep.respond(body: "short")]))
-    #expect(result.error?.code == "stage_fault")
-    #expect(result.error?.stage == "stage-1")
-    #expect(result.error?.message.contains("at the end of a body") == true)
+    #expect(result.error == nil)
+    #expect(Self.text(result) == "SHORT<late>")
+    #expect(setup.told("resume") == ["0"])
+  }
+
+  @Test func `two stages suspend on one piece`() async throws {
+    let setup = try await Setup([("suspends-pieces", []), ("suspends-pieces", [])])
+    let result = try await setup.run(ScriptedServer([ScriptStep.respond(body: "short")]))
+    #expect(result.error == nil)
+    #expect(Self.text(result) == "<late>")
+    #expect(setup.told("late") == ["0", "0"])
+    #expect(setup.told("resume") == ["0", "0"])
+  }
+
+  @Test func `a stage that suspends on a piece and never goes on is cancelled when the transaction ends`() async throws
+  {
+    let setup = try await Setup([("suspends-pieces", ["NEVER=1"])])
+    let server = try ScriptedServer([ScriptStep.respond(body: "short")])
+    defer { server.stop() }
+    var request = Request(url: try HTTPURL(server.baseURL + "/"))
+    request.timeout = .milliseconds(50)
+    let result = await setup.engine.transaction(request)
+    await setup.engine.shutdown()
+    #expect(result.error?.code == "deadline")
     #expect(setup.told("cancel") == ["1"])
   }
 
@@ -120,15 +141,5 @@ import Testing
     #expect(result.error == nil)
     #expect(setup.told("file") == ["0"])
     #expect(setup.told("bytes") == ["0"])
-  }
-}
-
-private final class TextSink: BodySink {
-  let text = Watched("")
-
-  func begin(_ exchange: Exchange) {}
-  func receive(_ piece: [UInt8]) -> BodyProgress {
-    text.update { $0 += String(decoding: piece, as: UTF8.self) }
-    return .proceed
   }
 }

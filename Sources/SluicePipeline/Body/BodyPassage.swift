@@ -1,0 +1,436 @@
+import SluiceMessages
+import SluiceMetrics
+
+/// Takes one body of a transaction from its source through the stages to its receiver, as a ``BodyFlow`` decides.
+///
+/// Confined to the loop, and unchecked for that reason. It refers to its transaction until ``close()``.
+final class BodyPassage: @unchecked Sendable {
+  enum Source {
+    /// The transfer under way hands in pieces.
+    case wire
+    case stream(BodyStream)
+  }
+
+  enum Receiver {
+    case sink(any BodySink)
+    case gatherer(any BodyGatherer)
+    /// The transport reads what is ready.
+    case reader(BodyStream)
+  }
+
+  /// A stage whose call is suspended.
+  private struct Suspension {
+    let token: SuspensionToken
+    let stage: Int
+    var deadline: Instant
+    /// What it wrote since.
+    var output: [UInt8] = []
+  }
+
+  private static let pieceBytes = 65_536
+  /// What one turn of the loop reads from a stream, so that others have theirs.
+  private static let bytesPerTurn = 1 << 20
+
+  /// How a passage ended.
+  enum Outcome {
+    case done
+    /// `cause` is set where the source failed, and not a stage or the receiver.
+    case failed(TransactionError, cause: (any Error)?)
+  }
+
+  private(set) var transaction: Transaction?
+  let side: MessageSide
+  /// Their positions in the list of the pipeline.
+  private let stages: [Int]
+  private let source: Source
+  private let receiver: Receiver
+  private var flow: BodyFlow
+  private var suspensions: [Suspension] = []
+  /// The stage that is being called, and the token that it took.
+  private var calledStage: Int?
+  private var takenToken: SuspensionToken?
+  /// The wire was told to pause.
+  private var isWirePaused = false
+  /// The flow wants a piece that the stream did not have yet, or that the next turn of the loop reads.
+  private var awaitsStream = false
+  /// Bytes for the reader, and whether it waits for some.
+  private var ready: ArraySlice<UInt8> = []
+  private var isReaderWaiting = false
+  private var turnBytes = 0
+  private var byteCount = 0
+
+  /// Whether the body waits for a stage, for the caller's sink or for the caller's stream: for anything but the peer.
+  private(set) var isHeld = false
+  private(set) var outcome: Outcome?
+  /// Called once, where the outcome comes later than the call that led to it.
+  var whenOver: ((Outcome) -> Void)?
+
+  init(_ transaction: Transaction, _ side: MessageSide, _ stages: [Int], from source: Source, to receiver: Receiver) {
+    self.transaction = transaction
+    self.side = side
+    self.stages = stages
+    self.source = source
+    self.receiver = receiver
+    flow = BodyFlow(stages: stages.count)
+  }
+
+  /// Reads the stream from now on; where there is a reader, when that asks for it.
+  func begin() {
+    guard case .stream(let stream) = source, let loop = transaction?.loop else { return }
+    stream.onWake { [weak self] in
+      guard let self else { return }
+      loop.post { self.streamWoke() }
+    }
+    if case .reader = receiver { return }
+    pull()
+  }
+
+  /// Lets everything go. Suspended calls are cancelled.
+  func close() {
+    guard let transaction else { return }
+    whenOver = nil
+    if case .stream(let stream) = source { stream.onWake(nil) }
+    if case .reader(let stream) = receiver { stream.onWake(nil) }
+    let open = suspensions
+    suspensions = []
+    for suspension in open where transaction.environment.suspensions.expire(suspension.token) {
+      binding(suspension.stage, transaction).interceptor.suspensionWasCancelled(suspension.token)
+    }
+    hold(false)
+    self.transaction = nil
+  }
+
+  // MARK: The wire
+
+  func receive(_ piece: [UInt8]) -> BodyProgress {
+    handle(.piece(piece))
+    if case .failed = outcome { return .stop }
+    isWirePaused = isHeld
+    return isHeld ? .pause : .proceed
+  }
+
+  func wireEnded() { handle(.ended) }
+
+  func receiverResumed() { handle(.receiverResumed) }
+
+  // MARK: The stream
+
+  private func streamWoke() {
+    guard awaitsStream else { return }
+    if case .reader = receiver { return wakeReader() }
+    pull()
+  }
+
+  private func pull() {
+    turnBytes = 0
+    perform(from: .pull)
+  }
+
+  private func readStream(_ stream: BodyStream) -> BodyFlow.Event? {
+    awaitsStream = false
+    if turnBytes >= Self.bytesPerTurn, case .gatherer = receiver {
+      awaitsStream = true
+      transaction?.loop.post { [self] in streamWoke() }
+      return nil
+    }
+    do {
+      let piece = try stream.read(Self.pieceBytes)
+      turnBytes += piece?.count ?? 0
+      byteCount += piece?.count ?? 0
+      try checkLength(stream, isOver: piece == nil)
+      awaitsStream = piece?.isEmpty == true
+      hold(awaitsStream)
+      return awaitsStream ? nil : piece.map { .piece($0) } ?? .ended
+    } catch {
+      end(.failed(Self.failure(error), cause: error))
+      return nil
+    }
+  }
+
+  /// A producer that announced a length has to keep to it.
+  private func checkLength(_ stream: BodyStream, isOver: Bool) throws(TransportError) {
+    guard let announced = stream.byteCount else { return }
+    let isRead = if case .reader = receiver { true } else { false }
+    if byteCount > announced {
+      throw TransportError(
+        .bodyFile, "the \(side) body is longer than the \(announced) bytes it announced", isBeforeSending: !isRead)
+    }
+    guard isOver, byteCount < announced else { return }
+    throw TransportError(
+      .bodyFile, "the \(side) body ended after \(byteCount) of \(announced) bytes", isBeforeSending: !isRead)
+  }
+
+  private static func failure(_ error: any Error) -> TransactionError {
+    if let error = error as? TransportError { return TransactionError(error) }
+    return TransactionError(
+      TransportError(.bodyFile, "the request body could not be produced: \(error)", isBeforeSending: true))
+  }
+
+  // MARK: The reader
+
+  /// The next bytes for the transport; empty where there are none yet, nil at the end.
+  func read(_ maximum: Int) throws -> [UInt8]? {
+    isReaderWaiting = false
+    if ready.isEmpty { handle(.receiverResumed) }
+    if !ready.isEmpty {
+      let piece = ready.prefix(maximum)
+      ready = ready.dropFirst(piece.count)
+      return Array(piece)
+    }
+    switch outcome {
+    case .done: return nil
+    case .failed(let error, let cause): throw cause ?? error
+    case nil:
+      isReaderWaiting = true
+      hold(true)
+      return []
+    }
+  }
+
+  private func wakeReader() {
+    guard case .reader(let stream) = receiver, isReaderWaiting else { return }
+    isReaderWaiting = false
+    hold(false)
+    stream.wake()
+  }
+
+  // MARK: The flow
+
+  private func handle(_ event: BodyFlow.Event) {
+    guard outcome == nil else { return }
+    perform(from: flow.handle(event))
+  }
+
+  private func perform(from first: BodyFlow.Action) {
+    guard transaction != nil, outcome == nil else { return }
+    var action = first
+    while let event = perform(action) { action = flow.handle(event) }
+    guard let outcome, let whenOver else { return }
+    self.whenOver = nil
+    whenOver(outcome)
+  }
+
+  /// Performs one action; gives the event that it leads to at once, nil where one will come later.
+  private func perform(_ action: BodyFlow.Action) -> BodyFlow.Event? {
+    switch action {
+    case .wait: pause()
+    case .pull:
+      if case .stream(let stream) = source { return readStream(stream) }
+      resumeWire()
+    case .callChunk(let stage, let piece): return callChunk(stage, piece)
+    case .callEnd(let stage): return callEnd(stage)
+    case .deliver(let piece): return deliver(piece)
+    case .finish: end(.done)
+    case .fail(let failure, let stage):
+      let name = transaction.map { binding(stage, $0).name } ?? ""
+      end(.failed(TransactionError(failure, stage: name), cause: nil))
+    }
+    return nil
+  }
+
+  private func pause() {
+    // What is ready is the peer's to take.
+    if ready.isEmpty { hold(true) } else { wakeReader() }
+  }
+
+  private func resumeWire() {
+    hold(false)
+    guard isWirePaused else { return }
+    isWirePaused = false
+    transaction?.transfer?.resumeReceiving()
+  }
+
+  private func end(_ outcome: Outcome) {
+    self.outcome = outcome
+    hold(false)
+    wakeReader()
+  }
+
+  private func hold(_ isHeld: Bool) {
+    guard isHeld != self.isHeld else { return }
+    self.isHeld = isHeld
+    transaction?.bodyHoldChanged()
+  }
+
+  private func deliver(_ piece: [UInt8]) -> BodyFlow.Event? {
+    switch receiver {
+    case .sink(let sink):
+      switch sink.receive(piece) {
+      case .proceed: return .delivered(pauses: false)
+      case .pause: return .delivered(pauses: true)
+      case .stop: end(.failed(Self.stopped, cause: nil))
+      }
+    case .gatherer(let gatherer):
+      do throws(TransportError) {
+        try gatherer.append(piece)
+        return .delivered(pauses: false)
+      } catch { end(.failed(TransactionError(error), cause: nil)) }
+    case .reader:
+      ready.append(contentsOf: piece)
+      return .delivered(pauses: true)
+    }
+    return nil
+  }
+
+  private static let stopped = TransactionError(
+    code: TransactionError.Code.cancelled, message: "the receiver of the body wanted no more")
+
+  // MARK: The stages
+
+  private func binding(_ stage: Int, _ transaction: Transaction) -> StageBinding {
+    side == .request
+      ? transaction.pipeline.requestStages[stages[stage]] : transaction.pipeline.responseStages[stages[stage]]
+  }
+
+  private func callChunk(_ stage: Int, _ piece: [UInt8]) -> BodyFlow.Event? {
+    guard let transaction else { return nil }
+    let binding = binding(stage, transaction)
+    transaction.notes?.journal?.willPass(binding.name, side)
+    var output: [UInt8] = []
+    let verdict = call(stage, transaction) { exchange in
+      binding.interceptor.interceptPiece(exchange, side, piece, &output)
+    }
+    if transaction.notes != nil { transaction.notePiece(binding, side, piece, verdict, output) }
+    return settle(verdict, output, piece: piece, stage, binding, transaction)
+  }
+
+  private func callEnd(_ stage: Int) -> BodyFlow.Event? {
+    guard let transaction else { return nil }
+    let binding = binding(stage, transaction)
+    var output: [UInt8] = []
+    let verdict = call(stage, transaction) { exchange in
+      binding.interceptor.interceptBodyEnd(exchange, side, &output)
+    }
+    if transaction.notes != nil {
+      transaction.notePiece(binding, side, [], verdict == .pass ? .taken : verdict, output)
+    }
+    return settle(verdict, output, piece: [], stage, binding, transaction)
+  }
+
+  private func call(
+    _ stage: Int, _ transaction: Transaction, _ function: (Exchange) -> PieceVerdict
+  ) -> PieceVerdict {
+    let exchange = transaction.exchange
+    let before = exchange.phase
+    exchange.phase = side == .request ? .request : .response
+    calledStage = stage
+    takenToken = nil
+    transaction.callingPassage = self
+    let started = transaction.loop.now
+    let verdict = function(exchange)
+    let ended = transaction.loop.now
+    transaction.callingPassage = nil
+    calledStage = nil
+    exchange.phase = before
+    transaction.metrics.recordStage(kind, stages[stage], nanoseconds: ended.nanoseconds &- started.nanoseconds)
+    return verdict
+  }
+
+  private var kind: StagePhase { side == .request ? .request : .response }
+
+  /// Checks what a stage answered against what it did.
+  private func settle(
+    _ verdict: PieceVerdict, _ output: [UInt8], piece: [UInt8], _ stage: Int, _ binding: StageBinding,
+    _ transaction: Transaction
+  ) -> BodyFlow.Event {
+    let token = takenToken.take()
+    if verdict == .suspended, let token {
+      let deadline = binding.deadline.map { transaction.loop.now + $0 } ?? .distantFuture
+      suspensions.append(Suspension(token: token, stage: stage, deadline: deadline))
+      transaction.armTimer()
+      return .answered(.suspended, output: output)
+    }
+    // Taken and not used: nobody may resume it any more.
+    if let token { _ = transaction.environment.suspensions.expire(token) }
+    if verdict == .suspended { return fault(Self.suspendedWithoutToken, stage, binding, transaction) }
+    if case .fault(let failure) = verdict { return fault(failure, stage, binding, transaction) }
+    return .answered(verdict, output: output)
+  }
+
+  /// Where the stage's policy is to go on without it, the piece passes as it came.
+  private func fault(
+    _ failure: StageFailure, _ stage: Int, _ binding: StageBinding, _ transaction: Transaction
+  ) -> BodyFlow.Event {
+    transaction.countFault(failure, binding, at: StagePlace(phase: kind, index: stages[stage]))
+    return .answered(binding.onFault == .skip ? .pass : .fault(failure), output: [])
+  }
+
+  private static let suspendedWithoutToken = StageFailure(
+    code: TransactionError.Code.stageFault,
+    message: "it answered SUSPENDED to a piece without having taken a token with suspend")
+}
+
+// Suspended stages.
+extension BodyPassage {
+  /// For the exchange: a token for the call that is under way.
+  func takeToken() -> SuspensionToken? {
+    guard takenToken == nil, calledStage != nil, let transaction else { return nil }
+    takenToken = transaction.environment.suspensions.take(for: transaction)
+    return takenToken
+  }
+
+  /// Takes what a suspended stage writes; false for a token of another call.
+  func write(_ bytes: UnsafeBufferPointer<UInt8>, upTo limit: Int, by token: SuspensionToken) -> Bool? {
+    guard let index = suspensions.firstIndex(where: { $0.token == token }) else { return nil }
+    guard bytes.count <= limit - suspensions[index].output.count else { return false }
+    unsafe suspensions[index].output.append(contentsOf: bytes)
+    return true
+  }
+
+  /// The name of the stage that is called now, or of one that is suspended.
+  var stageName: String? {
+    guard let stage = calledStage ?? suspensions.first?.stage, let transaction else { return nil }
+    return binding(stage, transaction).name
+  }
+
+  var isSuspended: Bool { !suspensions.isEmpty }
+
+  var nextDeadline: Instant { suspensions.lazy.map(\.deadline).min() ?? .distantFuture }
+
+  /// A suspended stage was resumed; false for a token of another call.
+  func wasResumed(_ token: SuspensionToken, _ verdict: Verdict) -> Bool {
+    guard let index = suspensions.firstIndex(where: { $0.token == token }), let transaction else { return false }
+    let suspension = suspensions.remove(at: index)
+    let binding = binding(suspension.stage, transaction)
+    switch verdict {
+    case .proceed:
+      if transaction.notes != nil { transaction.notePiece(binding, side, [], .taken, suspension.output) }
+      goOn(.resumed(stage: suspension.stage, output: suspension.output))
+    case .fail(let failure), .fault(let failure): fail(failure, binding)
+    case .respond, .retry, .suspended, .gatherBody: fail(Self.wrongResumption, binding)
+    }
+    return true
+  }
+
+  /// Ends the suspensions whose deadline has passed, or all of them for another reason.
+  func expireSuspensions(at now: Instant, _ reason: String? = nil) {
+    for suspension in suspensions where reason != nil || suspension.deadline <= now {
+      guard let transaction, let index = suspensions.firstIndex(where: { $0.token == suspension.token }) else { return }
+      // A token that does not expire was resumed before: that is in the loop's inbox, which comes after the timers.
+      suspensions[index].deadline = .distantFuture
+      guard transaction.environment.suspensions.expire(suspension.token) else { continue }
+      suspensions.remove(at: index)
+      let binding = binding(suspension.stage, transaction)
+      binding.interceptor.suspensionWasCancelled(suspension.token)
+      let reason = reason ?? "it did not resume within its deadline of \(binding.deadline ?? .zero)"
+      let failure = StageFailure(code: TransactionError.Code.stageTimeout, message: reason)
+      transaction.countFault(failure, binding, at: StagePlace(phase: kind, index: stages[suspension.stage]))
+      if binding.onFault == .skip { goOn(.skipped(stage: suspension.stage)) } else { fail(failure, binding) }
+    }
+  }
+
+  private func goOn(_ event: BodyFlow.Event) {
+    turnBytes = 0
+    handle(event)
+  }
+
+  private func fail(_ failure: StageFailure, _ binding: StageBinding) {
+    guard let transaction else { return }
+    if transaction.notes != nil { transaction.notePiece(binding, side, [], .fail(failure), []) }
+    transaction.run(.abort(TransactionError(failure, stage: binding.name)))
+  }
+
+  private static let wrongResumption = StageFailure(
+    code: TransactionError.Code.stageFault,
+    message: "while a body flows, a resumption may carry CONTINUE or FAIL and nothing else")
+}

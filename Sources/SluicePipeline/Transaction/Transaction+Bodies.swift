@@ -1,0 +1,282 @@
+import SluiceMessages
+import SluiceMetrics
+
+// Bodies on their way through the stages that see their pieces.
+//
+// Every such stage sees one body of each side in an attempt (the request's again in each hop): it flows when a stage
+// further down the list wants the whole of it, and at the end, on its way to the wire or to the caller. So a stage sees
+// what those before it in the list made, wherever the body came from.
+extension Transaction {
+  // MARK: What the stages want
+
+  /// Settles, when the head is there, what becomes of the response body.
+  func decideBody() {
+    guard pipeline.responseStagesWantBody || pipeline.changesResponsePieces || !exchange.responseBodyAskers.isEmpty
+    else {
+      return
+    }
+    let stages = pipeline.responseStages
+    machine.decideBody(
+      isWanted: stages.contains { wantsResponseBody($0) && matches($0) },
+      streams: sink != nil || stages.contains { isPieceStage($0, .responsePieces) })
+  }
+
+  private func wantsResponseBody(_ binding: StageBinding) -> Bool {
+    binding.capabilities.contains(.wantsResponseBody)
+      || exchange.responseBodyAskers.contains(ObjectIdentifier(binding.interceptor))
+  }
+
+  /// Whether stages of a list may have to wait for a body before they are called.
+  func mayWantBody(_ phase: StagePhase) -> Bool {
+    switch phase {
+    case .request: pipeline.requestStagesWantBody
+    case .response:
+      pipeline.changesResponsePieces && (pipeline.responseStagesWantBody || !exchange.responseBodyAskers.isEmpty)
+    case .issue, .failure, .hop: false
+    }
+  }
+
+  /// Whether a stage has to wait until the body is whole, and has gone through the stages before it.
+  func mustWaitForBody(_ binding: StageBinding, at index: Int, _ phase: StagePhase) -> Bool {
+    if phase == .request {
+      return binding.capabilities.contains(.wantsRequestBody) && !isRequestBodyWhole(for: index)
+    }
+    return wantsResponseBody(binding) && !pendingStages(.response, before: index).isEmpty
+  }
+
+  func isRequestBodyWhole(for index: Int) -> Bool {
+    if case .stream = exchange.nativeRequest.body { return false }
+    return exchange.nativeRequest.body.isEmpty || pendingStages(.request, before: index).isEmpty
+  }
+
+  private func isPieceStage(_ binding: StageBinding, _ capability: StageCapabilities) -> Bool {
+    binding.capabilities.contains(capability) && matches(binding)
+  }
+
+  /// The stages before a position that see pieces, and have not seen those of this body.
+  private func pendingStages(_ side: MessageSide, before end: Int) -> [Int] {
+    let isRequest = side == .request
+    guard isRequest ? pipeline.changesRequestPieces : pipeline.changesResponsePieces else { return [] }
+    let (bindings, first) =
+      isRequest
+      ? (pipeline.requestStages, requestPassedTo) : (pipeline.responseStages, responsePassedTo)
+    return (first..<max(first, end)).filter { isPieceStage(bindings[$0], isRequest ? .requestPieces : .responsePieces) }
+  }
+
+  // MARK: Bodies that are here
+
+  /// Takes the body through the stages before a position, or all that are left, and gathers it again.
+  ///
+  /// - Returns: nil where something has to be waited for.
+  func passBody(_ side: MessageSide, before end: Int) -> TransactionMachine.Event? {
+    do {
+      switch side {
+      case .request:
+        try exchange.settleRequest()
+        return try passRequest(before: end)
+      case .response:
+        try exchange.settleResponse()
+        return try passResponse(before: end)
+      }
+    } catch { return .abort(error) }
+  }
+
+  private func passRequest(before end: Int) throws(TransactionError) -> TransactionMachine.Event? {
+    if case .stream(let stream) = exchange.nativeRequest.body {
+      // Whole first, so that another attempt begins with what the caller gave.
+      return pass(.request, [], from: stream) { transaction, body in
+        transaction.gatheredBody = body
+        transaction.machine.bodyBecameReplayable()
+        transaction.exchange.nativeRequest.body = body
+        transaction.exchange.requestDocument = nil
+        return transaction.passBody(.request, before: end)
+      }
+    }
+    let stages = pendingStages(.request, before: end)
+    guard !stages.isEmpty, !exchange.nativeRequest.body.isEmpty else { return .bodyPassed }
+    return pass(.request, stages, from: try stream(of: exchange.nativeRequest.body)) { transaction, body in
+      transaction.requestPassedTo = end
+      transaction.exchange.nativeRequest.headers.remove("content-length")
+      transaction.exchange.nativeRequest.body = body
+      transaction.exchange.requestDocument = nil
+      return .bodyPassed
+    }
+  }
+
+  private func passResponse(before end: Int) throws(TransactionError) -> TransactionMachine.Event? {
+    let stages = pendingStages(.response, before: end)
+    responsePassedTo = max(responsePassedTo, end)
+    guard !stages.isEmpty, let body = exchange.nativeResponse?.body else { return .bodyPassed }
+    return pass(.response, stages, from: try stream(of: body)) { transaction, body in
+      transaction.exchange.nativeResponse?.headers.remove("content-length")
+      transaction.exchange.setResponseBody(body)
+      transaction.exchange.responseDocument = nil
+      return .bodyPassed
+    }
+  }
+
+  private func pass(
+    _ side: MessageSide, _ stages: [Int], from stream: BodyStream,
+    then finish: @escaping (Transaction, Body) -> TransactionMachine.Event?
+  ) -> TransactionMachine.Event? {
+    let options = pipeline.settings.transfer
+    let gatherer =
+      side == .request
+      ? environment.transport.makeRequestGatherer(options) : environment.transport.makeBodyGatherer(options)
+    let passage = BodyPassage(self, side, stages, from: .stream(stream), to: .gatherer(gatherer))
+    setPassage(passage)
+    passage.begin()
+    func event(_ outcome: BodyPassage.Outcome) -> TransactionMachine.Event? {
+      setPassage(nil, side)
+      switch outcome {
+      case .done: return finish(self, gatherer.finish())
+      case .failed(let error, _): return .abort(error)
+      }
+    }
+    if let outcome = passage.outcome { return event(outcome) }
+    passage.whenOver = { [unowned self] outcome in
+      if let event = event(outcome) { run(event) }
+    }
+    return nil
+  }
+
+  private func stream(of body: Body) throws(TransactionError) -> BodyStream {
+    switch body {
+    case .stream(let stream): return stream
+    case .empty: return BodyStream { _ in nil }
+    case .bytes(let bytes):
+      let rest = RemainingBytes(bytes[...])
+      return BodyStream { rest.take($0) }
+    case .file(let file):
+      do { return try environment.transport.stream(of: file) } catch { throw TransactionError(error) }
+    }
+  }
+
+  // MARK: The wire
+
+  /// Has the transport read the request body through the stages that are left, where there are any, or where the caller
+  /// streams it. With stages the length is not known before the end, so the request goes out in chunks.
+  func routeRequestBody() throws(TransactionError) {
+    let body = exchange.nativeRequest.body
+    let isStreamed = if case .stream = body { true } else { false }
+    let stages = body.isEmpty && !isStreamed ? [] : pendingStages(.request, before: pipeline.requestStages.count)
+    guard isStreamed || !stages.isEmpty else { return }
+    let source = try stream(of: body)
+    let slot = PassageSlot()
+    let reader = BodyStream(byteCount: stages.isEmpty ? source.byteCount : nil) { maximum in
+      guard let passage = slot.passage else { throw TransportError(.cancelled, "the request is over") }
+      return try passage.read(maximum)
+    }
+    let passage = BodyPassage(self, .request, stages, from: .stream(source), to: .reader(reader))
+    slot.passage = passage
+    setPassage(passage)
+    passage.begin()
+    reader.onWake { [weak self] in
+      guard let self else { return }
+      self.loop.post { self.transfer?.resumeSending() }
+    }
+    unroutedBody = body
+    if !stages.isEmpty { exchange.nativeRequest.headers.remove("content-length") }
+    exchange.nativeRequest.body = .stream(reader)
+  }
+
+  /// Begins to take the body from the wire through the stages, to the sink or into memory.
+  func beginWirePassage() {
+    let stages = pendingStages(.response, before: pipeline.responseStages.count)
+    responsePassedTo = pipeline.responseStages.count
+    if !stages.isEmpty { exchange.nativeResponse?.headers.remove("content-length") }
+    if let sink {
+      sink.begin(exchange)
+      return setPassage(BodyPassage(self, .response, stages, from: .wire, to: .sink(sink)))
+    }
+    let gatherer = environment.transport.makeBodyGatherer(pipeline.settings.transfer)
+    self.gatherer = gatherer
+    setPassage(BodyPassage(self, .response, stages, from: .wire, to: .gatherer(gatherer)))
+  }
+
+  /// The wire has given the whole body; what the stages still have goes on.
+  ///
+  /// - Returns: nil where a stage or the sink has to be waited for.
+  func wireEnded() -> TransactionMachine.Event? {
+    guard let passage = responsePassage else { return .ended(nil) }
+    // The server has done its part.
+    attemptDeadline = .distantFuture
+    attemptRest = nil
+    passage.wireEnded()
+    if let outcome = passage.outcome { return wireEvent(outcome) }
+    passage.whenOver = { [unowned self] in run(wireEvent($0)) }
+    return nil
+  }
+
+  private func wireEvent(_ outcome: BodyPassage.Outcome) -> TransactionMachine.Event {
+    setPassage(nil, .response)
+    let gatherer = gatherer.take()
+    if case .failed(let error, _) = outcome { return .abort(error) }
+    if let gatherer { exchange.setResponseBody(gatherer.finish()) }
+    exchange.dropResponseView()
+    return .ended(nil)
+  }
+
+  // MARK: Passages
+
+  private func setPassage(_ passage: BodyPassage) { setPassage(passage, passage.side) }
+
+  private func setPassage(_ passage: BodyPassage?, _ side: MessageSide) {
+    if side == .request {
+      requestPassage?.close()
+      requestPassage = passage
+    } else {
+      responsePassage?.close()
+      responsePassage = passage
+    }
+  }
+
+  /// The request is no longer sent.
+  func endRequestPassage() { if requestPassage != nil { setPassage(nil, .request) } }
+
+  func endResponsePassage() {
+    gatherer = nil
+    if responsePassage != nil { setPassage(nil, .response) }
+  }
+
+  func passage(with token: SuspensionToken, _ body: (BodyPassage) -> Bool) -> Bool {
+    if let requestPassage, body(requestPassage) { return true }
+    if let responsePassage, body(responsePassage) { return true }
+    return false
+  }
+
+  var openPassages: [BodyPassage] { [requestPassage, responsePassage].compactMap(\.self) }
+
+  /// The time that a body waits for a stage, the sink or the caller's stream is not the server's: the clock of the
+  /// attempt stops meanwhile.
+  func bodyHoldChanged() {
+    let isHeld = requestPassage?.isHeld == true || responsePassage?.isHeld == true
+    if isHeld {
+      guard attemptRest == nil, attemptDeadline != .distantFuture else { return }
+      attemptRest = attemptDeadline.nanoseconds(since: loop.now)
+      attemptDeadline = .distantFuture
+    } else if let rest = attemptRest.take() {
+      attemptDeadline = loop.now.advanced(byNanoseconds: rest)
+      armTimer()
+    }
+  }
+}
+
+/// Ties the stream that the transport reads to its passage. Confined to the loop, unchecked for that reason.
+private final class PassageSlot: @unchecked Sendable {
+  weak var passage: BodyPassage?
+}
+
+/// Bytes that are taken bit by bit. Confined to the loop, unchecked for that reason.
+private final class RemainingBytes: @unchecked Sendable {
+  private var bytes: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+
+  func take(_ maximum: Int) -> [UInt8]? {
+    guard !bytes.isEmpty else { return nil }
+    let piece = bytes.prefix(maximum)
+    bytes = bytes.dropFirst(piece.count)
+    return Array(piece)
+  }
+}

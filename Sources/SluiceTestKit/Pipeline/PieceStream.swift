@@ -1,0 +1,20 @@
+public import SluiceMessages
+
+/// A request body that comes in given pieces. After an empty one there is nothing until the stream wakes its reader, which it
+/// does at once: the reader asks again in a later turn of its loop.
+public enum PieceStream {
+  /// - Parameter count: the length that is announced; nil for none.
+  public static func make(_ pieces: [[UInt8]], announcing count: Int? = nil) -> BodyStream {
+    let rest = Watched(pieces[...])
+    let stream = Watched<BodyStream?>(nil)
+    let made = BodyStream(byteCount: count) { _ in
+      let piece = rest.update { $0.popFirst() }
+      if piece?.isEmpty == true { stream.value?.wake() }
+      // The end of the stream lets it go, which otherwise keeps itself.
+      if piece == nil { stream.update { $0 = nil } }
+      return piece
+    }
+    stream.update { $0 = made }
+    return made
+  }
+}

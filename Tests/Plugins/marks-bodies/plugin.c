@@ -1,0 +1,155 @@
+// Leaves its name behind a body, `|name`, in the way that KIND says, of the request where SIDE_IS_REQUEST is 1, else of the response.
+//   PIECES     passes pieces on and adds its mark at the end
+//   SUSPENDS   the same, but suspends on each piece and at the end, and goes on from a posted function
+//   WHOLE      wants the whole body, and sets another one
+//   DOCUMENT   wants the whole body, and changes it in the document
+//   MAKES      puts a body of its own in place of any there is
+//   HIT        answers the request itself
+#include "../stage.h"
+
+#define PIECES 1
+#define SUSPENDS 2
+#define WHOLE 3
+#define DOCUMENT 4
+#define MAKES 5
+#define HIT 6
+
+#if SIDE_IS_REQUEST
+#define SIDE SLUICE_REQUEST
+#else
+#define SIDE SLUICE_RESPONSE
+#endif
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+
+static void mark(void *instance, char *target, size_t size, const char *before) {
+  sluice_text name = host_of(instance)->instance_name;
+  snprintf(target, size, "%s|%.*s", before, (int)name.size, name.data);
+}
+
+#if KIND == PIECES || KIND == SUSPENDS
+
+#if KIND == SUSPENDS
+struct work {
+  void *instance;
+  sluice_token token;
+  sluice_text text;
+  char bytes[];
+};
+
+static void go_on(void *context) {
+  struct work *work = context;
+  const sluice_host *host = host_of(work->instance);
+  sluice_exchange *exchange = host->enter(host, work->token);
+  if (!exchange || host->exchange->body_write(exchange, SIDE, work->text) != SLUICE_OK) tell(work->instance, "lost", 1);
+  host->resume(host, work->token, SLUICE_CONTINUE);
+  free(work);
+}
+
+static sluice_body_verdict send(void *instance, sluice_exchange *exchange, sluice_text text) {
+  const sluice_host *host = host_of(instance);
+  sluice_context context = {.size = sizeof context};
+  host->exchange->context(exchange, &context);
+  struct work *work = malloc(sizeof *work + text.size);
+  work->instance = instance;
+  memcpy(work->bytes, text.data, text.size);
+  work->text = (sluice_text){work->bytes, text.size};
+  if (host->exchange->suspend(exchange, &work->token) != SLUICE_OK) return SLUICE_BODY_FAIL;
+  host->post(host, context.loop, go_on, work);
+  return SLUICE_BODY_SUSPENDED;
+}
+#else
+static sluice_body_verdict send(void *instance, sluice_exchange *exchange, sluice_text text) {
+  api_of(instance)->body_write(exchange, SIDE, text);
+  return SLUICE_BODY_TAKEN;
+}
+#endif
+
+static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece) {
+  (void)side;
+  return send(instance, exchange, piece);
+}
+
+static sluice_body_verdict on_end(void *instance, sluice_exchange *exchange, sluice_side side) {
+  (void)side;
+  char text[64];
+  mark(instance, text, sizeof text, "");
+  return send(instance, exchange, sluice_text_make(text));
+}
+
+static const sluice_body body = {
+    .size = sizeof body,
+    .sides = SIDE == SLUICE_REQUEST ? SLUICE_BODY_REQUEST : SLUICE_BODY_RESPONSE,
+    .on_chunk = on_chunk,
+    .on_end = on_end};
+
+#else
+
+#if KIND == WHOLE || KIND == DOCUMENT
+/// The body with the mark behind it, from memory or from its file.
+static void marked(void *instance, sluice_exchange *exchange, char *target, size_t size) {
+  char before[512] = "";
+  sluice_text bytes, path;
+  uint64_t count;
+  if (api_of(instance)->body_get(exchange, SIDE, &bytes) == SLUICE_OK) {
+    snprintf(before, sizeof before, "%.*s", (int)bytes.size, bytes.data);
+  } else if (api_of(instance)->body_file(exchange, SIDE, &path, &count) == SLUICE_OK) {
+    char name[256];
+    snprintf(name, sizeof name, "%.*s", (int)path.size, path.data);
+    FILE *file = fopen(name, "r");
+    if (file) {
+      before[fread(before, 1, sizeof before - 1, file)] = 0;
+      fclose(file);
+    }
+  } else {
+    snprintf(before, sizeof before, "(no body)");
+  }
+  mark(instance, target, size, before);
+}
+#endif
+
+static sluice_verdict work(void *instance, sluice_exchange *exchange) {
+  char text[600];
+#if KIND == WHOLE
+  marked(instance, exchange, text, sizeof text);
+  api_of(instance)->body_set(exchange, SIDE, sluice_text_make(text));
+#elif KIND == DOCUMENT
+  marked(instance, exchange, text, sizeof text);
+  json_t *document = api_of(instance)->json(exchange, SIDE, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
+  json_object_set_new(document, "body", json_pack("{s:s}", "text", text));
+#else
+  mark(instance, text, sizeof text, "made");
+  if (SIDE == SLUICE_RESPONSE || KIND == HIT) {
+    sluice_verdict verdict = api_of(instance)->respond(exchange, 200);
+    api_of(instance)->body_set(exchange, SLUICE_RESPONSE, sluice_text_make(text));
+    return verdict;
+  }
+  api_of(instance)->body_set(exchange, SIDE, sluice_text_make(text));
+#endif
+  return SLUICE_CONTINUE;
+}
+
+static const sluice_interceptor interceptor = {
+    .size = sizeof interceptor,
+#if KIND == WHOLE || KIND == DOCUMENT
+    .wants = SIDE == SLUICE_REQUEST ? SLUICE_WANTS_REQUEST_BODY : SLUICE_WANTS_RESPONSE_BODY,
+#endif
+#if SIDE_IS_REQUEST || KIND == HIT
+    .on_request = work,
+#else
+    .on_response = work,
+#endif
+};
+
+#endif
+
+static const void *extension(const char *id) {
+#if KIND == PIECES || KIND == SUSPENDS
+  return strcmp(id, SLUICE_BODY_ID) == 0 ? &body : NULL;
+#else
+  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
+#endif
+}
+
+static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
+FIXTURE_ENTRY(&plugin)

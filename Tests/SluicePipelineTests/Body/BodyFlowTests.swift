@@ -1,0 +1,149 @@
+import Testing
+
+@testable import SluicePipeline
+
+/// The decisions about one body, from literals, without a loop, a stage or a wire.
+@Suite struct BodyFlowTests {
+  /// Feeds events and writes down what the flow asks for, in a short notation.
+  private static func script(stages: Int, _ events: [BodyFlow.Event]) -> [String] {
+    var flow = BodyFlow(stages: stages)
+    return events.map { short(flow.handle($0)) }
+  }
+
+  private static func short(_ action: BodyFlow.Action) -> String {
+    switch action {
+    case .wait: "wait"
+    case .pull: "pull"
+    case .callChunk(let stage, let piece): "chunk \(stage) \(text(piece))"
+    case .callEnd(let stage): "end \(stage)"
+    case .deliver(let piece): "deliver \(text(piece))"
+    case .finish: "finish"
+    case .fail(let failure, let stage): "fail \(stage) \(failure.code)"
+    }
+  }
+
+  private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+  private static func piece(_ text: String) -> BodyFlow.Event { .piece(Array(text.utf8)) }
+  private static func taken(_ text: String) -> BodyFlow.Event { .answered(.taken, output: Array(text.utf8)) }
+  private static func suspended(_ text: String = "") -> BodyFlow.Event {
+    .answered(.suspended, output: Array(text.utf8))
+  }
+  private static func resumed(_ stage: Int, _ text: String = "") -> BodyFlow.Event {
+    .resumed(stage: stage, output: Array(text.utf8))
+  }
+  private static let pass = BodyFlow.Event.answered(.pass, output: [])
+  private static let delivered = BodyFlow.Event.delivered(pauses: false)
+
+  @Test func `a piece goes through the stages in order before the next one is pulled`() {
+    #expect(
+      Self.script(
+        stages: 2, [Self.piece("a"), Self.taken("A"), Self.pass, Self.delivered, .ended, Self.pass, Self.pass])
+        == ["chunk 0 a", "chunk 1 A", "deliver A", "pull", "end 0", "end 1", "finish"])
+  }
+
+  @Test func `a body without stages goes straight to the receiver`() {
+    #expect(
+      Self.script(stages: 0, [Self.piece("a"), Self.delivered, .ended]) == ["deliver a", "pull", "finish"])
+  }
+
+  @Test func `an empty body ends every stage once`() {
+    #expect(Self.script(stages: 2, [.ended, Self.pass, Self.pass]) == ["end 0", "end 1", "finish"])
+  }
+
+  @Test func `what a stage adds at the end goes through the stages after it before they end`() {
+    #expect(
+      Self.script(stages: 2, [.ended, Self.taken("z"), Self.taken("Z"), Self.delivered, Self.pass])
+        == ["end 0", "chunk 1 z", "deliver Z", "end 1", "finish"])
+  }
+
+  @Test func `a stage that takes a piece and writes nothing lets the source go on`() {
+    #expect(Self.script(stages: 2, [Self.piece("a"), Self.taken("")]) == ["chunk 0 a", "pull"])
+  }
+
+  @Test func `a suspended stage holds up the source, and what it wrote goes on`() {
+    #expect(
+      Self.script(stages: 2, [Self.piece("a"), Self.suspended("A"), Self.pass, Self.delivered, Self.resumed(0)])
+        == ["chunk 0 a", "chunk 1 A", "deliver A", "wait", "pull"])
+  }
+
+  @Test func `two stages suspend on one piece, and each goes on by itself`() {
+    #expect(
+      Self.script(
+        stages: 2,
+        [
+          Self.piece("a"), Self.suspended("A"), Self.suspended(), Self.resumed(0, "B"), Self.resumed(1, "C"),
+          Self.delivered, Self.pass, Self.delivered,
+        ])
+        == ["chunk 0 a", "chunk 1 A", "wait", "wait", "deliver C", "chunk 1 B", "deliver B", "pull"])
+  }
+
+  @Test func `the later of two suspended stages may go on first`() {
+    #expect(
+      Self.script(
+        stages: 2,
+        [
+          Self.piece("a"), Self.suspended("A"), Self.suspended(), Self.resumed(1, "C"), Self.delivered,
+          Self.resumed(0, "B"), Self.pass, Self.delivered,
+        ])
+        == ["chunk 0 a", "chunk 1 A", "wait", "deliver C", "wait", "chunk 1 B", "deliver B", "pull"])
+  }
+
+  @Test func `a stage that suspends at the end holds up the end`() {
+    #expect(
+      Self.script(stages: 2, [.ended, Self.suspended("y"), Self.pass, Self.delivered, Self.resumed(0, "z"), Self.pass])
+        == ["end 0", "chunk 1 y", "deliver y", "wait", "chunk 1 z", "deliver z"])
+    #expect(
+      Self.script(stages: 1, [.ended, Self.suspended(), Self.resumed(0), .ended]) == [
+        "end 0", "wait", "finish", "wait",
+      ])
+  }
+
+  @Test func `a body that ends while a stage is suspended ends after it`() {
+    #expect(
+      Self.script(
+        stages: 1, [Self.piece("a"), Self.suspended(), .ended, Self.resumed(0, "A"), Self.delivered, Self.pass])
+        == ["chunk 0 a", "wait", "wait", "deliver A", "end 0", "finish"])
+  }
+
+  @Test func `a stage that is passed over gives back the piece that it held`() {
+    #expect(
+      Self.script(stages: 1, [Self.piece("a"), Self.suspended(), .skipped(stage: 0), Self.delivered])
+        == ["chunk 0 a", "wait", "deliver a", "pull"])
+  }
+
+  @Test func `a stage that is passed over gives nothing back for which it wrote something`() {
+    #expect(
+      Self.script(stages: 1, [Self.piece("a"), Self.suspended("A"), Self.delivered, .skipped(stage: 0)])
+        == ["chunk 0 a", "deliver A", "wait", "pull"])
+  }
+
+  @Test func `a receiver that pauses holds up everything, the end included`() {
+    #expect(
+      Self.script(
+        stages: 1,
+        [Self.piece("a"), Self.pass, .delivered(pauses: true), .ended, .receiverResumed, Self.pass])
+        == ["chunk 0 a", "deliver a", "wait", "wait", "end 0", "finish"])
+  }
+
+  @Test func `a receiver that goes on does not let a body flow that a stage has suspended`() {
+    #expect(
+      Self.script(
+        stages: 1,
+        [Self.piece("a"), Self.suspended("A"), .delivered(pauses: true), .receiverResumed, Self.resumed(0)])
+        == ["chunk 0 a", "deliver A", "wait", "wait", "pull"])
+  }
+
+  @Test func `a stage that fails ends the flow, and nothing follows`() {
+    let failure = StageFailure(code: "no", message: "")
+    #expect(
+      Self.script(stages: 2, [Self.piece("a"), .answered(.fail(failure), output: []), .ended, Self.piece("b")])
+        == ["chunk 0 a", "fail 0 no", "wait", "wait"])
+  }
+
+  @Test func `a second resumption of a stage changes nothing`() {
+    #expect(
+      Self.script(
+        stages: 1, [Self.piece("a"), Self.suspended(), Self.resumed(0, "A"), Self.resumed(0, "B"), Self.delivered])
+        == ["chunk 0 a", "wait", "deliver A", "pull", "pull"])
+  }
+}

@@ -1,0 +1,13 @@
+import SluicePipeline
+import SluiceTestKit
+
+/// Takes a response body as text.
+final class TextSink: BodySink {
+  let text = Watched("")
+
+  func begin(_ exchange: Exchange) {}
+  func receive(_ piece: [UInt8]) -> BodyProgress {
+    text.update { $0 += String(decoding: piece, as: UTF8.self) }
+    return .proceed
+  }
+}

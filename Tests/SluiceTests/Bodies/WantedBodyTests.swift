@@ -1,0 +1,86 @@
+import Glibc
+import Sluice
+import SluiceMessages
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Whole bodies for some transactions, and streams for all others.
+@Suite struct WantedBodyTests {
+  private struct Setup {
+    let engine: Engine
+    let server: LoopbackServer
+    let log = Watched<[String]>([])
+    private let product: PluginCompiler.Product
+
+    /// - Parameter stages: the lists of the configuration, with a place for the stage called "stage".
+    init(_ behaviour: String, defines: [String] = [], stages: String) async throws {
+      product = try await PluginCompiler.compile(behaviour, defines: defines)
+      chmod(product.path, 0o755)
+      server = try LoopbackServer { _ in .text("answer") }
+      let text = """
+        {"plugins": {"stage": {"library": "\(product.path)"}}, \(stages), "transport": {"loops": 1}}
+        """
+      engine = try Engine(Configuration(text: Array(text.utf8))) { [log] line in log.update { $0.append(line.message) }
+      }
+    }
+
+    func run(_ path: String, body: Body = .empty) async throws -> (result: TransactionResult, streamed: String) {
+      let sink = TextSink()
+      let request = Request(method: "PUT", url: try HTTPURL(server.baseURL + path), body: body)
+      let result = await withCheckedContinuation { continuation in
+        engine.submit(request, sink: sink) { continuation.resume(returning: $0) }
+      }
+      return (result, sink.text.value)
+    }
+
+    func told(_ name: String) -> [String] {
+      log.value.filter { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
+    }
+
+    func end() async {
+      await engine.shutdown()
+      server.stop()
+    }
+  }
+
+  private static func text(_ result: TransactionResult) -> String? {
+    result.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test func `a stage whose match does not hold turns streaming off for nobody`() async throws {
+    let setup = try await Setup(
+      "marks-bodies", defines: ["KIND=WHOLE", "SIDE_IS_REQUEST=0"],
+      stages: #""response": [{"plugin": "stage", "match": {"paths": ["/whole"]}}]"#)
+    #expect(try await setup.run("/other").streamed == "answer")
+    let whole = try await setup.run("/whole")
+    #expect(whole.streamed.isEmpty)
+    #expect(Self.text(whole.result) == "answer|stage")
+    await setup.end()
+  }
+
+  @Test func `a stage asks for the bodies of one transaction, and all others stream`() async throws {
+    let setup = try await Setup("asks-for-bodies", stages: #""request": ["stage"], "response": ["stage"]"#)
+    #expect(try await setup.run("/other", body: .stream(PieceStream.make([[65], [], [66]]))).streamed == "answer")
+    #expect(setup.told("request") == ["(streamed)"])
+    #expect(setup.told("response") == ["(none)"])
+    let asked = try await setup.run("/ask", body: .stream(PieceStream.make([[65], [], [66]])))
+    #expect(asked.result.error == nil)
+    #expect(Self.text(asked.result) == "answer")
+    // Called once more when the body was whole.
+    #expect(setup.told("request") == ["(streamed)", "(streamed)", "AB"])
+    #expect(setup.told("response") == ["(none)", "answer"])
+    #expect(setup.told("ask-request") == ["0", "0"])
+    // Refused in on_response.
+    #expect(setup.told("late-ask") == ["-2", "-2"])
+    #expect(setup.server.requests.map(\.body) == [Array("AB".utf8), Array("AB".utf8)])
+    await setup.end()
+  }
+
+  @Test func `a stage that asks for a body that is there is called once`() async throws {
+    let setup = try await Setup("asks-for-bodies", stages: #""request": ["stage"], "response": ["stage"]"#)
+    #expect(try await setup.run("/ask", body: .text("AB")).result.error == nil)
+    #expect(setup.told("request") == ["AB"])
+    await setup.end()
+  }
+}
