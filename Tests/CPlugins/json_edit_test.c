@@ -143,6 +143,28 @@ static void leaves_non_json(void) {
       SLUICE_CONTINUE);
 }
 
+/// Each operation, because none can be applied to what cannot be parsed.
+static void refuses_unreadable(void) {
+  static const char *const operations[] = {SET("/a", "1"), REMOVE("/a"), RENAME("/a", "b")};
+  static const char *const bodies[] = {
+      "{\"text\": \"{\", \"unreadable\": \"why\"}", "{\"base64\": \"AA==\", \"unreadable\": \"why\"}",
+      "{\"file\": \"f\", \"bytes\": 9, \"unreadable\": \"why\"}", "{\"text\": \"{\", \"unreadable\": 1}"};
+  char config[256];
+  bool is_written;
+  for (size_t i = 0; i < 3; i++) {
+    for (size_t j = 0; j < 4; j++) {
+      snprintf(config, sizeof config, "{\"response\": [%s]}", operations[i]);
+      EXPECT(verdict_on(config, bodies[j], &is_written) == SLUICE_FAIL);
+      EXPECT_TEXT(exchange.error_code, "unreadable_json");
+      EXPECT(strstr(exchange.error_message, j < 3 ? "response body has a JSON media type and cannot be edited: why" : "does not say"));
+      snprintf(config, sizeof config, "{\"onUnreadable\": \"pass\", \"onNonJSON\": \"fail\", \"response\": [%s]}", operations[i]);
+      EXPECT(verdict_on(config, bodies[j], &is_written) == SLUICE_CONTINUE);
+      EXPECT(!is_written);
+    }
+  }
+  EXPECT(verdict_on("{\"request\": [" REMOVE("/a") "]}", bodies[0], &is_written) == SLUICE_CONTINUE);
+}
+
 static void sides_are_apart(void) {
   bool is_written;
   EXPECT(verdict_on("{\"request\": [" SET("/a", "1") "]}", "{\"json\": {}}", &is_written) == SLUICE_CONTINUE);
@@ -165,6 +187,8 @@ static void refuses(void) {
   EXPECT(strstr(refusal_of("{\"request\": [{\"op\": \"remove\", \"path\": \"/a\", \"required\": 1}]}"), "\"required\""));
   EXPECT(strstr(refusal_of("{\"onNonJSON\": \"maybe\"}"), "\"onNonJSON\""));
   EXPECT(strstr(refusal_of("{\"onNonJSON\": null}"), "\"onNonJSON\""));
+  EXPECT(strstr(refusal_of("{\"onUnreadable\": \"skip\"}"), "\"onUnreadable\""));
+  EXPECT(strstr(refusal_of("{\"onUnreadable\": null}"), "\"onUnreadable\""));
 }
 
 static void survives_no_memory(void) {
@@ -195,6 +219,8 @@ static void describes_itself(void) { EXPECT(stub_describes_itself()); }
 int main(void) {
   static const promise promises[] = {
       {"set adds, replaces and appends", sets},
+      {"a body of a JSON media type that cannot be parsed fails unless the configuration says otherwise",
+       refuses_unreadable},
       {"an operation whose place is missing is left out", skips_missing},
       {"create makes what is missing on the way, and overwrites nothing", makes_parents},
       {"remove takes members and items away", removes},

@@ -54,9 +54,52 @@ struct RequestDocumentTests {
     #expect(try made(.text(#"{"name": "a"}"#), .plain, type: type)["body"]?["text"] != nil)
   }
 
-  @Test(arguments: ["{", #"{"a": 18446744073709551616}"#, #"{"a": 1, "a": 2}"#, #"["\u0000"]"#, "1e999"])
-  func `content that would lose something by parsing stays text`(text: String) throws {
-    #expect(try made(.text(text), .parsed)["body"] == ["text": JSONValue(text)])
+  @Test(arguments: [
+    ("{", "line 1, column 1: not JSON: it ends too early"),
+    (#"{"a": 18446744073709551616}"#, "an integer beyond 64 bits, or a number beyond a double"),
+    (#"{"a": 1, "a": 2}"#, "a member that is there twice"), (#"["\u0000"]"#, "U+0000 in a string"),
+    ("1e999", "an integer beyond 64 bits, or a number beyond a double"), (#"{"secret" "hidden"}"#, "not JSON"),
+  ])
+  func `content that cannot be parsed without loss stays text and says why`(text: String, reason: String) throws {
+    let body = try #require(try made(.text(text), .parsed)["body"])
+    #expect(body["text"]?.string == text)
+    #expect(body["unreadable"]?.string?.hasSuffix(reason) == true, "\(body)")
+    #expect(body.count == 2)
+  }
+
+  @Test func `content that cannot be parsed is no part of the message`() throws {
+    for body in [Body.text("{"), .bytes([0xFF])] {
+      let document = try made(body, .parsed)
+      #expect(document["body"]?["unreadable"] != nil)
+      _ = try request(document.serializedText())
+      #expect(try RequestDocument.read(document, rules: .line).body.bytes == body.bytes)
+    }
+  }
+
+  @Test func `a JSON body that lies in a file cannot be read, and another one need not be`() throws {
+    let file = Body.file(FileBody(path: "/f", byteCount: 7))
+    #expect(try made(file, .parsed)["body"]?["unreadable"]?.string?.contains("file") == true)
+    #expect(try made(file, .parsed, type: "text/plain")["body"] == ["file": "/f", "bytes": 7])
+  }
+
+  @Test func `one content type of several that says JSON is enough`() throws {
+    let document = try made(.text("[1]"), .none)
+    document["headers"] = ["content-type": ["text/plain", "application/json"]]
+    BodyDocument.fill(document, from: .text("[1]"), .parsed)
+    #expect(document["body"] == ["json": [1]])
+  }
+
+  @Test func `a body that a stage has put there is readable as soon as it parses`() throws {
+    let document = try made(.text("{"), .parsed)
+    document["body"]?["text"] = "[2]"
+    BodyDocument.fill(document, from: .text("{"), .parsed)
+    #expect(document["body"] == ["json": [2]])
+    document["body"] = ["base64": "WzNd"]
+    BodyDocument.fill(document, from: .text("{"), .parsed)
+    #expect(document["body"] == ["json": [3]])
+    document["body"] = ["base64": "/w=="]
+    BodyDocument.fill(document, from: .text("{"), .parsed)
+    #expect(document["body"]?["unreadable"] != nil)
   }
 
   @Test(arguments: ["text/plain", "application/jsonp", "text/json+x", ""])

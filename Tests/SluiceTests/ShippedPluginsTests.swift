@@ -51,6 +51,44 @@ import Testing
     await engine.shutdown()
   }
 
+  private static let unreadable = [
+    #"{"password":"s3cret","id":18446744073709551615}"#, #"{"password":"s3cret","text":"\u0000"}"#,
+    #"{"password":"s3cret","password":"s3cret"}"#, #"{"password":"s3cret","number":1e400}"#, #"{"password":"s3cret""#,
+    "\u{FEFF}" + #"{"password":"s3cret"}"#,
+  ]
+
+  /// What a client gets of a response body that json-edit is to remove a password from.
+  private static func removal(of body: String, policy: String = "") async throws -> TransactionResult {
+    let server = try LoopbackServer { _ in
+      ServerResponse(headers: [HeaderLine("content-type", "application/json")], body: .bytes(Array(body.utf8)))
+    }
+    defer { server.stop() }
+    let engine = try Self.engine(
+      """
+      {"plugins": {"edit": {"library": "\(Self.library("json-edit"))", "config": {\(policy)
+        "response": [{"op": "remove", "path": "/password"}]}}}, "response": ["edit"]}
+      """)
+    let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/")))
+    await engine.shutdown()
+    return result
+  }
+
+  @Test(arguments: unreadable)
+  func `json-edit lets no JSON body through that it could not look into`(body: String) async throws {
+    let result = try await Self.removal(of: body)
+    #expect(result.error?.code == "unreadable_json")
+    #expect(result.error?.stage == "edit")
+    #expect(result.error?.message.contains("s3cret") == false, "\(String(describing: result.error))")
+  }
+
+  @Test func `json-edit lets such a body through unchanged where the configuration says so`() async throws {
+    for body in Self.unreadable {
+      let result = try await Self.removal(of: body, policy: #""onUnreadable": "pass", "#)
+      #expect(result.error == nil)
+      #expect(result.response?.body.bytes == Array(body.utf8))
+    }
+  }
+
   @Test func `D7: traffic-metrics in C counts transactions by method, status and outcome`() async throws {
     let server = try LoopbackServer { ServerResponse(status: $0.path == "/missing" ? 404 : 200) }
     defer { server.stop() }

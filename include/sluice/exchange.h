@@ -27,7 +27,8 @@ enum {
   SLUICE_JSON_READ = 1,
   /// The document becomes the truth: what is changed in place during this call goes to the wire.
   SLUICE_JSON_WRITE = 2,
-  /// The body member is there too, parsed to `json` where the media type is JSON.
+  /// The body member is there too, parsed to `json` where the media type is JSON. Where it is JSON and cannot be parsed,
+  /// the body is text, base64 or a file, and its member `unreadable` says why.
   SLUICE_JSON_BODY = 4
 };
 
@@ -39,6 +40,10 @@ enum {
 
 /// The functions of an exchange, each on the thread of the call that the exchange was passed to: a loop, or for a
 /// BLOCKING stage its pool thread. All fail with SLUICE_STALE for an exchange that is over.
+///
+/// A text that one of them hands out is borrowed until the call of the stage returns, and stays as it was until then: a
+/// header, URL or body that is replaced meanwhile is kept. A text that lies in a live document goes when the stage itself
+/// changes that member with jansson.
 ///
 ///                 request headers   method, URL, request body   response
 ///   on_request    write             write                       after `respond`
@@ -58,8 +63,7 @@ typedef struct sluice_exchange_api {
   /// Fills `context` as far as `context->size` reaches. [loop]
   sluice_status (*context)(sluice_exchange *exchange, sluice_context *context);
 
-  /// The first value of a header; SLUICE_ABSENT when there is none. Names are compared without case. The value is
-  /// borrowed until the call returns or that side's headers change. [loop]
+  /// The first value of a header; SLUICE_ABSENT when there is none. Names are compared without case. [loop]
   sluice_status (*header_get)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text *value);
   /// Replaces all fields of the name by one, unmarked. SLUICE_INVALID for a bad name or value, SLUICE_REFUSED for
   /// hop-by-hop fields. [loop]
@@ -69,17 +73,17 @@ typedef struct sluice_exchange_api {
   /// Removes every field of the name; SLUICE_ABSENT when there was none. [loop]
   sluice_status (*header_remove)(sluice_exchange *exchange, sluice_side side, sluice_text name);
   /// The field at a position in wire order, repeated names counted line by line; SLUICE_ABSENT past the end. Either of
-  /// `name` and `value` may be NULL. Borrowed like `header_get`. [loop]
+  /// `name` and `value` may be NULL. [loop]
   sluice_status (*header_at)(
       sluice_exchange *exchange, sluice_side side, size_t index, sluice_text *name, sluice_text *value);
   /// Marks all fields that the name has now, so set first and mark then; SLUICE_ABSENT when there is none. [loop]
   sluice_status (*header_mark)(sluice_exchange *exchange, sluice_side side, sluice_text name, uint32_t marks);
 
-  /// Borrowed until the call returns or it is set. [loop]
+  /// The method of the request. [loop]
   sluice_status (*method_get)(sluice_exchange *exchange, sluice_text *method);
   /// SLUICE_INVALID when it is no token; only in on_request. [loop]
   sluice_status (*method_set)(sluice_exchange *exchange, sluice_text method);
-  /// The absolute URL; from on_issue on that of the hop. Borrowed until the call returns or it is set. [loop]
+  /// The absolute URL; from on_issue on that of the hop. [loop]
   sluice_status (*url_get)(sluice_exchange *exchange, sluice_text *url);
   /// SLUICE_INVALID unless it is an absolute http or https URL; only in on_request. [loop]
   sluice_status (*url_set)(sluice_exchange *exchange, sluice_text url);
@@ -101,9 +105,11 @@ typedef struct sluice_exchange_api {
   sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_text bytes);
 
   /// The live document of a message (docs/schema); NULL when there is no such message, in on_issue, for WRITE where
-  /// that side is read only, for flags without READ and WRITE, or out of memory. Borrowed until the call returns; don't
-  /// free it, and take no reference beyond the call. What is no longer a valid document then fails the transaction,
-  /// naming the stage. [loop]
+  /// that side is read only, for flags without READ and WRITE, where an earlier stage left what is no document, or out of
+  /// memory. Borrowed until the call returns; don't free it, and take no reference beyond the call. Values inside of it are
+  /// jansson's: changing or removing a member releases it, whether the stage does so or a function above. What is no longer
+  /// a valid document then fails the transaction, naming the stage; so does one that nests more than 2048 levels or holds a
+  /// number that is not finite. [loop]
   json_t *(*json)(sluice_exchange *exchange, sluice_side side, uint32_t flags);
 
   /// Keeps a pointer for this instance and transaction over all attempts. `release` is called once, on the

@@ -14,8 +14,10 @@ typedef struct json_edit {
   const sluice_host *host;
   edit_list request;
   edit_list response;
-  /// A body that is no JSON fails the transaction.
+  /// A body of another media type fails the transaction.
   bool needs_json;
+  /// A body of a JSON media type that cannot be parsed goes through unchanged.
+  bool passes_unreadable;
 } json_edit;
 
 #define OPERATIONS                                                                               \
@@ -28,7 +30,8 @@ typedef struct json_edit {
 static const char schema[] =
     "{\"$schema\": \"http://json-schema.org/draft-07/schema#\", \"type\": \"object\", \"additionalProperties\": false,"
     " \"properties\": {\"request\": " OPERATIONS ", \"response\": " OPERATIONS ","
-    " \"onNonJSON\": {\"enum\": [\"pass\", \"fail\"]}}}";
+    " \"onNonJSON\": {\"enum\": [\"pass\", \"fail\"]},"
+    " \"onUnreadable\": {\"enum\": [\"pass\", \"fail\"]}}}";
 
 static sluice_status no_memory(sluice_error *error) {
   sluice_error_set(error, "out of memory");
@@ -51,14 +54,23 @@ static sluice_status read_side(edit_list *list, const json_t *config, const char
   return SLUICE_OK;
 }
 
-static sluice_status read_policy(json_edit *editor, const json_t *config, sluice_error *error) {
-  const json_t *policy = json_object_get(config, "onNonJSON");
-  const char *name = policy ? json_string_value(policy) : "pass";
+/// Reads `pass` or `fail`; what is missing leaves `passes` as it is.
+static sluice_status read_policy(bool *passes, const json_t *config, const char *key, sluice_error *error) {
+  const json_t *policy = json_object_get(config, key);
+  const char *name = json_string_value(policy);
+  if (!policy) return SLUICE_OK;
   if (!name || (strcmp(name, "pass") != 0 && strcmp(name, "fail") != 0)) {
-    return sluice_error_set(error, "\"onNonJSON\": expected \"pass\" or \"fail\"");
+    return sluice_error_set(error, "\"%s\": expected \"pass\" or \"fail\"", key);
   }
-  editor->needs_json = strcmp(name, "fail") == 0;
+  *passes = strcmp(name, "pass") == 0;
   return SLUICE_OK;
+}
+
+static sluice_status read_policies(json_edit *editor, const json_t *config, sluice_error *error) {
+  bool passes_other = true;
+  sluice_status status = read_policy(&passes_other, config, "onNonJSON", error);
+  editor->needs_json = !passes_other;
+  return status == SLUICE_OK ? read_policy(&editor->passes_unreadable, config, "onUnreadable", error) : status;
 }
 
 static void release_list(edit_list *list) {
@@ -77,7 +89,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   json_edit *editor = calloc(1, sizeof *editor);
   if (!editor) return no_memory(error);
   editor->host = host;
-  sluice_status status = read_policy(editor, config, error);
+  sluice_status status = read_policies(editor, config, error);
   if (status == SLUICE_OK) status = read_side(&editor->request, config, "request", error);
   if (status == SLUICE_OK) status = read_side(&editor->response, config, "response", error);
   if (status != SLUICE_OK) {
@@ -109,9 +121,28 @@ static sluice_verdict apply_edits(
   return SLUICE_CONTINUE;
 }
 
-static sluice_verdict pass_non_json(const json_edit *editor, sluice_exchange *exchange) {
+/// What cannot be looked into cannot be edited: what was to be removed may well be in it.
+static sluice_verdict pass_unreadable(
+    const json_edit *editor, sluice_exchange *exchange, sluice_side side, const char *reason) {
+  char message[384];
+  if (editor->passes_unreadable) return SLUICE_CONTINUE;
+  snprintf(
+      message, sizeof message,
+      "json-edit: the %s body has a JSON media type and cannot be edited: %.160s; \"onUnreadable\": \"pass\" would let such"
+      " bodies through unchanged",
+      side == SLUICE_REQUEST ? "request" : "response", reason);
+  return sluice_fail(editor->host, exchange, "unreadable_json", message);
+}
+
+static sluice_verdict pass_other(
+    const json_edit *editor, sluice_exchange *exchange, sluice_side side, const json_t *body) {
+  const json_t *unreadable = json_object_get(body, "unreadable");
+  if (unreadable) {
+    const char *reason = json_string_value(unreadable);
+    return pass_unreadable(editor, exchange, side, reason ? reason : "the host does not say why");
+  }
   if (!editor->needs_json) return SLUICE_CONTINUE;
-  return sluice_fail(editor->host, exchange, "not_json", "json-edit: the body is not JSON, or too large to be parsed");
+  return sluice_fail(editor->host, exchange, "not_json", "json-edit: the body does not have a JSON media type");
 }
 
 static sluice_verdict rewrite(
@@ -123,7 +154,7 @@ static sluice_verdict rewrite(
   if (!view) return sluice_fail(editor->host, exchange, "json_edit", "json-edit: the host gave no document");
   json_t *body = json_object_get(view, "body");
   if (!body) return SLUICE_CONTINUE;
-  if (!json_object_get(body, "json")) return pass_non_json(editor, exchange);
+  if (!json_object_get(body, "json")) return pass_other(editor, exchange, side, body);
   json_t *document = api->json(exchange, side, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
   body = json_object_get(document, "body");
   if (!body) return sluice_fail(editor->host, exchange, "json_edit", "json-edit: the document cannot be changed here");

@@ -9,6 +9,9 @@ public import SluiceMessages
 ///     {"json": …}                   the parsed content of a JSON media type, where that was asked for
 ///     {"file": "…", "bytes": n}     a body that lies in a file
 ///
+/// Where the content of a JSON media type was asked for and cannot be had, `"unreadable": "why"` stands beside `text`,
+/// `base64` or `file`. It says something about the body and is no part of it: read back, it is ignored.
+///
 /// A streamed body has no form: its member is absent, and absent it stays itself.
 public enum BodyDocument {
   /// What becomes of the body when a document is made.
@@ -23,8 +26,9 @@ public enum BodyDocument {
 
   /// Puts the body into a document that has none so far, or parses the text that is there.
   ///
-  /// Content that does not parse, holds a key twice, U+0000 or an integer beyond 64 bits stays text, so that nothing is
-  /// lost. A body that a stage has put there is left as it is, save that text may become `json`.
+  /// Content that does not parse, holds a key twice, U+0000 or a number out of range stays text, so that nothing is lost,
+  /// and is marked `unreadable`. A body that a stage has put there is left as it is, save that text or base64 may become
+  /// `json`.
   public static func fill(_ document: JSONValue, from body: Body, _ filling: Filling) {
     guard filling != .none else { return }
     let wantsJSON = filling == .parsed && hasJSONMediaType(document)
@@ -39,16 +43,23 @@ public enum BodyDocument {
     switch body {
     case .empty, .stream: nil
     case .bytes(let bytes): bytes.isEmpty ? nil : make(bytes, parsing: parsing)
-    case .file(let file): ["file": JSONValue(file.path), "bytes": JSONValue(Int64(file.byteCount))]
+    case .file(let file): make(file, parsing: parsing)
     }
   }
+
+  private static func make(_ file: FileBody, parsing: Bool) -> JSONValue {
+    let form: JSONValue = ["file": JSONValue(file.path), "bytes": JSONValue(Int64(file.byteCount))]
+    if parsing { form["unreadable"] = inFile }
+    return form
+  }
+
+  private static var inFile: JSONValue { "it is too large for memory, and lies in a file" }
 
   private static func make(_ bytes: [UInt8], parsing: Bool) -> JSONValue {
     let form = JSONValue.object()
     bytes.withUnsafeBufferPointer { bytes in
-      if parsing, let parsed = try? JSONValue(parsing: UnsafeRawBufferPointer(bytes), options: .rejectDuplicates) {
-        form["json"] = parsed
-      } else if !hasNUL(bytes), let text = DocumentText.string(bytes) {
+      if parsing, parse(UnsafeRawBufferPointer(bytes), into: form) { return }
+      if !hasNUL(bytes), let text = DocumentText.string(bytes) {
         form["text"] = JSONValue(adopting: text)
       } else {
         form["base64"] = JSONValue(String(decoding: Base64.encode(UnsafeRawBufferPointer(bytes)), as: UTF8.self))
@@ -57,13 +68,45 @@ public enum BodyDocument {
     return form
   }
 
+  /// Parses what is there in another form.
   private static func parse(_ form: JSONValue) {
-    let parsed = form["text"]?.withStringBytes {
-      try? JSONValue(parsing: UnsafeRawBufferPointer($0), options: .rejectDuplicates)
+    if let text = form["text"] {
+      let isParsed = text.withStringBytes { parse(UnsafeRawBufferPointer($0), into: form) }
+      if isParsed == true { form["text"] = nil }
+    } else if let base64 = form["base64"] {
+      let bytes = base64.withStringBytes { Base64.decode(UnsafeRawBufferPointer($0)) } ?? nil
+      let isParsed = bytes?.withUnsafeBytes { parse($0, into: form) }
+      if isParsed == true { form["base64"] = nil }
+    } else if form["file"] != nil {
+      form["unreadable"] = inFile
     }
-    guard let parsed = parsed ?? nil else { return }
-    form["text"] = nil
-    form["json"] = parsed
+  }
+
+  /// Puts the content into the form, or why it cannot be had.
+  private static func parse(_ bytes: UnsafeRawBufferPointer, into form: JSONValue) -> Bool {
+    do {
+      form["json"] = try JSONValue(parsing: bytes, options: .rejectDuplicates)
+      form["unreadable"] = nil
+      return true
+    } catch {
+      form["unreadable"] = JSONValue(reason(error))
+      return false
+    }
+  }
+
+  /// In words that quote nothing: a body may hold secrets, and the reason goes to a log.
+  private static func reason(_ error: JSONError) -> String {
+    let what =
+      switch error.code {
+      case .numberOutOfRange: "an integer beyond 64 bits, or a number beyond a double"
+      case .duplicateKey: "a member that is there twice"
+      case .nul: "U+0000 in a string"
+      case .invalidUTF8: "not UTF-8"
+      case .tooDeep: "nested deeper than \(JSONValue.depthLimit) levels"
+      case .truncated: "not JSON: it ends too early"
+      default: "not JSON"
+      }
+    return "line \(error.line ?? 1), column \(error.column ?? 1): \(what)"
   }
 
   private static func hasNUL(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -73,8 +116,10 @@ public enum BodyDocument {
 
   /// Whether the document's content type is `application/json` or ends in `+json` (RFC 6839 §3.1).
   private static func hasJSONMediaType(_ document: JSONValue) -> Bool {
-    guard let type = DocumentHeaders(document)["content-type"] else { return false }
-    return isJSONMediaType(type)
+    let headers = DocumentHeaders(document)
+    // One line that says JSON is enough: whoever receives the message may go by that one.
+    let lines = (0...).lazy.map { headers.value(named: "content-type", line: $0) }.prefix { $0 != nil }
+    return lines.contains { $0.map(isJSONMediaType) ?? false }
   }
 
   /// Whether a content type, with or without parameters, says JSON.
@@ -89,7 +134,7 @@ extension BodyDocument {
 
   /// The body that a document spells out.
   static func read(_ part: DocumentPart, original: Body) throws(MessageError) -> Body {
-    try part.allowKeys(forms + ["bytes"])
+    try part.allowKeys(forms + ["bytes", "unreadable"])
     let present = forms.filter { part.json[$0] != nil }
     guard present.count == 1, let form = present.first else {
       throw part.failure(

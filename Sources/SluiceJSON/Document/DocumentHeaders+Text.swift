@@ -15,6 +15,11 @@ extension DocumentHeaders {
     }
   }
 
+  /// The value of the field's line with that number, counted from 0; otherwise as ``subscript(_:)``.
+  func value(named name: String, line: Int) -> String? {
+    Self.withBytes(name) { value(named: $0, at: line) }.map { String(decoding: $0.bytes, as: UTF8.self) }
+  }
+
   /// Adds one more line to a field.
   public func add(_ name: String, _ value: String) {
     Self.withBytes(name) { name in Self.withBytes(value) { add(name, $0) } }

@@ -75,9 +75,18 @@ public struct DocumentHeaders {
 
   /// Replaces every line of the field by one. The caller has checked name and value (``HeaderFields/check(name:value:)``).
   public func set(_ name: UnsafeBufferPointer<UInt8>, to value: UnsafeBufferPointer<UInt8>) {
+    _ = replace(name, with: value)
+  }
+
+  /// As ``set(_:to:)``; returns what was there, for whoever lent texts of it to somebody.
+  public func replace(_ name: UnsafeBufferPointer<UInt8>, with value: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     let fields = fieldsMadeWhenAbsent()
     let made = Self.made(value)
-    Self.withLowercased(name) { _ = json_object_setn_new_nocheck(fields, $0, $1, made) }
+    return Self.withLowercased(name) { key, count in
+      let replaced = json_object_getn(fields, key, count).map { JSONValue(retaining: $0) }
+      _ = json_object_setn_new_nocheck(fields, key, count, made)
+      return replaced
+    }
   }
 
   /// Adds one more line to the field.
@@ -87,9 +96,17 @@ public struct DocumentHeaders {
 
   /// Removes every line of the field; false where there was none.
   @discardableResult
-  public func remove(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let fields else { return false }
-    return Self.withLowercased(name) { json_object_deln(fields, $0, $1) == 0 }
+  public func remove(_ name: UnsafeBufferPointer<UInt8>) -> Bool { take(name) != nil }
+
+  /// Removes every line of the field and returns them, for whoever lent texts of them to somebody; nil where there was none.
+  public func take(_ name: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+    guard let fields else { return nil }
+    return Self.withLowercased(name) { key, count in
+      guard let present = json_object_getn(fields, key, count) else { return nil }
+      let taken = JSONValue(retaining: present)
+      json_object_deln(fields, key, count)
+      return taken
+    }
   }
 
   private var fields: UnsafeMutablePointer<json_t>? {
@@ -99,7 +116,7 @@ public struct DocumentHeaders {
 
   private func fieldsMadeWhenAbsent() -> UnsafeMutablePointer<json_t>? {
     if let fields { return fields }
-    json_object_setn_new_nocheck(document.json, section.utf8CChars, section.utf8CodeUnitCount, json_object())
+    document["\(section)"] = .object()
     return fields
   }
 }

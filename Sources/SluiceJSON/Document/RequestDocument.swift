@@ -51,17 +51,30 @@ public enum RequestDocument {
   ) throws(MessageError) {
     let part = try DocumentPart(document, rules: .live)
     var changed = request
-    guard let url = try part.string("url") else { throw part.failure("missing key \"url\"") }
-    if url != changed.url.string { changed.url = try HTTPURL(url) }
-    guard let method = try part.string("method") else { throw part.failure("missing key \"method\"") }
-    changed.method = method
+    (changed.method, changed.url) = try target(part, from: request)
     changed.headers = try headers(part, "headers")
     changed.headers.takeMarks(from: request.headers, added: added)
     changed.body = try body(part, replacing: request.body, wasFilled: bodyWasFilled)
+    request = changed
+  }
+
+  /// Method and URL of a document that was made of a request, without reading anything else of it.
+  public static func target(
+    of document: JSONValue, from original: Request
+  ) throws(MessageError) -> (method: String, url: HTTPURL) {
+    try target(DocumentPart(document, rules: .live), from: original)
+  }
+
+  private static func target(
+    _ part: DocumentPart, from original: Request
+  ) throws(MessageError) -> (method: String, url: HTTPURL) {
+    guard let text = try part.string("url") else { throw part.failure("missing key \"url\"") }
+    let url = text == original.url.string ? original.url : try HTTPURL(text)
+    guard let method = try part.string("method") else { throw part.failure("missing key \"method\"") }
     guard FieldSyntax.isToken(method.utf8.span) else {
       throw MessageError(.invalidMethod, "method", "not a token, such as GET or POST")
     }
-    request = changed
+    return (method, url)
   }
 
   static func headers(_ part: DocumentPart, _ key: String) throws(MessageError) -> HeaderFields {

@@ -19,6 +19,10 @@ public struct JSONError: Error, Hashable, Sendable {
     public static let numberOutOfRange = Code(rawValue: "number_out_of_range")
     /// Arrays and objects nested deeper than 2048 levels.
     public static let tooDeep = Code(rawValue: "too_deep")
+    /// More repetitions than ``JSONValue/repetitionLimit``.
+    public static let tooLarge = Code(rawValue: "too_large")
+    /// A number that is no number or infinite.
+    public static let notFinite = Code(rawValue: "not_finite")
     public static let outOfMemory = Code(rawValue: "out_of_memory")
     /// A value that contains itself.
     public static let circular = Code(rawValue: "circular")

@@ -21,8 +21,11 @@ public struct JSONWritingOptions: OptionSet, Sendable {
 extension JSONValue {
   /// The value as JSON text in UTF-8.
   ///
-  /// Fails for a value that contains itself or holds a string that is not UTF-8; only C code can build either.
+  /// Fails for a value that contains itself, is nested deeper than ``depthLimit`` levels, repeats more than
+  /// ``repetitionLimit`` values, or holds a number that is not finite or a string that is not UTF-8; no text makes one like
+  /// that.
   public func serialized(_ options: JSONWritingOptions = []) throws(JSONError) -> [UInt8] {
+    try checkNesting()
     let flags = options.janssonFlags
     var needed = 512
     // jansson answers how much the text would take: a second round happens for long texts only.
@@ -35,7 +38,7 @@ extension JSONValue {
       if needed == 0 { break }
       if needed <= capacity { return text }
     }
-    throw JSONError(.circular, "a JSON value that contains itself or a text that is not UTF-8 cannot be written")
+    throw JSONError(.invalidUTF8, "a text that is not UTF-8 cannot be written")
   }
 
   /// The value as JSON text.
@@ -47,6 +50,6 @@ extension JSONValue {
 extension JSONValue: CustomStringConvertible {
   /// Compact JSON, or a note in angle brackets where the value cannot be written.
   public var description: String {
-    (try? serializedText()) ?? "<not JSON: contains itself or a text that is not UTF-8>"
+    do { return try serializedText() } catch { return "<not JSON: \(error.message)>" }
   }
 }

@@ -20,20 +20,30 @@ extension JSONValue {
   /// Sets a member; false where this is not an object, or where it would come to contain itself directly.
   @discardableResult
   public func set(_ value: JSONValue, forKey key: String) -> Bool {
+    // Kept beyond the call: jansson would release what is nested in it by recursion.
+    let replaced = container(forKey: key)
+    defer { withExtendedLifetime(replaced) {} }
     // The call takes over the reference even when it fails.
-    withKey(key) { json_object_setn_new_nocheck(json, $0, $1, value.retainedUnsafeJSON()) == 0 }
+    return withKey(key) { json_object_setn_new_nocheck(json, $0, $1, value.retainedUnsafeJSON()) == 0 }
   }
 
   /// Removes a member; false where there was none.
   @discardableResult
   public func removeMember(_ key: String) -> Bool {
-    withKey(key) { json_object_deln(json, $0, $1) == 0 }
+    let removed = container(forKey: key)
+    defer { withExtendedLifetime(removed) {} }
+    return withKey(key) { json_object_deln(json, $0, $1) == 0 }
   }
 
   /// The members of an object in the order in which they were added; empty for everything else.
   ///
   /// The object must not get or lose members while this is walked.
   public var members: Members { Members(of: self) }
+
+  private func container(forKey key: String) -> JSONValue? {
+    let member = withKey(key) { json_object_getn(json, $0, $1) }
+    return member.flatMap { $0.isContainer ? JSONValue(retaining: $0) : nil }
+  }
 
   private func withKey<Result>(_ key: String, _ body: (UnsafePointer<CChar>, Int) -> Result) -> Result {
     key.withCString { body($0, key.utf8.count) }

@@ -25,7 +25,7 @@ public final class JSONValue: @unchecked Sendable {
   }
 
   deinit {
-    json_decref(json)
+    JSONRelease.release(json)
   }
 
   /// Lends the pointer for the length of the call; a callee that keeps it takes a reference with `json_incref`.
@@ -116,18 +116,20 @@ extension JSONValue {
 
   /// A copy that shares nothing with this value.
   ///
-  /// Throws ``JSONError/Code/circular`` for a value that contains itself, which only C code can build.
+  /// Throws for a value that contains itself (``JSONError/Code/circular``), is nested deeper than ``depthLimit`` levels, or
+  /// repeats more than ``repetitionLimit`` values; no text makes one like that.
   public func deepCopy() throws(JSONError) -> JSONValue {
-    guard let copy = json_deep_copy(json) else {
-      throw JSONError(.circular, "a JSON value that contains itself cannot be copied")
-    }
-    return JSONValue(adopting: copy)
+    try checkNesting()
+    return JSONValue(made: json_deep_copy(json))
   }
 }
 
 extension JSONValue: Equatable {
-  /// Structural equality: objects without regard to order, and 1 differs from 1.0 as their spelling did.
+  /// Structural equality: objects without regard to order, and 1 differs from 1.0 as their spelling did. A value that
+  /// cannot be written as JSON equals itself alone.
   public static func == (left: JSONValue, right: JSONValue) -> Bool {
-    json_equal(left.json, right.json) != 0
+    if left.json == right.json { return true }
+    guard (try? left.checkNesting()) != nil else { return false }
+    return json_equal(left.json, right.json) != 0
   }
 }

@@ -13,11 +13,15 @@ public struct StageMatch: Sendable, Hashable {
     self.paths = paths
   }
 
-  public func matches(_ request: Request) -> Bool {
-    if !methods.isEmpty, !methods.contains(request.method) { return false }
-    if !hosts.isEmpty, !hosts.contains(where: { $0.matches(request.url.origin) }) { return false }
+  public func matches(_ request: Request) -> Bool { matches(method: request.method, request.url) }
+
+  func matches(_ target: RequestTarget) -> Bool { matches(method: target.method, target.url) }
+
+  private func matches(method: String, _ url: HTTPURL) -> Bool {
+    if !methods.isEmpty, !methods.contains(method) { return false }
+    if !hosts.isEmpty, !hosts.contains(where: { $0.matches(url.origin) }) { return false }
     if !paths.isEmpty {
-      let path = request.url.path
+      let path = url.path
       return paths.contains { $0.matches(path) }
     }
     return true

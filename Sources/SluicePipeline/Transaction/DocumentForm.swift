@@ -6,6 +6,21 @@ public protocol MessageDocument: AnyObject {
   func request(from original: Request) throws(MessageError) -> Request
   /// Turns the document back into a response.
   func response(from original: Response) throws(MessageError) -> Response
+  /// Method and URL of the document, read without turning back anything else.
+  func target(from original: Request) throws(MessageError) -> RequestTarget
+  /// Why the document could not be turned back or read; nil as long as nobody has found out.
+  var failure: MessageError? { get }
+}
+
+/// What a ``StageMatch`` is held against.
+public struct RequestTarget: Sendable, Hashable {
+  public var method: String
+  public var url: HTTPURL
+
+  public init(method: String, url: HTTPURL) {
+    self.method = method
+    self.url = url
+  }
 }
 
 /// A document beside the native form of a message, and which of the two is the truth.
@@ -24,7 +39,8 @@ public struct DocumentForm {
 }
 
 extension Exchange {
-  /// Brings the native request up to date and lets its document go. A document that was only read stays.
+  /// Brings the native request up to date and lets its document go. A document that was only read stays; so does one that
+  /// is invalid, because the transaction must not go on with the request as it was before.
   public func settleRequest() throws(TransactionError) {
     if requestDocument != nil { try settleRequestDocument() }
   }
@@ -33,8 +49,8 @@ extension Exchange {
   @inline(never)
   private func settleRequestDocument() throws(TransactionError) {
     guard let form = requestDocument, form.isTruth else { return }
-    requestDocument = nil
     do { nativeRequest = try form.document.request(from: nativeRequest) } catch { throw Self.blame(form, error) }
+    requestDocument = nil
   }
 
   public func settleResponse() throws(TransactionError) {
@@ -44,8 +60,8 @@ extension Exchange {
   @inline(never)
   private func settleResponseDocument() throws(TransactionError) {
     guard let form = responseDocument, form.isTruth, let response = nativeResponse else { return }
-    responseDocument = nil
     do { nativeResponse = try form.document.response(from: response) } catch { throw Self.blame(form, error) }
+    responseDocument = nil
     if case .empty? = nativeResponse?.body {} else { hasOwnResponseBody = true }
   }
 
@@ -54,6 +70,24 @@ extension Exchange {
   func dropResponseView() {
     guard responseDocument != nil, responseDocument?.isTruth == false else { return }
     responseDocument = nil
+  }
+
+  /// Whether a match holds for the request as it is now, in whichever form; converts nothing.
+  func isMatched(by match: StageMatch) throws(TransactionError) -> Bool {
+    guard let form = requestDocument, form.isTruth else { return match.matches(nativeRequest) }
+    do { return match.matches(try form.document.target(from: nativeRequest)) } catch { throw Self.blame(form, error) }
+  }
+
+  /// That a document turned out invalid while a stage was called, whatever the stage made of it.
+  var documentFailure: TransactionError? {
+    guard requestDocument != nil || responseDocument != nil else { return nil }
+    return Self.failure(of: requestDocument) ?? Self.failure(of: responseDocument)
+  }
+
+  @inline(never)
+  private static func failure(of form: DocumentForm?) -> TransactionError? {
+    guard let form, form.isTruth, let failure = form.document.failure else { return nil }
+    return blame(form, failure)
   }
 
   private static func blame(_ form: DocumentForm, _ error: MessageError) -> TransactionError {

@@ -30,8 +30,10 @@ extension Transaction {
       // Safe because the pipeline, which the transaction keeps, keeps its stages; else each call would retain and release
       // the stage and its interceptor.
       let binding = unsafe Unmanaged.passUnretained(bindings[index])
-      guard unsafe binding._withUnsafeGuaranteedRef({ $0.capabilities.contains(capability) && matches($0) }) else {
-        continue
+      switch unsafe binding._withUnsafeGuaranteedRef({ $0.capabilities.contains(capability) ? matching($0) : .no }) {
+      case .yes: break
+      case .no: continue
+      case .unknown(let failure): return .abort(failure)
       }
       if mayWait, mustWaitForBody(bindings[index], at: index, kind) {
         clock = started
@@ -59,11 +61,24 @@ extension Transaction {
     return .answered(.proceed, stage: "")
   }
 
-  /// A stage for some requests only is held against the request as it is now.
+  /// A stage for some requests only is held against the request as it is now. Where that cannot be told, the stage is called:
+  /// the transaction fails before anything is sent.
   func matches(_ binding: StageBinding) -> Bool {
-    guard let match = binding.match else { return true }
-    try? exchange.settleRequest()
-    return match.matches(exchange.nativeRequest)
+    if case .no = matching(binding) { return false }
+    return true
+  }
+
+  private enum Matching {
+    case yes
+    case no
+    /// A document is the truth, and its method or URL cannot be read.
+    case unknown(TransactionError)
+  }
+
+  @inline(__always)
+  private func matching(_ binding: StageBinding) -> Matching {
+    guard let match = binding.match else { return .yes }
+    do { return try exchange.isMatched(by: match) ? .yes : .no } catch { return .unknown(error) }
   }
 
   /// Checks what a stage answered against what it did.
@@ -96,11 +111,17 @@ extension Transaction {
     if case .crossingStage = machine.phase, case .retry = verdict {
       return answer(.fault(Self.retriedWhileCrossing), binding)
     }
+    // Another stage's doing, and so not to be skipped.
+    if let failure = exchange.documentFailure { return .abort(failure) }
     if case .gatherBody = verdict {
       guard case .requestStage(let index) = machine.phase else {
         return answer(.fault(Self.gatheredElsewhere), binding)
       }
       return isRequestBodyWhole(for: index) ? .answered(.proceed, stage: binding.name) : .bodyWanted
+    }
+    if verdict == .respond {
+      // The request goes nowhere now, and would not be looked at again.
+      do { try exchange.settleRequest() } catch { return .abort(error) }
     }
     if case .fault(let failure) = verdict {
       if let currentPlace { countFault(failure, binding, at: currentPlace) }

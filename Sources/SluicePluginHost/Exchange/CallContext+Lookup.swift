@@ -70,6 +70,9 @@ extension CalledExchange {
     call.pointee.kept?.append(object)
   }
 
+  /// Keeps bytes that were lent where they are: an array that is held twice is copied before it changes.
+  func keep(_ bytes: [UInt8]) { keep(KeptBytes(bytes)) }
+
   /// Lends bytes until the call returns.
   func lend(_ bytes: consuming [UInt8]) -> UnsafeBufferPointer<UInt8> {
     let lent = LentBytes(bytes)
@@ -78,6 +81,11 @@ extension CalledExchange {
   }
 
   func lend(_ text: String) -> sluice_text { sluice_text(lend(Array(text.utf8))) }
+}
+
+private final class KeptBytes {
+  let bytes: [UInt8]
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
 /// Bytes at an address that stays the same as long as this lives.

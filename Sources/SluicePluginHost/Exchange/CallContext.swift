@@ -41,6 +41,8 @@ struct CallContext {
   var output: UnsafeMutablePointer<[UInt8]>?
   /// What was lent to the plugin until the call returns; nil before anything was.
   var kept: [AnyObject]?
+  /// The sides whose list of fields the plugin was lent texts of, a bit each.
+  var lentFields: UInt8 = 0
 
   init(_ instance: PluginInstance, _ exchange: Exchange?, _ phase: CallPhase, scope: Scope = .call) {
     name = Self.makeName(of: instance.seat.index)

@@ -27,10 +27,18 @@ enum ExchangeAnswers {
         called, called.refuse(.invalidArgument, "respond: \(status)"), "it responded with the status \(status)")
     }
     called.dropResponseView()
+    keepResponse(of: called)
     called.exchange.nativeResponse = Response(status: Int(status))
     called.exchange.hasOwnResponseBody = true
     called.call.pointee.hasResponded = true
     return VerdictNumber.respond
+  }
+
+  /// The plugin may read what it was lent of it until the call returns.
+  private static func keepResponse(of called: CalledExchange) {
+    guard let response = called.exchange.nativeResponse else { return }
+    called.keepLentFields(1)
+    called.keep(response.body)
   }
 
   static func fail(_ handle: OpaquePointer?, _ code: sluice_text, _ message: sluice_text) -> sluice_verdict {

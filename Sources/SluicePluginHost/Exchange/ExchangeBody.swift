@@ -92,8 +92,9 @@ extension ExchangeBody {
       return .file(FileBody(path: path, byteCount: Int(member["bytes"]?.integer ?? 0)))
     }
     guard let bytes = bytes(of: member) else { return nil }
-    // Lent by the caller: kept, because the document holds them in another form.
-    return .bytes(called.keepArray(bytes))
+    // Made here, because the document holds them in another form.
+    called.keep(bytes)
+    return .bytes(bytes)
   }
 
   private static func bytes(of member: JSONValue) -> [UInt8]? {
@@ -108,8 +109,10 @@ extension ExchangeBody {
       DocumentHeaders(document.json).follow(body)
     } else {
       called.dropRequestView()
+      called.keepLentFields(0)
       called.exchange.nativeRequest.headers.follow(body)
     }
+    called.keep(called.exchange.nativeRequest.body)
     called.exchange.nativeRequest.body = body
   }
 
@@ -119,8 +122,10 @@ extension ExchangeBody {
       DocumentHeaders(document.json).follow(body)
     } else {
       called.dropResponseView()
+      called.keepLentFields(1)
       called.exchange.nativeResponse?.headers.follow(body)
     }
+    if let response = called.exchange.nativeResponse { called.keep(response.body) }
     called.exchange.nativeResponse?.body = body
     called.exchange.hasOwnResponseBody = true
   }
@@ -138,16 +143,15 @@ extension CalledExchange {
     phase == .requestPiece && side == 0 || phase == .responsePiece && side == 1
   }
 
-  /// The array, whose buffer stays until the call returns.
-  fileprivate func keepArray(_ bytes: [UInt8]) -> [UInt8] {
-    keep(KeptArray(bytes))
-    return bytes
+  /// The body that another one takes the place of: the plugin may read its bytes, or the file that goes with it, until the
+  /// call returns.
+  func keep(_ body: Body) {
+    switch body {
+    case .bytes(let bytes): keep(bytes)
+    case .file(let file): keep(file)
+    case .empty, .stream: break
+    }
   }
-}
-
-private final class KeptArray {
-  let bytes: [UInt8]
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
 extension HeaderFields {

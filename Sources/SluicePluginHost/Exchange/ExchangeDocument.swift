@@ -36,7 +36,9 @@ enum ExchangeDocument {
   private static func request(_ called: CalledExchange, _ flags: UInt32) -> LiveDocument? {
     let exchange = called.exchange
     let present = exchange.requestDocument?.document as? LiveDocument
-    if present == nil { try? exchange.settleRequest() }
+    // What fails here stays, and fails the transaction.
+    if present == nil { guard (try? exchange.settleRequest()) != nil else { return nil } }
+    guard present?.isLendable(to: called.call.pointee.name) ?? true else { return nil }
     let document = present ?? LiveDocument(RequestDocument.make(exchange.nativeRequest, body: .none))
     fill(document, exchange.nativeRequest.body, flags)
     keep(document, in: &exchange.requestDocument, called, flags)
@@ -46,7 +48,8 @@ enum ExchangeDocument {
   private static func response(_ called: CalledExchange, _ flags: UInt32) -> LiveDocument? {
     let exchange = called.exchange
     let present = exchange.responseDocument?.document as? LiveDocument
-    if present == nil { try? exchange.settleResponse() }
+    if present == nil { guard (try? exchange.settleResponse()) != nil else { return nil } }
+    guard present?.isLendable(to: called.call.pointee.name) ?? true else { return nil }
     guard let response = exchange.nativeResponse else { return nil }
     let document = present ?? LiveDocument(ResponseDocument.make(response, body: .none))
     fill(document, response.body, flags)
@@ -70,6 +73,6 @@ enum ExchangeDocument {
     guard flags & write != 0 else { return }
     form?.isTruth = true
     form?.lastWriter = stage
-    document.writer = called.call.pointee.instance.seat
+    document.wasLent(to: called.call.pointee.instance.seat, in: called.call.pointee.name)
   }
 }

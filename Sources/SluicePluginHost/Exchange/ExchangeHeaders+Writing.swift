@@ -14,7 +14,8 @@ extension ExchangeHeaders {
         called.exchange.nativeRequest.headers.set(name.span, to: value.span, marks: .addedByStage)
       case .issue: called.exchange.issueHeaders?.set(name.span, to: value.span)
       case .response: called.exchange.nativeResponse?.headers.set(name.span, to: value.span)
-      case .document(let document): DocumentHeaders(document.json).set(name, to: value)
+      case .document(let document):
+        if let replaced = DocumentHeaders(document.json).replace(name, with: value) { called.keep(replaced) }
       case .none, .invalid: return refuseSide(called, side, "header_set")
       }
       return Status.ok
@@ -45,7 +46,10 @@ extension ExchangeHeaders {
       case .request: isGone = called.exchange.nativeRequest.headers.removeAll(named: name)
       case .issue: isGone = called.exchange.issueHeaders?.removeAll(named: name) ?? false
       case .response: isGone = called.exchange.nativeResponse?.headers.removeAll(named: name) ?? false
-      case .document(let document): isGone = DocumentHeaders(document.json).remove(name)
+      case .document(let document):
+        let taken = DocumentHeaders(document.json).take(name)
+        if let taken { called.keep(taken) }
+        isGone = taken != nil
       case .none, .invalid: return refuseSide(called, side, "header_remove")
       }
       return isGone ? Status.ok : Status.absent
@@ -80,6 +84,7 @@ extension ExchangeHeaders {
     let isAllowed = side == 0 ? called.phase.writesRequestHeaders : called.writesResponse
     guard isAllowed else { return side < 2 ? .none : .invalid }
     let source = Source(called, side)
+    called.keepLentFields(side)
     switch source {
     case .request: called.dropRequestView()
     case .response: called.dropResponseView()

@@ -6,7 +6,8 @@ import SluicePipeline
 /// The header functions of an exchange.
 ///
 /// The native form is reached through an inout access to the exchange's own property, so that reading a header copies
-/// and retains nothing.
+/// and retains nothing. Where such a text was lent, the first function that changes the fields keeps the list that it lies
+/// in (``CalledExchange/keepLentFields(_:)``).
 enum ExchangeHeaders {
   typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -26,6 +27,7 @@ enum ExchangeHeaders {
       case .invalid: return called.refuse(.invalidArgument, "header_get: side \(side)")
       }
       guard let found else { return Status.absent }
+      called.noteLentFields(side)
       value.pointee = found
       return Status.ok
     }
@@ -48,6 +50,7 @@ enum ExchangeHeaders {
     case .invalid: return called.refuse(.invalidArgument, "header_at: side \(side)")
     }
     guard let found else { return Status.absent }
+    called.noteLentFields(side)
     name?.pointee = found.name
     value?.pointee = found.value
     return Status.ok
@@ -57,6 +60,30 @@ enum ExchangeHeaders {
     switch value {
     case .lent(let bytes): sluice_text(bytes)
     case .decoded(let bytes): sluice_text(called.lend(bytes))
+    }
+  }
+}
+
+extension CalledExchange {
+  @inline(__always)
+  fileprivate func noteLentFields(_ side: sluice_side) {
+    call.pointee.lentFields |= 1 << UInt8(truncatingIfNeeded: side)
+  }
+
+  /// Before the native fields of a side change: the plugin may read what it was lent of them until the call returns.
+  @inline(__always)
+  func keepLentFields(_ side: sluice_side) {
+    if call.pointee.lentFields & 1 << UInt8(truncatingIfNeeded: side) != 0 { keepFields(side) }
+  }
+
+  @inline(never)
+  private func keepFields(_ side: sluice_side) {
+    call.pointee.lentFields &= ~(1 << UInt8(truncatingIfNeeded: side))
+    if side == 1 {
+      if let response = exchange.nativeResponse { keep(response.headers.buffer) }
+    } else {
+      keep(exchange.nativeRequest.headers.buffer)
+      if let hop = exchange.issueHeaders { keep(hop.buffer) }
     }
   }
 }

@@ -67,7 +67,7 @@ enum ExchangeLine {
     guard called.writesResponse else { return called.refuse(.refusedWrite, "status_set") }
     guard (200...999).contains(status) else { return called.refuse(.invalidArgument, "status_set: \(status)") }
     if let document = called.responseTruth {
-      document.json["status"] = JSONValue(Int64(status))
+      replace("status", of: document, by: JSONValue(Int64(status)), called)
     } else {
       called.dropResponseView()
       called.exchange.nativeResponse?.status = Int(status)

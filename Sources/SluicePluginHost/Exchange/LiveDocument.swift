@@ -10,13 +10,39 @@ final class LiveDocument: MessageDocument {
   /// Names that were marked as secret, which a document cannot say.
   private var sensitiveNames: [[UInt8]] = []
   /// Who wrote last, to be counted when the document turns out invalid.
-  var writer: HostSeat?
+  private var writer: HostSeat?
+  /// The name of the call that may change the document, until somebody has looked at what it left there.
+  private var writingCall: UInt?
+  private(set) var failure: MessageError?
 
   init(_ json: JSONValue) { self.json = json }
 
   func markSensitive(_ name: UnsafeBufferPointer<UInt8>) { sensitiveNames.append(Array(name)) }
 
+  /// Notes who may change the document from now on.
+  func wasLent(to seat: HostSeat, in call: UInt) {
+    writer = seat
+    writingCall = call
+  }
+
+  /// Whether a call can have the document. What an earlier call left there is measured first: a plugin that copies or writes
+  /// a value nested too deep would overflow its stack.
+  func isLendable(to call: UInt) -> Bool {
+    if failure != nil { return false }
+    guard let writingCall, writingCall != call else { return true }
+    self.writingCall = nil
+    do {
+      // The content of a body is two levels into its document.
+      try json.checkNesting(depth: JSONValue.depthLimit + 2)
+      return true
+    } catch {
+      _ = reported(MessageError(.invalidDocument, "document", error.message))
+      return false
+    }
+  }
+
   func request(from original: Request) throws(MessageError) -> Request {
+    if let failure { throw failure }
     var request = original
     do throws(MessageError) {
       try RequestDocument.update(&request, from: json, bodyWasFilled: isBodyFilled)
@@ -27,12 +53,21 @@ final class LiveDocument: MessageDocument {
   }
 
   func response(from original: Response) throws(MessageError) -> Response {
+    if let failure { throw failure }
     var response = original
     do throws(MessageError) {
       try ResponseDocument.update(&response, from: json, bodyWasFilled: isBodyFilled, added: [])
     } catch { throw reported(error) }
     applyMarks(to: &response.headers)
     return response
+  }
+
+  func target(from original: Request) throws(MessageError) -> RequestTarget {
+    if let failure { throw failure }
+    do throws(MessageError) {
+      let (method, url) = try RequestDocument.target(of: json, from: original)
+      return RequestTarget(method: method, url: url)
+    } catch { throw reported(error) }
   }
 
   /// A document is no way around the rule for hop-by-hop fields; what was there before may stay.
@@ -50,6 +85,7 @@ final class LiveDocument: MessageDocument {
   }
 
   private func reported(_ error: MessageError) -> MessageError {
+    failure = error
     writer?.report(.invalidDocument, error.description)
     return error
   }

@@ -6,8 +6,11 @@ enum ConfigurationCheck {
   static func check(
     _ configuration: JSONValue, for generation: PluginGeneration, name: String
   ) throws(PluginError) {
-    guard let text = generation.configurationSchema else { return }
     let subject = PluginError.Subject.plugin(name: name, path: generation.path)
+    do { try configuration.checkNesting() } catch {
+      throw PluginError(.configuration, subject, "config: \(error.message)")
+    }
+    guard let text = generation.configurationSchema else { return }
     let schema: JSONSchema
     do {
       schema = try JSONSchema(JSONValue(parsing: text))

@@ -18,6 +18,12 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #ifdef INVALID
   json_object_set_new(document, "url", json_integer(1));
 #endif
+#ifdef INVALID_METHOD
+  json_object_set_new(document, "method", json_string("P ATCH"));
+#endif
+#ifdef INVALID_HEADER
+  json_object_set_new(json_object_get(document, "headers"), "x-document", json_integer(1));
+#endif
   return SLUICE_CONTINUE;
 }
 

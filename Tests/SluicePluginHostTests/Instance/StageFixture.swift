@@ -19,6 +19,8 @@ final class StageFixture {
   let log: Watched<[PluginLogEntry]>
   var stageDeadline: Duration?
   var onFault = FaultPolicy.fail
+  /// Stages behind the fixture, in both lists.
+  var nextStages: [StageBinding] = []
 
   init(
     _ behaviour: String, defines: [String] = [], configuration: JSONValue = [:], isActive: Bool = true,
@@ -49,7 +51,7 @@ final class StageFixture {
     let binding = StageBinding(name: "stage", interceptor: instance, deadline: stageDeadline, onFault: onFault)
     let capabilities = instance.capabilities
     return Pipeline(
-      requestStages: [binding], issueStages: [binding], responseStages: [binding],
+      requestStages: [binding] + nextStages, issueStages: [binding], responseStages: [binding] + nextStages,
       tracers: capabilities.contains(.trace) ? [TracerBinding(name: "stage", tracer: instance)] : [])
   }
 

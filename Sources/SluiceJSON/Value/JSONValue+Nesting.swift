@@ -1,0 +1,114 @@
+import CJansson
+
+extension JSONValue {
+  /// How deep arrays and objects may nest: as deep as jansson's parser takes a text. Its other functions recurse without a
+  /// limit (at this depth writing takes 630 KB of stack), so a value that C code has built is measured first.
+  public static let depthLimit = 2048
+
+  /// How often an array or object may come up in a value where it was before. A value can hold the same one twice, and that
+  /// another one twice: a few of them make a text without end.
+  public static let repetitionLimit = 1 << 18
+
+  /// Throws where the value cannot be written as JSON, or not without harm: it is nested deeper than `depth` levels, contains
+  /// itself, repeats more than ``repetitionLimit`` values, or holds a number that is not finite. Does not recurse itself.
+  package func checkNesting(depth: Int = JSONValue.depthLimit) throws(JSONError) {
+    try withUnsafeJSON { json throws(JSONError) in
+      var walk = JSONWalk(json)
+      while let child = walk.next() {
+        if child.pointee.type == JSON_REAL, !json_real_value(child).isFinite {
+          throw JSONError(.notFinite, "a number that is not finite cannot be written as JSON")
+        }
+        if walk.depth > depth { throw walk.isCircular ? .circular : .tooDeep }
+        if walk.repetitions > JSONValue.repetitionLimit { throw .tooRepetitive }
+      }
+    }
+  }
+}
+
+extension JSONError {
+  static var circular: JSONError {
+    JSONError(.circular, "a JSON value that contains itself cannot be copied or written")
+  }
+
+  static var tooDeep: JSONError { JSONError(.tooDeep, "nested deeper than \(JSONValue.depthLimit) levels") }
+
+  static var tooRepetitive: JSONError {
+    JSONError(
+      .tooLarge, "the same arrays and objects come up more than \(JSONValue.repetitionLimit) times in it")
+  }
+}
+
+/// Goes over everything in a value, from the outside in, without recursion.
+struct JSONWalk {
+  private struct Level {
+    let container: UnsafeMutablePointer<json_t>
+    var index = 0
+    var position: UnsafeMutableRawPointer?
+
+    init(_ container: UnsafeMutablePointer<json_t>) {
+      self.container = container
+      position = json_object_iter(container)
+    }
+
+    mutating func next() -> UnsafeMutablePointer<json_t>? {
+      if container.pointee.type == JSON_ARRAY {
+        defer { index += 1 }
+        return json_array_get(container, index)
+      }
+      guard let position else { return nil }
+      self.position = json_object_iter_next(container, position)
+      return json_object_iter_value(position)
+    }
+  }
+
+  private var first: UnsafeMutablePointer<json_t>?
+  private var levels: [Level] = []
+  private let entersShared: Bool
+  /// Whether somebody else holds one of the containers so far, the value itself aside.
+  private(set) var isShared = false
+  /// How often a container came up again so far.
+  private(set) var repetitions = 0
+  private var seen: Set<UnsafeMutablePointer<json_t>> = []
+
+  /// - Parameter entersShared: whether to go into containers that somebody else holds too.
+  init(_ json: UnsafeMutablePointer<json_t>, entersShared: Bool = true) {
+    first = json
+    self.entersShared = entersShared
+  }
+
+  /// How many containers are open, the one that was returned last included.
+  var depth: Int { levels.count }
+
+  /// Whether one of the open containers is open twice.
+  var isCircular: Bool { Set(levels.map(\.container)).count < levels.count }
+
+  /// The next value; the first one is the value itself.
+  mutating func next() -> UnsafeMutablePointer<json_t>? {
+    if let first {
+      self.first = nil
+      if first.isContainer { levels.append(Level(first)) }
+      return first
+    }
+    while let innermost = levels.indices.last {
+      if let child = levels[innermost].next() { return enter(child) }
+      levels.removeLast()
+    }
+    return nil
+  }
+
+  private mutating func enter(_ json: UnsafeMutablePointer<json_t>) -> UnsafeMutablePointer<json_t> {
+    guard json.isContainer else { return json }
+    if sluice_json_references(json) > 1 {
+      isShared = true
+      guard entersShared else { return json }
+      // Held more than once, and so the only ones that can come up again.
+      if !seen.insert(json).inserted { repetitions += 1 }
+    }
+    levels.append(Level(json))
+    return json
+  }
+}
+
+extension UnsafeMutablePointer<json_t> {
+  var isContainer: Bool { pointee.type == JSON_OBJECT || pointee.type == JSON_ARRAY }
+}

@@ -1,0 +1,103 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+import Testing
+
+@testable import SluicePluginHost
+
+/// JSON from a plugin that is nested deeper than recursion can follow. Each runs in a process of its own, which has to
+/// survive it.
+struct DeepDocumentTests {
+  private static func run(_ defines: String...) async throws -> (StageFixture, TransactionResult) {
+    let stage = try await StageFixture("nests-deeply", defines: defines) { _ in
+      .response(Response(status: 200, headers: ["content-type": "application/json"], body: .text("{}")))
+    }
+    return (stage, try stage.run(StageFixture.request("POST", ["x-deep": "1"], body: .text("{}"))))
+  }
+
+  /// Whether the transaction fails with the stage as the one to blame, and with these words.
+  private static func fails(_ defines: String..., saying words: String) async throws -> Bool {
+    let stage = try await StageFixture("nests-deeply", defines: defines)
+    let result = try stage.run(StageFixture.request("POST", body: .text("{}")))
+    return result.error?.stage == "stage" && result.error?.message.contains(words) == true
+      && stage.transport.issued.isEmpty
+  }
+
+  @Test func `a body nested 200,000 deep fails the transaction and names the stage`() async {
+    await #expect(processExitsWith: .success) {
+      try #require(try await Self.fails("IN_BODY", saying: "nested deeper than 2048 levels"))
+    }
+  }
+
+  @Test func `a value that contains itself fails the transaction`() async {
+    await #expect(processExitsWith: .success) {
+      try #require(try await Self.fails("IN_BODY", "CIRCULAR", saying: "contains itself"))
+    }
+  }
+
+  @Test func `a value whose text would be endless fails the transaction`() async {
+    await #expect(processExitsWith: .success) {
+      try #require(try await Self.fails("IN_BODY", "SPREAD", saying: "come up more than"))
+    }
+  }
+
+  @Test func `a nested value that the host replaces is released`() async {
+    await #expect(processExitsWith: .success) {
+      for define in ["IN_HEADER", "IN_HEADERS", "IN_LINE", "IN_UNKNOWN"] {
+        let (stage, result) = try await Self.run(define)
+        try #require(result.error == nil, "\(define): \(String(describing: result.error))")
+        try #require(stage.told("set") == stage.told("set").map { _ in "0" })
+      }
+      let (_, result) = try await Self.run("IN_BODY", "REPLACED")
+      try #require(result.error == nil)
+    }
+  }
+
+  @Test func `a nested response fails the transaction`() async {
+    await #expect(processExitsWith: .success) {
+      let (_, result) = try await Self.run("IN_RESPONSE")
+      try #require(result.error?.stage == "stage")
+    }
+  }
+
+  @Test func `a nested call-out is refused`() async {
+    await #expect(processExitsWith: .success) {
+      let (stage, result) = try await Self.run("IN_CALL_OUT")
+      try #require(result.error == nil)
+      try #require(stage.told("start") == ["-1"])
+    }
+  }
+
+  @Test func `a nested document is not lent to the next stage`() async {
+    await #expect(processExitsWith: .success) {
+      let stage = try await StageFixture("nests-deeply", defines: ["IN_UNKNOWN"])
+      let next = try await StageFixture("edits-documents")
+      stage.nextStages = [StageBinding(name: "next", interceptor: next.instance)]
+      let result = try stage.run(StageFixture.request("POST", body: .text("{}")))
+      try #require(next.told("view") == ["0"])
+      try #require(result.error?.stage == "stage")
+      try #require(result.error?.message.contains("nested deeper than 2048 levels") == true)
+    }
+  }
+
+  @Test func `a nested configuration is refused before the plugin sees it`() async {
+    await #expect(processExitsWith: .success) {
+      var configuration: JSONValue = [:]
+      for _ in 0..<100_000 { configuration = [configuration] }
+      let nested = configuration
+      let error = try #require(
+        await #expect(throws: PluginError.self) { try await StageFixture("minimal", configuration: nested) })
+      try #require(error.code == .configuration)
+    }
+  }
+
+  @Test func `a state nested 50,000 deep is refused`() async {
+    await #expect(processExitsWith: .success) {
+      let stage = try await StageFixture("nests-deeply", defines: ["DEPTH=50000"])
+      let error = try #require(
+        await #expect(throws: PluginError.self) { _ = try await stage.instance.saveState(within: .seconds(60)) })
+      try #require(error.code == .stateRefused)
+      try #require(error.reason.contains("nested deeper than 2048 levels"))
+    }
+  }
+}
