@@ -19,9 +19,7 @@ struct SymbolTable {
   /// Looks the places up; nil where the file is not there, or no ELF file. One pass over the table, which may be long.
   init?(path: String, offsets: [UInt64]) {
     let read = ELFFile.withFile(at: path) { file in
-      let segments = file.segments().filter { $0.p_type == PT_LOAD }.map {
-        (file: $0.p_offset..<($0.p_offset &+ max($0.p_filesz, 1)), address: $0.p_vaddr)
-      }
+      let segments = file.segments().filter { $0.p_type == PT_LOAD }.compactMap(Self.place)
       let places = offsets.compactMap { Self.address(of: $0, in: segments) }
       return (segments, Self.search(file, Set(places)))
     }
@@ -34,6 +32,12 @@ struct SymbolTable {
 
   /// The name of the function, in words.
   func function(at address: UInt64) -> String? { found[address].map { Self.demangle($0.name) } }
+
+  /// nil where a segment ends behind all numbers: the file may be a damaged one.
+  private static func place(_ segment: GElf_Phdr) -> (file: Range<UInt64>, address: UInt64)? {
+    let (end, isTooLarge) = segment.p_offset.addingReportingOverflow(max(segment.p_filesz, 1))
+    return isTooLarge ? nil : (segment.p_offset..<end, segment.p_vaddr)
+  }
 
   private static func address(of offset: UInt64, in segments: [(file: Range<UInt64>, address: UInt64)]) -> UInt64? {
     segments.first { $0.file.contains(offset) }.map { $0.address &+ (offset - $0.file.lowerBound) }

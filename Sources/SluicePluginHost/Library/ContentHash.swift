@@ -23,6 +23,10 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
 
   public var description: String { hex }
 
+  static func unavailable(_ subject: PluginError.Subject) -> PluginError {
+    PluginError(.unreadable, subject, "libcrypto offers no SHA-256", advice: "check the policy of OpenSSL")
+  }
+
   static func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
     let digits = Array("0123456789abcdef".utf8)
     let characters = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }

@@ -9,6 +9,8 @@ struct DynamicLinks {
   var searchPaths: [String] = []
   /// A position-independent program has a library's type, and this flag.
   var isProgram = false
+  /// Its code is changed while it is loaded.
+  var hasTextRelocations = false
 
   init(_ file: borrowing ELFFile, _ sections: [ELFSection]) {
     guard let section = sections.first(where: { $0.header.sh_type == SHT_DYNAMIC }) else { return }
@@ -16,19 +18,22 @@ struct DynamicLinks {
     for entry in file.dynamicEntries(of: section) {
       let value = entry.d_un.d_val
       switch entry.d_tag {
-      case Int64(DT_NEEDED): if let name = file.string(in: strings, at: Int(value)) { needed.append(name) }
-      case Int64(DT_SONAME): soname = file.string(in: strings, at: Int(value))
+      case Int64(DT_NEEDED): if let name = file.string(in: strings, at: value) { needed.append(name) }
+      case Int64(DT_SONAME): soname = file.string(in: strings, at: value)
       case Int64(DT_RPATH), Int64(DT_RUNPATH):
-        let paths = file.string(in: strings, at: Int(value)) ?? ""
+        let paths = file.string(in: strings, at: value) ?? ""
         searchPaths += paths.split(separator: ":").map(String.init)
       case Int64(DT_FLAGS_1): isProgram = value & UInt64(DF_1_PIE) != 0
+      case Int64(DT_TEXTREL): hasTextRelocations = true
+      case Int64(DT_FLAGS): hasTextRelocations = hasTextRelocations || value & UInt64(DF_TEXTREL) != 0
       default: break
       }
     }
   }
 
   /// The needed libraries that lie in the library's own folder, or below, where it has them looked for.
-  func privateLibraries(of folder: String) -> [(name: String, path: String)] {
+  func privateLibraries(of folder: String?) -> [(name: String, path: String)] {
+    guard let folder else { return [] }
     let expanded = searchPaths.map { $0.replacing("${ORIGIN}", with: folder).replacing("$ORIGIN", with: folder) }
     let own = expanded.filter { $0 == folder || $0.hasPrefix(folder + "/") }
     return needed.compactMap { name in
@@ -39,7 +44,7 @@ struct DynamicLinks {
   }
 
   /// Which of them has an entry point, that a search by name would take for the plugin's.
-  func entryProvider(of folder: String) -> String? {
+  func entryProvider(of folder: String?) -> String? {
     privateLibraries(of: folder).first { library in
       guard let image = try? LibraryImage(reading: library.path),
         let entry = try? ELFFile.withFile(

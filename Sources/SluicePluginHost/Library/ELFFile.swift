@@ -69,7 +69,7 @@ struct ELFFile: ~Copyable {
     while let section = current {
       var header = GElf_Shdr()
       if gelf_getshdr(section, &header) != nil {
-        let name = string(in: names, at: Int(header.sh_name)) ?? ""
+        let name = string(in: names, at: UInt64(header.sh_name)) ?? ""
         sections.append(ELFSection(name: name, header: header, handle: section))
       }
       current = elf_nextscn(elf, section)
@@ -77,8 +77,10 @@ struct ELFFile: ~Copyable {
     return sections
   }
 
-  func string(in table: Int, at offset: Int) -> String? {
-    elf_strptr(elf, table, offset).map { String(cString: $0) }
+  /// nil where the table has no such place, which may be any number: it comes from the file.
+  func string(in table: Int, at offset: UInt64) -> String? {
+    guard let offset = Int(exactly: offset) else { return nil }
+    return elf_strptr(elf, table, offset).map { String(cString: $0) }
   }
 
   func content(of section: ELFSection) -> [UInt8] {

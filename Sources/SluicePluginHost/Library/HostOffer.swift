@@ -5,10 +5,20 @@ public struct HostOffer: Sendable, Hashable {
   /// The ABI revisions that the host speaks.
   public var abi: ClosedRange<UInt32>
   public var features: HostFeatures
+  /// What a library may do although it weakens the process.
+  public var allowed: Set<LibraryHazard>
 
-  public init(abi: ClosedRange<UInt32> = Self.abi, features: HostFeatures = .offered) {
+  public init(
+    abi: ClosedRange<UInt32> = Self.abi, features: HostFeatures = .offered, allowed: Set<LibraryHazard> = []
+  ) {
     self.abi = abi
     self.features = features
+    self.allowed = allowed
+  }
+
+  /// The same offer to a library that the configuration allows something.
+  package func allowing(_ allowed: Set<LibraryHazard>) -> HostOffer {
+    HostOffer(abi: abi, features: features, allowed: self.allowed.union(allowed))
   }
 
   public static let abi = UInt32(1)...UInt32(SLUICE_ABI_VERSION)

@@ -8,17 +8,27 @@ extension LibraryFacts {
     try self.init(bytes: image.bytes, hash: image.hash, path: image.path, folder: image.folder)
   }
 
-  init(bytes: [UInt8], hash: ContentHash, path: String, folder: String) throws(PluginError) {
+  /// Reads the bytes of a library, and nothing else: libraries that lie beside it are not looked at.
+  /// - Parameter path: what messages call it.
+  public init(bytes: [UInt8], path: String) throws(PluginError) {
+    guard let hash = ContentHash(of: bytes) else { throw ContentHash.unavailable(.plugin(name: nil, path: path)) }
+    try self.init(bytes: bytes, hash: hash, path: path, folder: nil)
+  }
+
+  init(bytes: [UInt8], hash: ContentHash, path: String, folder: String?) throws(PluginError) {
     let subject = PluginError.Subject.plugin(name: nil, path: path)
     try ELFFile.requireHeader(bytes, subject)
     self = try ELFFile.withFile(bytes, subject) { (file: borrowing ELFFile) throws(PluginError) in
       try file.requireComplete(subject)
-      return try LibraryFacts(file, hash, subject, folder)
+      try file.requireLoadable(subject)
+      let facts = try LibraryFacts(file, hash, subject, folder)
+      try file.requireBuildID(facts.buildID, in: bytes, subject)
+      return facts
     }
   }
 
   private init(
-    _ file: borrowing ELFFile, _ hash: ContentHash, _ subject: PluginError.Subject, _ folder: String
+    _ file: borrowing ELFFile, _ hash: ContentHash, _ subject: PluginError.Subject, _ folder: String?
   ) throws(PluginError) {
     let sections = file.sections()
     let survey = SymbolSurvey(file, sections)
@@ -42,6 +52,7 @@ extension LibraryFacts {
     usesJansson = survey.usesJansson
     ownJanssonSymbol = survey.ownJanssonSymbol
     hasOwnSwiftRuntime = survey.hasOwnSwiftRuntime
+    hazards = file.hazards(links)
     self.hash = hash
     sizeBytes = file.sizeBytes
   }

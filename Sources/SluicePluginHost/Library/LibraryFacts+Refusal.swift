@@ -3,6 +3,7 @@ extension LibraryFacts {
   public func refusal(by host: HostOffer = HostOffer(), at path: String) -> PluginError? {
     let subject = PluginError.Subject.plugin(name: nil, path: path)
     return entryRefusal(subject) ?? noteRefusal(subject, host) ?? janssonRefusal(subject)
+      ?? hazardRefusal(subject, host)
   }
 
   private func entryRefusal(_ subject: PluginError.Subject) -> PluginError? {
@@ -58,6 +59,13 @@ extension LibraryFacts {
     guard usesJansson, !needed.contains(Self.jansson) else { return nil }
     return PluginError(
       .ownJansson, subject, "uses jansson without naming \(Self.jansson)", advice: "link it with -ljansson")
+  }
+
+  private func hazardRefusal(_ subject: PluginError.Subject, _ host: HostOffer) -> PluginError? {
+    guard let hazard = hazards.subtracting(host.allowed).min() else { return nil }
+    return PluginError(
+      .unsafeMemory, subject, hazard.reason,
+      advice: "\(hazard.cure); or add \"allow\": [\"\(hazard.rawValue)\"] to the plugin in the configuration")
   }
 
   private static let jansson = "libjansson.so.4"

@@ -45,6 +45,8 @@ public struct LibraryFacts: Sendable, Hashable {
   public var ownJanssonSymbol: String?
   /// Swift's runtime was linked into it statically.
   public var hasOwnSwiftRuntime: Bool
+  /// What it does to the memory protection of the process.
+  public var hazards: Set<LibraryHazard> = []
   public var hash: ContentHash
   public var sizeBytes: Int
 }
@@ -64,6 +66,6 @@ extension LibraryFacts {
         "\(uniqueSymbols.count) unique symbols (\(first) …) keep the variables of the first generation after a swap; "
           + "compile with -fno-gnu-unique")
     }
-    return warnings
+    return warnings + hazards.sorted().map(\.warning)
   }
 }

@@ -33,9 +33,7 @@ package struct LibraryImage: Sendable {
       throw PluginError(
         .changedWhileRead, subject, "changed while it was read", advice: "try again when its build has ended")
     }
-    guard let hash = ContentHash(of: bytes) else {
-      throw PluginError(.unreadable, subject, "libcrypto offers no SHA-256", advice: "check the policy of OpenSSL")
-    }
+    guard let hash = ContentHash(of: bytes) else { throw ContentHash.unavailable(subject) }
     self.path = name ?? path
     self.bytes = bytes
     self.hash = hash

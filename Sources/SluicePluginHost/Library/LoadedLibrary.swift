@@ -94,18 +94,25 @@ package final class LoadedLibrary: Sendable {
     _ address: UnsafeMutableRawPointer, _ stored: StoredPlugin, _ facts: LibraryFacts, _ subject: PluginError.Subject
   ) throws(PluginError) {
     errno = 0
-    let isMapped = stored.withDescriptor { MappedFile.isMapped($0, at: address) ?? true }
+    let isMapped = stored.withDescriptor { MappedFile.isMapped($0, at: address) }
     guard isMapped != nil || errno != EMFILE else {
       throw PluginError(
         .loadFailed, subject, "left no descriptor to look at it with",
         advice: "open files in activate, and close them; or raise the limit (ulimit -n)")
     }
-    let isSameFile = isMapped ?? false
-    let buildID = MappedObject.containing(address)?.buildID
-    guard isSameFile, facts.buildID == nil || facts.buildID == buildID else {
+    let found = MappedObject.containing(address)?.buildID
+    let hasBuildID = facts.buildID == nil || facts.buildID == found
+    // Where the kernel does not say what is mapped, the build id alone tells.
+    guard isMapped == .some(true) || (isMapped == .some(nil) && hasBuildID) else {
       throw PluginError(
         .oldMapping, subject, "the loader returned an old mapping instead of the new copy",
         advice: "restart the program to use the new build")
+    }
+    guard hasBuildID else {
+      throw PluginError(
+        .damaged, subject,
+        "is damaged: its build id is \(facts.buildID ?? "none") in the file, and \(found ?? "none") when it is loaded",
+        advice: "build it again")
     }
   }
 

@@ -73,6 +73,10 @@ extension PluginError.Code {
   public static let abiMismatch = Self(rawValue: "abi_mismatch")
   public static let missingFeature = Self(rawValue: "missing_feature")
   public static let ownJansson = Self(rawValue: "own_jansson")
+  /// Its parts contradict each other, so that no linker made it as it is.
+  public static let damaged = Self(rawValue: "damaged")
+  /// It wants memory that is writable and executable.
+  public static let unsafeMemory = Self(rawValue: "unsafe_memory")
 
   public static let store = Self(rawValue: "store")
   public static let loadFailed = Self(rawValue: "load_failed")
@@ -97,6 +101,10 @@ extension PluginError.Code {
   public static let probeExited = Self(rawValue: "probe_exited")
   public static let probeCrashed = Self(rawValue: "probe_crashed")
   public static let probeTimedOut = Self(rawValue: "probe_timed_out")
+  /// It closed descriptors of the process that it was tried out in.
+  public static let probeClosedDescriptors = Self(rawValue: "probe_closed_descriptors")
+  /// The process that watched its trial was ended by a signal.
+  public static let probeKilledWatcher = Self(rawValue: "probe_killed_watcher")
   /// It started a process that went on after the trial.
   public static let probeLeftProcess = Self(rawValue: "probe_left_process")
   public static let selfTestFailed = Self(rawValue: "self_test_failed")

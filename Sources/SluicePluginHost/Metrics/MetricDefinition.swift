@@ -58,7 +58,7 @@ extension MetricDefinition {
   ) throws(MetricMistake) -> sluice_metric_definition {
     let whole = MemoryLayout<sluice_metric_definition>.size
     let least = (MemoryLayout<sluice_metric_definition>.offset(of: \.name) ?? whole) + MemoryLayout<UInt>.size
-    let size = Int(UnsafeRawPointer(pointer).load(as: UInt32.self))
+    let size = Int(UnsafeRawPointer(pointer).loadUnaligned(as: UInt32.self))
     guard size >= least else { throw MetricMistake("a definition of \(size) bytes") }
     var copy = sluice_metric_definition()
     withUnsafeMutableBytes(of: &copy) { bytes in

@@ -1,0 +1,54 @@
+import CElf
+
+/// Whether the loader could map the library as it says it wants to be, and would find in memory what is read from the file here.
+extension ELFFile {
+  /// What all segments of a library may take together.
+  static let memoryLimitBytes: UInt64 = 1 << 30
+
+  func requireLoadable(_ subject: PluginError.Subject) throws(PluginError) {
+    var (start, end) = (UInt64.max, UInt64(0))
+    for (index, segment) in segments().enumerated() where segment.p_type == PT_LOAD {
+      guard segment.p_filesz <= segment.p_memsz else {
+        throw Self.damaged(
+          subject, "segment \(index) has \(segment.p_filesz) bytes in the file and \(segment.p_memsz) in memory")
+      }
+      let (segmentEnd, overflow) = segment.p_vaddr.addingReportingOverflow(segment.p_memsz)
+      start = min(start, segment.p_vaddr)
+      end = max(end, segmentEnd)
+      // The loader reserves one range for all of them.
+      guard !overflow, end - start <= Self.memoryLimitBytes else {
+        throw PluginError(
+          .tooLarge, subject,
+          "wants \(overflow ? segment.p_memsz : end - start) bytes of memory (segment \(index)), the limit is "
+            + "\(Self.memoryLimitBytes)",
+          advice: "build it again if it should be smaller: the file may be damaged")
+      }
+    }
+    for (index, segment) in segments().enumerated() where segment.p_type == PT_NOTE {
+      let (noteEnd, overflow) = segment.p_vaddr.addingReportingOverflow(segment.p_memsz)
+      guard !overflow, segment.p_vaddr >= start, noteEnd <= end else {
+        throw Self.damaged(subject, "its notes (segment \(index)) lie outside of what is loaded")
+      }
+    }
+  }
+
+  /// The loader knows no sections: a build id that only a section has is none to it.
+  func requireBuildID(
+    _ buildID: String?, in bytes: [UInt8], _ subject: PluginError.Subject
+  ) throws(PluginError) {
+    guard let buildID else { return }
+    let found = segments().contains { segment in
+      guard segment.p_type == PT_NOTE, let start = Int(exactly: segment.p_offset),
+        let size = Int(exactly: segment.p_filesz), start <= bytes.count, size <= bytes.count - start
+      else { return false }
+      return LibraryFacts.buildID(Array(bytes[start..<start + size])) == buildID
+    }
+    guard found else {
+      throw Self.damaged(subject, "its build id \(buildID.prefix(12)) is in a section, and in no segment of notes")
+    }
+  }
+
+  private static func damaged(_ subject: PluginError.Subject, _ detail: String) -> PluginError {
+    PluginError(.damaged, subject, "is damaged: \(detail)", advice: "build it again")
+  }
+}

@@ -1,0 +1,47 @@
+import CElf
+
+/// Memory that is writable and executable at the same time, so that a mistake in any code of the process is a way to run
+/// foreign code. No compiler makes it unless told.
+public enum LibraryHazard: String, Sendable, Hashable, CaseIterable {
+  /// It wants stacks that are executable. The dynamic loader then makes the stacks of all threads executable.
+  case executableStack
+  /// A segment is writable and executable, or code is changed while it is loaded (text relocations).
+  case writableCode
+
+  /// What is the matter, as part of a sentence.
+  var reason: String {
+    switch self {
+    case .executableStack: "makes the stacks of the whole process executable (PT_GNU_STACK)"
+    case .writableCode: "has code that is writable while it can be run (a segment with both rights, or DT_TEXTREL)"
+    }
+  }
+
+  /// What its author does about it.
+  var cure: String {
+    switch self {
+    case .executableStack:
+      "link it with -Wl,-z,noexecstack, and avoid nested functions of GNU C and assembly without .note.GNU-stack"
+    case .writableCode: "compile all of it with -fPIC, and link it without -z notext and --omagic"
+    }
+  }
+
+  var warning: String { "\(reason); \(cure)" }
+}
+
+extension LibraryHazard: Comparable {
+  public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension ELFFile {
+  func hazards(_ links: DynamicLinks) -> Set<LibraryHazard> {
+    let segments = segments()
+    let both = UInt32(PF_W) | UInt32(PF_X)
+    var hazards: Set<LibraryHazard> = []
+    // Without this entry the loader takes the machine's default, which is an executable stack.
+    let stack = segments.first { $0.p_type == PT_GNU_STACK }
+    if stack.map({ $0.p_flags & UInt32(PF_X) != 0 }) ?? true { hazards.insert(.executableStack) }
+    let isWritable = segments.contains { $0.p_type == PT_LOAD && $0.p_flags & both == both }
+    if isWritable || links.hasTextRelocations { hazards.insert(.writableCode) }
+    return hazards
+  }
+}

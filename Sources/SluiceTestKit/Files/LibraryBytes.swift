@@ -1,0 +1,109 @@
+/// The bytes of a 64-bit little-endian ELF library, and where in them lies what a test wants to damage. The library is whole
+/// when it comes here: nothing is checked.
+public struct LibraryBytes: Sendable {
+  /// An entry of the program header (elf(5)).
+  public struct Segment: Sendable {
+    /// Where the entry itself lies.
+    public let header: Int
+    public let type: UInt64
+    public let file: Range<Int>
+
+    /// Places of the entry's members.
+    public var typePlace: Int { header }
+    public var flagsPlace: Int { header + 4 }
+    public var addressPlace: Int { header + 16 }
+    public var fileSizePlace: Int { header + 32 }
+    public var memorySizePlace: Int { header + 40 }
+  }
+
+  public struct Section: Sendable {
+    public let header: Int
+    public let name: String
+    public let type: UInt64
+    public let address: UInt64
+    public let file: Range<Int>
+  }
+
+  public struct DynamicEntry: Sendable {
+    public let tag: UInt64
+    /// Where its value lies.
+    public let valuePlace: Int
+    /// Where its tag lies.
+    public var tagPlace: Int { valuePlace - 8 }
+  }
+
+  public static let load: UInt64 = 1
+  public static let dynamic: UInt64 = 2
+  public static let interpreter: UInt64 = 3
+  public static let note: UInt64 = 4
+  public static let stack: UInt64 = 0x6474_e551
+
+  public var bytes: [UInt8]
+
+  public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  public func number(at place: Int, width: Int) -> UInt64 {
+    bytes[place..<place + width].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  public mutating func write(_ number: UInt64, at place: Int, width: Int) {
+    for index in 0..<width { bytes[place + index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index)) }
+  }
+
+  private func place(at place: Int) -> Int { Int(number(at: place, width: 8)) }
+
+  public var segments: [Segment] {
+    let (start, size, count) = (place(at: 32), number(at: 54, width: 2), number(at: 56, width: 2))
+    return (0..<Int(count)).map { index in
+      let header = start + index * Int(size)
+      let offset = place(at: header + 8)
+      return Segment(
+        header: header, type: number(at: header, width: 4), file: offset..<offset + place(at: header + 32))
+    }
+  }
+
+  public var sections: [Section] {
+    let (start, size, count) = (place(at: 40), Int(number(at: 58, width: 2)), Int(number(at: 60, width: 2)))
+    let names = place(at: start + Int(number(at: 62, width: 2)) * size + 24)
+    return (0..<count).map { index in
+      let header = start + index * size
+      let offset = place(at: header + 24)
+      let type = number(at: header + 4, width: 4)
+      // SHT_NOBITS takes no room in the file.
+      return Section(
+        header: header, name: text(at: names + Int(number(at: header, width: 4))), type: type,
+        address: number(at: header + 16, width: 8), file: offset..<offset + (type == 8 ? 0 : place(at: header + 32)))
+    }
+  }
+
+  public func section(_ name: String) -> Section? { sections.first { $0.name == name } }
+
+  public func segment(_ type: UInt64) -> Segment? { segments.first { $0.type == type } }
+
+  /// Up to the one that ends them.
+  public var dynamicEntries: [DynamicEntry] {
+    guard let segment = segment(Self.dynamic) else { return [] }
+    let entries = stride(from: segment.file.lowerBound, to: segment.file.upperBound, by: 16).map {
+      DynamicEntry(tag: number(at: $0, width: 8), valuePlace: $0 + 8)
+    }
+    return Array(entries.prefix { $0.tag != 0 })
+  }
+
+  /// Where the code of a function lies; nil where the table of symbols does not have it.
+  public func function(_ name: String) -> Range<Int>? {
+    guard let symbols = section(".symtab"), let names = section(".strtab") else { return nil }
+    for symbol in stride(from: symbols.file.lowerBound, to: symbols.file.upperBound, by: 24)
+    where text(at: names.file.lowerBound + Int(number(at: symbol, width: 4))) == name {
+      let (address, size) = (number(at: symbol + 8, width: 8), place(at: symbol + 16))
+      let home = sections.first {
+        $0.address > 0 && $0.address <= address && address - $0.address < UInt64($0.file.count)
+      }
+      guard let home, size > 0 else { continue }
+      let start = home.file.lowerBound + Int(address - home.address)
+      return start..<start + size
+    }
+    return nil
+  }
+
+  private func text(at place: Int) -> String { String(decoding: bytes[place...].prefix { $0 != 0 }, as: UTF8.self) }
+}

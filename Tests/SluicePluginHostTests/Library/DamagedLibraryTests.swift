@@ -1,0 +1,116 @@
+import Glibc
+import SluiceTestKit
+import Testing
+
+@testable import SluicePluginHost
+
+/// Libraries in which one number is wrong: whatever it is, the reader goes on, and the message names what is wrong.
+struct DamagedLibraryTests {
+  private func minimal(_ flags: [String] = []) async throws -> LibraryBytes {
+    let names = ["-Wl,-soname,libminimal.so", "-Wl,-rpath,/nowhere", "-Wl,--build-id"]
+    let product = try await LibraryFixture.compile("minimal", flags: names + flags)
+    return try withExtendedLifetime(product) { LibraryBytes(try FileTree.read(product.path)) }
+  }
+
+  private func judge(_ library: LibraryBytes) -> PluginError? {
+    do throws(PluginError) {
+      return try LibraryFacts(bytes: library.bytes, path: "a.so").refusal(at: "a.so")
+    } catch { return error }
+  }
+
+  private static let (needed, soname, runPath): (UInt64, UInt64, UInt64) = (1, 14, 29)
+
+  @Test(arguments: [needed, soname, runPath], [1 << 63, .max, 1 << 40])
+  func `a dynamic entry with an offset beyond all numbers is none`(_ tag: UInt64, _ offset: UInt64) async throws {
+    var library = try await minimal()
+    #expect(judge(library) == nil)
+    let entry = try #require(library.dynamicEntries.first { $0.tag == tag })
+    library.write(offset, at: entry.valuePlace, width: 8)
+    #expect(judge(library) == nil)
+  }
+
+  @Test func `whatever a number of the headers and tables is, preflight judges`() async throws {
+    let whole = try await minimal()
+    let headers = Array(stride(from: 16, to: 64, by: 2)).map { ($0, 2) }
+    let entries = (whole.segments.map(\.header) + whole.sections.map(\.header)).flatMap { header in
+      stride(from: header, to: header + 56, by: 8).map { ($0, 8) }
+    }
+    let dynamic = whole.dynamicEntries.flatMap { [($0.tagPlace, 8), ($0.valuePlace, 8)] }
+    for (place, width) in headers + entries + dynamic {
+      for number: UInt64 in [0, 1, 0x7FFF_FFFF_FFFF_FFFF, 1 << 63, .max, .max - 7] {
+        var library = whole
+        library.write(number, at: place, width: width)
+        _ = judge(library)
+      }
+    }
+  }
+
+  @Test func `a segment that wants more memory than there is is refused for that`() async throws {
+    var library = try await minimal()
+    let segment = try #require(library.segments.last { $0.type == LibraryBytes.load })
+    for size: UInt64 in [1 << 40, 1 << 62, .max] {
+      library.write(size, at: segment.memorySizePlace, width: 8)
+      let error = judge(library)
+      #expect(
+        error?.code == .tooLarge && error?.says("bytes of memory (segment ") == true, "\(String(describing: error))")
+    }
+    library.write(0, at: segment.memorySizePlace, width: 8)
+    #expect(judge(library)?.says("is damaged", "bytes in the file and 0 in memory") == true)
+  }
+
+  @Test func `notes that the loader does not find are refused as damage`() async throws {
+    var library = try await minimal()
+    for note in library.segments where note.type == LibraryBytes.note {
+      library.write(LibraryBytes.interpreter, at: note.typePlace, width: 4)
+    }
+    let error = judge(library)
+    #expect(error?.code == .damaged)
+    #expect(
+      error?.says("its build id ", "in no segment of notes", "build it again") == true, "\(String(describing: error))")
+  }
+
+  @Test func `notes outside of what is loaded are refused as damage`() async throws {
+    var library = try await minimal()
+    let note = try #require(library.segment(LibraryBytes.note))
+    library.write(1 << 30, at: note.addressPlace, width: 8)
+    #expect(judge(library)?.says("is damaged: its notes") == true)
+  }
+
+  @Test func `an executable stack is found, and one that is not said counts as such`() async throws {
+    var library = try await minimal()
+    let stack = try #require(library.segment(LibraryBytes.stack))
+    library.write(7, at: stack.flagsPlace, width: 4)
+    #expect(judge(library)?.code == .unsafeMemory)
+    library.write(6, at: stack.flagsPlace, width: 4)
+    #expect(judge(library) == nil)
+    library.write(0, at: stack.typePlace, width: 4)
+    #expect(judge(library)?.says("makes the stacks of the whole process executable") == true)
+  }
+
+  @Test func `code that can be written is found in segments and in text relocations`() async throws {
+    var library = try await minimal()
+    let segment = try #require(library.segments.first { $0.type == LibraryBytes.load })
+    let flags = library.number(at: segment.flagsPlace, width: 4)
+    library.write(7, at: segment.flagsPlace, width: 4)
+    #expect(judge(library)?.says("code that is writable") == true)
+    library.write(flags, at: segment.flagsPlace, width: 4)
+    // In place of DT_SONAME.
+    let entry = try #require(library.dynamicEntries.first { $0.tag == Self.soname })
+    library.write(22, at: entry.tagPlace, width: 8)
+    let error = judge(library)
+    #expect(error?.says("code that is writable", "\"allow\": [\"writableCode\"]") == true)
+    let facts = try LibraryFacts(bytes: library.bytes, path: "a.so")
+    #expect(facts.refusal(by: HostOffer(allowed: [.writableCode]), at: "a.so") == nil)
+  }
+
+  @Test func `symbols of a file whose segments end behind all numbers are not looked for`() async throws {
+    var library = try await minimal()
+    for segment in library.segments where segment.type == LibraryBytes.load {
+      library.write(.max, at: segment.fileSizePlace, width: 8)
+      library.write(.max - 1, at: segment.header + 8, width: 8)
+    }
+    let folder = try TemporaryDirectory()
+    let path = try folder.write(library.bytes, to: "a.so")
+    #expect(SymbolTable(path: path, offsets: [0x1000])?.address(of: 0x1000) == nil)
+  }
+}
