@@ -47,7 +47,13 @@ package struct PluginStore: Sendable {
     for _ in 0..<1000 {
       // Another process may prune the entry between its making and the rename, hence on each turn.
       guard mkdir(entry, 0o700) == 0 || errno == EEXIST else { throw StoreFolder.error(path, "cannot be written to") }
-      if rename(staged, "\(entry)/\(number)") == 0 { return number }
+      guard let folder = FileDescriptor(opening: entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW) else {
+        if errno == ENOENT { continue }
+        throw StoreFolder.refusal(ofEntry: entry, in: path)
+      }
+      try StoreFolder.require(entry: folder, at: entry, in: path)
+      // By the descriptor: what has the name by now may be something else.
+      if renameat(AT_FDCWD, staged, folder.raw, "\(number)") == 0 { return number }
       switch errno {
       // Another process was faster: a folder with a copy in it is never replaced.
       case ENOTEMPTY, EEXIST: number += 1

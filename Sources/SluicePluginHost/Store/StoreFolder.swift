@@ -49,6 +49,25 @@ enum StoreFolder {
     return nil
   }
 
+  /// Fails for a folder of copies that somebody else could write to.
+  static func require(entry: borrowing FileDescriptor, at path: String, in store: String) throws(PluginError) {
+    guard let status = entry.status() else { throw error(store, "cannot examine \(path)") }
+    guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
+      throw PluginError(
+        .store, .store(path: store), "its folder \(path) belongs to another user or is open to others",
+        advice: "remove it: rm -r \(path)")
+    }
+  }
+
+  /// Why a folder of copies cannot be opened, with `errno`.
+  static func refusal(ofEntry path: String, in store: String) -> PluginError {
+    let number = errno
+    guard number == ELOOP || number == ENOTDIR else { return error(store, "cannot open \(path)") }
+    return PluginError(
+      .store, .store(path: store), "\(path) is a symbolic link or a file, where a folder of private copies has to be",
+      advice: "find out who made it, and remove it: rm \(path)")
+  }
+
   /// An error with the system's words for `errno`.
   static func error(_ path: String, _ what: String) -> PluginError {
     let number = errno

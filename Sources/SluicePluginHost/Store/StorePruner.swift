@@ -16,7 +16,7 @@ struct StorePruner {
         if isOld(entry), removeUnused(entry) { left -= 1 }
       } else if name.hasPrefix(StoreOwner.prefix) {
         if isOld(entry), isUnused(entry) { unlink(entry) }
-      } else if name.utf8.count == 64 {
+      } else if name.utf8.count == 64, isFolder(entry) {
         prune(entry, &left)
       }
     }
@@ -41,6 +41,12 @@ struct StorePruner {
   private func isUnused(_ path: String) -> Bool {
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return errno == ENOENT }
     return flock(file.raw, LOCK_EX | LOCK_NB) == 0
+  }
+
+  /// Not a link to one: what lies there is not the store's.
+  private func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.isDirectory
   }
 
   private func isOld(_ folder: String) -> Bool {

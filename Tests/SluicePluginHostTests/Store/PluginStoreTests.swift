@@ -173,6 +173,35 @@ struct PluginStoreTests {
     #expect(error?.says(store.path, "key \"store\"", "cannot be written to", "No such file") == true)
   }
 
+  @Test func `a symbolic link in place of a hash folder is refused, and nothing is written where it leads`() throws {
+    let store = try PluginStore(at: folder.path("store"))
+    let elsewhere = try folder.makeFolder("elsewhere")
+    let entry = folder.path("store/\(image.hash.hex)")
+    try #require(symlink(elsewhere, entry) == 0)
+    let error = #expect(throws: PluginError.self) { _ = try store.stage(image) }
+    #expect(error?.code == .store)
+    #expect(error?.says("\(entry) is a symbolic link", "remove it") == true, "\(String(describing: error))")
+    #expect(FileTree.names(in: elsewhere) == [])
+  }
+
+  @Test func `a hash folder that is open to others is refused`() throws {
+    let store = try PluginStore(at: folder.path("store"))
+    let entry = try folder.makeFolder("store/\(image.hash.hex)")
+    chmod(entry, 0o777)
+    let error = #expect(throws: PluginError.self) { _ = try store.stage(image) }
+    #expect(error?.says("\(entry) belongs to another user or is open to others") == true)
+  }
+
+  @Test func `what a symbolic link in place of a hash folder leads to is not cleared`() throws {
+    _ = try PluginStore(at: folder.path("store"))
+    try folder.makeFolder("elsewhere")
+    try folder.makeFolder("elsewhere/1")
+    let kept = try folder.write("mine", to: "elsewhere/1/plugin.so")
+    try #require(symlink(folder.path("elsewhere"), folder.path("store/\(image.hash.hex)")) == 0)
+    _ = try PluginStore(at: folder.path("store"))
+    #expect(FileTree.exists(kept))
+  }
+
   @Test func `a full disk is told from one that may not be written`() {
     errno = ENOSPC
     #expect(StoreFolder.error("/x", "a copy cannot be written").says("No space left", "free some space"))
