@@ -34,6 +34,10 @@ public protocol Interceptor: AnyObject, Sendable {
 
   /// The suspended call will not be resumed any more. At most once for a token.
   func suspensionWasCancelled(_ token: SuspensionToken)
+
+  /// What a call did not do within its deadline, as part of a sentence: for calls that are held up by something else than a
+  /// suspension of the stage's own.
+  var overdueWords: String { get }
 }
 
 extension Interceptor {
@@ -50,6 +54,7 @@ extension Interceptor {
     _ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]
   ) -> PieceVerdict { .pass }
   public func suspensionWasCancelled(_ token: SuspensionToken) {}
+  public var overdueWords: String { "it did not resume" }
 }
 
 /// Which message of an exchange.

@@ -190,7 +190,7 @@ extension Transaction {
     guard let binding = current, let token, environment.suspensions.expire(token) else { return }
     self.token = nil
     binding.interceptor.suspensionWasCancelled(token)
-    let reason = reason ?? "it did not resume within its deadline of \(binding.deadline ?? .zero)"
+    let reason = reason ?? "\(binding.interceptor.overdueWords) within its deadline of \(binding.deadline ?? .zero)"
     let failure = StageFailure(code: TransactionError.Code.stageTimeout, message: reason)
     run(answer(.fault(failure), binding))
   }

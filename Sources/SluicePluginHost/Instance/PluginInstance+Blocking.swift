@@ -17,6 +17,8 @@ extension PluginInstance {
     return submit(call, token, copy) ? .suspended : refuse(token)
   }
 
+  package var overdueWords: String { isBlocking ? "its call, which is BLOCKING, did not return" : "it did not resume" }
+
   private func refuse(_ token: SuspensionToken) -> Verdict {
     _ = takeHostToken(token)
     return .fault(.noThread)
