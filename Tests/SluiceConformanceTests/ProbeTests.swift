@@ -67,6 +67,29 @@ struct ProbeTests {
     }
   }
 
+  @Test func `a constructor that closes every descriptor is told for that`() async throws {
+    let error = try #require(try await ProbeFixture.refusal(of: "constructor-closes-descriptors"))
+    #expect(error.code == .probeClosedDescriptors)
+    #expect(error.reason.contains("closed descriptors that it had not opened while it was loaded"), "\(error)")
+    #expect(error.isRefusal)
+  }
+
+  @Test func `a constructor that kills its parent is told for that`() async throws {
+    let error = try #require(try await ProbeFixture.refusal(of: "constructor-kills-its-parent"))
+    #expect(error.code == .probeKilledWatcher)
+    #expect(error.reason.contains("ended the process that watched its trial: it got SIGKILL"), "\(error)")
+    #expect(error.isRefusal)
+  }
+
+  @Test func `destroy that hangs is named with the key for the time of its trial`() async throws {
+    let error = try #require(
+      try await ProbeFixture.refusal(
+        of: "create-misbehaves", ["DOES=hang()", "WHERE=destroy"], deadline: .milliseconds(500)))
+    #expect(error.code == .probeTimedOut)
+    #expect(error.reason.contains("in destroy of \"stage\""), "\(error)")
+    #expect(error.advice?.contains("swap.trial") == true)
+  }
+
   @Test func `F5 destroy that crashes is found before the swap`() async throws {
     let error = try #require(
       try await ProbeFixture.refusal(of: "create-misbehaves", ["WHERE=destroy", "DOES=abort()"]))

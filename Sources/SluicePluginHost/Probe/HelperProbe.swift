@@ -3,9 +3,8 @@ import SluiceJSON
 /// Tries a library out in a child process of a helper, which is the `sluice` command: maps it, makes its instances with
 /// their real configuration, hands the state over, runs the plugin's own cases, and destroys the instances. `activate` is
 /// not called.
-public struct HelperProbe: SwapProbe {
+public struct HelperProbe: StartProbe {
   private let helper: TrialHelper
-  private let limits = TrialLimits()
 
   /// - Parameter path: of the `sluice` command. Without one, this program where it is the command, else the one beside it,
   ///   else the first on `PATH`; nil where there is none.
@@ -16,9 +15,17 @@ public struct HelperProbe: SwapProbe {
 
   public func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
     let request = try request(candidate)
-    let result = await TrialProcess(request, helper: helper).report()
-    let secrets = TrialSecrets(request.instances.flatMap { [$0.configuration, Self.document($0.state)] })
-    if let failure = try result.get().failure(of: request.subject, secrets: secrets) { throw failure }
+    try Self.judge(await TrialProcess(request, helper: helper).report().get(), request)
+  }
+
+  public func examineAndWait(_ candidate: ProbeCandidate) throws(PluginError) {
+    let request = try request(candidate)
+    try Self.judge(TrialProcess(request, helper: helper).run(), request)
+  }
+
+  private static func judge(_ report: TrialReport, _ request: TrialRequest) throws(PluginError) {
+    let secrets = TrialSecrets(request.instances.flatMap { [$0.configuration, document($0.state)] })
+    if let failure = report.failure(of: request.subject, secrets: secrets) { throw failure }
   }
 
   private static func document(_ state: SavedState?) -> JSONValue {
@@ -29,7 +36,8 @@ public struct HelperProbe: SwapProbe {
     do {
       return TrialRequest(
         library: candidate.copy, path: candidate.path,
-        instances: try candidate.instances.map(Self.instance), deadline: candidate.deadline, limits: limits)
+        instances: try candidate.instances.map(Self.instance), deadline: candidate.deadline,
+        limits: TrialLimits(deadline: candidate.deadline))
     } catch {
       throw PluginError(
         .probeUnavailable, .plugin(name: nil, path: candidate.path), "could not be tried out: \(error)")

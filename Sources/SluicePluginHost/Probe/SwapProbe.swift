@@ -12,7 +12,14 @@ public protocol SwapProbe: Sendable {
   func examine(_ candidate: ProbeCandidate) async throws(PluginError)
 }
 
-/// A build that is to replace what serves now.
+/// A probe that a thread can wait for. The start of an engine, which is no task, asks it for the libraries that are loaded
+/// first.
+public protocol StartProbe: SwapProbe {
+  /// The same as `examine(_:)`; blocks. Several may be examined at the same time, each from a thread of its own.
+  func examineAndWait(_ candidate: ProbeCandidate) throws(PluginError)
+}
+
+/// A build that is to be loaded: in place of what serves now, or at the start.
 public struct ProbeCandidate: Sendable {
   /// One instance as it would be made.
   public struct Instance: Sendable {

@@ -3,7 +3,16 @@ package import SluiceJSON
 
 /// How a trial run tells its supervisor what it is at, and what came out. In the child process, from one thread at a time.
 package struct TrialChannel: Sendable {
-  let descriptor: CInt
+  private let descriptor: CInt
+  private let board: TrialBoard
+  /// Which pipe it is: a descriptor of that number may be another file by now.
+  private let inode: ino_t?
+
+  init(descriptor: CInt, board: TrialBoard) {
+    self.descriptor = descriptor
+    self.board = board
+    inode = Self.inode(of: descriptor)
+  }
 
   /// Says what comes next, as the end of a sentence: `while it was loaded`. When the process ends now, the report says so.
   package func step(_ words: String) { write(["step": JSONValue(words)]) }
@@ -15,6 +24,7 @@ package struct TrialChannel: Sendable {
   package func finish(_ result: JSONValue) { write(["result": result]) }
 
   private func write(_ document: JSONValue) {
+    guard Self.inode(of: descriptor) == inode else { lose() }
     guard let text = try? document.serialized() else { return }
     let line = text + [UInt8(ascii: "\n")]
     var written = 0
@@ -26,5 +36,16 @@ package struct TrialChannel: Sendable {
       guard step > 0 else { return }
       written += step
     }
+  }
+
+  private static func inode(of descriptor: CInt) -> ino_t? {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? status.st_ino : nil
+  }
+
+  /// Code of the library has closed what is not its own; the host of this trial has lost its loops too.
+  private func lose() -> Never {
+    board.noteLostChannel()
+    _exit(1)
   }
 }

@@ -31,18 +31,30 @@ package final class TrialProcess: Sendable {
     }
     let channel = FileDescriptor(owning: ends[0])
     let process = try spawn(FileDescriptor(owning: ends[1]))
-    defer {
-      shutdown(channel.raw, Int32(SHUT_RDWR))
-      Self.end(process)
+    let report = begin(channel.raw) ? Self.ask(request, over: channel.raw, until: deadline) : nil
+    let isLate = MonotonicClock.now >= deadline
+    let isCancelled = finish()
+    shutdown(channel.raw, Int32(SHUT_RDWR))
+    let ending = Self.end(process)
+    if let report { return report }
+    if isCancelled { throw cancelled }
+    throw isLate ? unavailable("\(helper.path) did not answer in time") : silence(ending)
+  }
+
+  private static func ask(_ request: TrialRequest, over channel: CInt, until deadline: Duration) -> TrialReport? {
+    guard send(request.line, over: channel, until: deadline) else { return nil }
+    return receiveLine(from: channel, until: deadline).flatMap { TrialReport(line: $0) }
+  }
+
+  /// Why the helper ended without a report.
+  private func silence(_ ending: WaitStatus?) -> PluginError {
+    if case .killed(let signal)? = ending {
+      return PluginError(
+        .probeKilledWatcher, request.subject,
+        "ended the process that watched its trial: it got \(SignalName.of(signal)), and only the library was at work",
+        advice: "a plugin sends signals to no process that it has not started; where memory had run out, try again")
     }
-    guard begin(channel.raw) else { throw cancelled }
-    defer { state.withLock { $0 = .idle } }
-    let sent = Self.send(request.line, over: channel.raw, until: deadline)
-    if sent, let line = Self.receiveLine(from: channel.raw, until: deadline), let report = TrialReport(line: line) {
-      return report
-    }
-    if case .cancelled = state.withLock({ $0 }) { throw cancelled }
-    throw PluginError(
+    return PluginError(
       .probeUnavailable, request.subject, "could not be tried out: \(helper.path) gave no report",
       advice: "install the sluice command of the same version as this program")
   }
@@ -76,6 +88,15 @@ package final class TrialProcess: Sendable {
     }
   }
 
+  /// Whether it was cancelled until now.
+  private func finish() -> Bool {
+    state.withLock { state in
+      if case .cancelled = state { return true }
+      state = .idle
+      return false
+    }
+  }
+
   private var cancelled: PluginError { unavailable("the trial was given up") }
 
   /// `theirs` ends with the call, so that the helper alone holds that end.
@@ -100,15 +121,18 @@ package final class TrialProcess: Sendable {
   }
 
   /// By now the helper has reported and ends by itself, or ends because its socket is closed, or does not do what it should.
-  private static func end(_ process: pid_t) {
-    // A program that ignores SIGCHLD, or waits for all of its children itself, has it already.
+  /// nil where its end is not known: a program that ignores SIGCHLD, or waits for all of its children itself, has it already.
+  private static func end(_ process: pid_t) -> WaitStatus? {
     for _ in 0..<1000 {
-      let ended = waitpid(process, nil, WNOHANG)
-      if ended != 0, ended > 0 || errno != EINTR { return }
+      var status: Int32 = 0
+      let ended = waitpid(process, &status, WNOHANG)
+      if ended > 0 { return WaitStatus(status) }
+      if ended < 0, errno != EINTR { return nil }
       usleep(1000)
     }
     kill(-process, SIGKILL)
     _ = WaitStatus.wait(for: process)
+    return nil
   }
 
   /// False when the helper does not take it.

@@ -20,11 +20,16 @@ extension TrialReport {
 
   /// What became of the process, where that alone says that something is wrong.
   private func processFailure(_ subject: PluginError.Subject) -> PluginError? {
+    if hasLostChannel {
+      return PluginError(
+        .probeClosedDescriptors, subject, "closed descriptors that it had not opened \(place)",
+        advice: "a plugin closes what it has opened itself, and nothing else of the process")
+    }
     switch ending {
     case .timedOut:
       return PluginError(
         .probeTimedOut, subject, "had not come to an end \(place) when the time for its trial was over",
-        advice: "do what takes long in activate, or give the probe more time")
+        advice: "do what takes long in activate; or give the trial more time (the key \"swap.trial\")")
     case .killed(let signal): return crash(signal, subject)
     case .exited(let code) where code != 0 || result == nil:
       return PluginError(

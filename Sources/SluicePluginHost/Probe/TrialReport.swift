@@ -34,6 +34,8 @@ package struct TrialReport: Sendable {
   package var errorOutput = Output()
   /// Processes that it started and that went on after its end, by name; they were killed.
   package var leftProcesses: [String] = []
+  /// Its channel to the supervisor was closed by code of the library.
+  package var hasLostChannel = false
 
   package init(ending: Ending) { self.ending = ending }
 }
@@ -52,6 +54,7 @@ extension TrialReport {
     document["output"] = Self.document(output)
     document["errorOutput"] = Self.document(errorOutput)
     document["leftProcesses"] = .array(of: leftProcesses)
+    if hasLostChannel { document["lostChannel"] = true }
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
@@ -72,6 +75,7 @@ extension TrialReport {
     items = document["items"].map { Array($0.elements) } ?? []
     output = Self.output(document["output"])
     errorOutput = Self.output(document["errorOutput"])
+    hasLostChannel = document["lostChannel"]?.bool == true
     leftProcesses = document["leftProcesses"].map { $0.elements.compactMap(\.string) } ?? []
   }
 

@@ -78,6 +78,11 @@ package struct TrialLimits: Sendable, Hashable {
     self.descriptors = descriptors
     self.fileBytes = fileBytes
   }
+
+  /// No less processor time than a trial with that deadline can use.
+  init(deadline: Duration) {
+    self.init(processorSeconds: max(20, UInt64(clamping: deadline.components.seconds) &+ 1))
+  }
 }
 
 extension TrialRequest {

@@ -16,6 +16,7 @@ package struct TrialSupervisor {
 
   private let child: pid_t
   private let channel: CInt
+  private let board: TrialBoard
   private var streams: [TrialStream]
   private let deadline: Duration
 
@@ -53,13 +54,15 @@ package struct TrialSupervisor {
   }
 
   private init?(_ request: TrialRequest, _ body: @escaping @Sendable (TrialRequest, TrialChannel) -> Void) {
-    guard let result = TrialPipe(), let output = TrialPipe(), let errors = TrialPipe() else { return nil }
+    guard let result = TrialPipe(), let output = TrialPipe(), let errors = TrialPipe(),
+      let board = TrialBoard()
+    else { return nil }
     let supervisor = getpid()
     let process = sluice_fork()
     guard process >= 0 else { return nil }
     if process == 0 {
       Self.enter(request, supervisor, result.writing, output.writing, errors.writing)
-      let channel = TrialChannel(descriptor: result.writing)
+      let channel = TrialChannel(descriptor: result.writing, board: board)
       // The runtime's locks go by the id of the thread, which it asks for once (Swift 6.3): in this one it is the id of
       // the supervisor's. Where another thread wanted such a lock too, both would wait for ever, and use up a processor.
       let isDone = LoaderThread.runAndWait { body(request, channel) } != nil
@@ -70,6 +73,7 @@ package struct TrialSupervisor {
     setpgid(process, process)
     for pipe in [result, output, errors] { close(pipe.writing) }
     child = process
+    self.board = board
     channel = STDIN_FILENO
     streams =
       [TrialStream(descriptor: result.reading, roomBytes: TrialStream.channelRoomBytes)]
@@ -136,6 +140,7 @@ package struct TrialSupervisor {
     report.output = streams[1].output
     report.errorOutput = streams[2].output
     report.leftProcesses = isTimedOut ? [] : left
+    report.hasLostChannel = board.hasLostChannel
     return report
   }
 
