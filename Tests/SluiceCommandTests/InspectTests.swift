@@ -46,6 +46,39 @@ import Testing
     #expect(runtime.outputText.contains("carries a Swift runtime of its own (-static-stdlib)"))
   }
 
+  @Test(arguments: [
+    (LibraryBytes.stack, "executableStack", "makes the stacks of the whole process executable"),
+    (LibraryBytes.load, "writableCode", "has code that is writable while it can be run"),
+  ])
+  func `memory that is writable and executable is named, and refused unless the configuration allows it`(
+    _ segment: UInt64, _ hazard: String, _ words: String
+  ) async throws {
+    let folder = try TemporaryDirectory()
+    let product = try await PluginCompiler.compile("minimal")
+    var library = LibraryBytes(try FileTree.read(product.path))
+    // The stack, or the first segment: all rights.
+    let place = try #require(library.segment(segment)?.flagsPlace)
+    library.write(7, at: place, width: 4)
+    let path = try folder.write(library.bytes, to: "libx.so")
+    chmod(path, 0o755)
+    let inspected = try await Tool.run("plugin", "inspect", path)
+    #expect(inspected.status == 3)
+    #expect(inspected.outputText.contains(words) && inspected.errorText.contains(words), "\(inspected.errorText)")
+    let document = try #require(try await Tool.run("plugin", "inspect", "--json", path).documents.first)
+    #expect(document["hazards"]?.elements.contains { $0.string == hazard } == true)
+    #expect(document.errorCode == "unsafe_memory")
+    let hazards = document["hazards"].map { "\($0)" } ?? "[]"
+    for (allowed, status) in [("[]", Int32(3)), (hazards, 0)] {
+      let file = try folder.write(
+        "{\"plugins\": {\"x\": {\"library\": \"libx.so\", \"allow\": \(allowed)}}, \"request\": [\"x\"]}", to: "c.json")
+      for command in [["check"], ["run", "-q"]] {
+        let result = try await Command.run(Tool.path, command + ["-c", file])
+        #expect(result.status == status, "\(command) \(allowed): \(result.errorText)")
+        if status == 3 { #expect(result.errorText.contains("add \"allow\": [\"")) }
+      }
+    }
+  }
+
   @Test func `a jansson of its own is refused in plain words`() async throws {
     let result = try await inspect("own-jansson", ["LINKAGE="])
     #expect(result.status == 3)

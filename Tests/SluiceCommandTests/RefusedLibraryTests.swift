@@ -1,4 +1,5 @@
 import Glibc
+import SluiceJSON
 import SluiceTestKit
 import Testing
 
@@ -72,6 +73,65 @@ import Testing
         #expect(result.errorText.contains(part), "no \"\(part)\" in \(result.errorText)")
       }
     }
+  }
+
+  /// A fixture, what it is compiled with, and what is said of it.
+  static let misbehaving: [(fixture: String, define: String, words: String)] = [
+    ("constructor-crashes", "UNUSED", "crashed with SIGSEGV while it was loaded"),
+    ("constructor-exits", "UNUSED", "while it was loaded"),
+    ("constructor-hangs", "UNUSED", "had not come to an end while it was loaded"),
+    ("create-misbehaves", "DOES=exit(0)", "ended the process with status 0 in create of \"broken\""),
+    ("create-misbehaves", "DOES=abort()", "crashed with SIGABRT in create of \"broken\""),
+    ("constructor-kills-its-parent", "UNUSED", "ended the process that watched its trial: it got SIGKILL"),
+  ]
+
+  @Test(arguments: misbehaving)
+  func `a library whose code takes its process along ends a child, and the command with 3`(
+    _ fixture: String, _ define: String, _ words: String
+  ) async throws {
+    let folder = try TemporaryDirectory()
+    let product = try await PluginCompiler.compile(fixture, defines: [define])
+    let path = try folder.write(try FileTree.read(product.path), to: "libx.so")
+    chmod(path, 0o755)
+    let limit = fixture == "constructor-hangs" ? "500ms" : "60s"
+    let configuration = try folder.write(
+      "{\"swap\": {\"trial\": \"\(limit)\"}, \"plugins\":\n  {\"broken\": {\"library\": \"libx.so\"}}}", to: "c.json")
+    for command in [["check"], ["run", "-q"], ["send", "http://127.0.0.1:1/"]] {
+      let result = try await Command.run(Tool.path, command + ["-c", configuration])
+      #expect(result.ending == .exited(3), "\(command): \(result.ending) \(result.errorText)")
+      #expect(result.outputText.isEmpty)
+      for part in [words, "\(configuration):2: plugins.broken", "plugin \"broken\"", "libx.so"] {
+        #expect(result.errorText.contains(part), "no \"\(part)\" in \(result.errorText)")
+      }
+    }
+  }
+
+  @Test(arguments: [("ACTIVATE=abort()", "SIGABRT"), ("ACTIVATE=exit(0)", "status 0")])
+  func `check survives a plugin that takes its process along in activate, which no trial calls`(
+    _ define: String, _ words: String
+  ) async throws {
+    let folder = try TemporaryDirectory()
+    let product = try await PluginCompiler.compile("activate-misbehaves", defines: [define])
+    let path = try folder.write(try FileTree.read(product.path), to: "libx.so")
+    chmod(path, 0o755)
+    let file = try folder.write(#"{"plugins": {"broken": {"library": "libx.so"}}}"#, to: "c.json")
+    let result = try await Tool.run("check", "-c", file)
+    #expect(result.ending == .exited(3), "\(result.ending) \(result.errorText)")
+    for part in [words, "while the engine was started", file] {
+      #expect(result.errorText.contains(part), "no \"\(part)\" in \(result.errorText)")
+    }
+    let verdict = try #require(try await Tool.run("check", "--json", "-c", file).documents.first)
+    #expect(verdict["ok"]?.bool == false)
+  }
+
+  @Test func `check reads its configuration once, so that it may come from a pipe`() async throws {
+    let folder = try TemporaryDirectory()
+    let library = BuiltProducts.library("bearer-auth")
+    let text =
+      "{\"store\": \"\(folder.path("store"))\", \"plugins\": {\"a\": {\"library\": \"\(library)\", "
+      + "\"config\": {\"token\": \"t\", \"hosts\": [\"example.com\"]}}}}"
+    let result = try await Tool.run("check", "-c", "/dev/stdin", input: text)
+    #expect(result.status == 0, "\(result.errorText)")
   }
 
   @Test(arguments: [["check"], ["run", "-q"], ["send", "http://127.0.0.1:1/"]])

@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluicePluginHost
 
 extension Configuration {
   mutating func readPlugins(_ node: ConfigurationNode) throws(ConfigurationError) {
@@ -13,7 +14,7 @@ extension Configuration {
     guard !name.isEmpty, name.utf8.count <= 64, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 }) else {
       throw node.error("a plugin's name has 1 to 64 printable ASCII characters without spaces and quotes")
     }
-    try node.checkObject(["library", "builtin", "config", "deadline", "onFault", "delivery", "build"])
+    try node.checkObject(["library", "builtin", "config", "deadline", "onFault", "delivery", "build", "allow"])
     var plugin = PluginConfiguration(name: name, source: try source(node), location: node.location)
     if let config = node["config"] { plugin.config = try config.resolvingAllReferences() }
     plugin.deadline = try node["deadline"]?.duration()
@@ -23,6 +24,12 @@ extension Configuration {
         throw build.error("a built-in is part of the engine", advice: "leave the key out")
       }
       plugin.build = try PluginBuildRule(build)
+    }
+    if let allow = node["allow"] {
+      guard plugin.library != nil else {
+        throw allow.error("a built-in is part of the engine", advice: "leave the key out")
+      }
+      for hazard in try allow.elements() { plugin.allowed.insert(try hazard.word(LibraryHazard.self)) }
     }
     if let delivery = node["delivery"] {
       plugin.delivery = try delivery.word(PluginConfiguration.Delivery.self)

@@ -8,11 +8,14 @@ extension Configuration {
 
   /// Reads a configuration file; paths in it are relative to it.
   public init(file path: String) throws(ConfigurationError) {
-    let text: [UInt8]
-    do { text = try FileText.read(path, limitBytes: Self.limitBytes) } catch {
+    try self.init(text: Self.text(of: path), file: path)
+  }
+
+  /// The text of a configuration file: read once, where it has to be known in two processes.
+  package static func text(of path: String) throws(ConfigurationError) -> [UInt8] {
+    do { return try FileText.read(path, limitBytes: limitBytes) } catch {
       throw ConfigurationError(ConfigurationLocation(file: path), "cannot read it: \(error)")
     }
-    try self.init(text: text, file: path)
   }
 
   /// Reads a configuration from text.

@@ -2,6 +2,7 @@ public import SluiceJSON
 public import SluiceJSONSchema
 public import SluiceMessages
 public import SluicePipeline
+public import SluicePluginHost
 public import SluiceTransport
 
 /// What an engine is made from: plugins, the order of stages, and how requests go out.
@@ -75,6 +76,8 @@ public struct PluginConfiguration: Sendable {
   public var onFault: FaultPolicy?
   /// How its library is made, for tools that watch the sources; an engine leaves it alone.
   public var build: PluginBuildRule?
+  /// What its library may do to the memory protection of the process; what is not named is refused.
+  public var allowed: Set<LibraryHazard> = []
   /// How its tracer is told; only plugins from a library can have theirs queued.
   public var delivery = Delivery.inline
   public var location: ConfigurationLocation

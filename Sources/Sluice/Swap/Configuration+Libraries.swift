@@ -1,7 +1,14 @@
+package import SluicePluginHost
+
 extension Configuration {
   /// The paths of the libraries, each once, in the order of the plugins.
   package var libraries: [String] {
     plugins.compactMap(\.library).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  /// What a library may do to the process, as one of its plugins says: it is loaded once for all of them.
+  package func allowed(of library: String) -> Set<LibraryHazard> {
+    plugins.filter { $0.library == library }.reduce(into: []) { $0.formUnion($1.allowed) }
   }
 
   /// The keys that differ and that an engine reads only when it starts.

@@ -45,8 +45,10 @@ final class GenerationRegistry: Sendable {
   func refusalList() throws(PluginError) -> RefusalList { try way().refusals }
 
   /// What can be known of a library before any of its code runs; throws where this host cannot use it.
-  func facts(of image: LibraryImage) throws(PluginError) -> LibraryFacts {
-    try Preflight.facts(of: image, for: try way().loader.offer)
+  func facts(
+    of image: LibraryImage, allowing allowed: Set<LibraryHazard> = []
+  ) throws(PluginError) -> LibraryFacts {
+    try Preflight.facts(of: image, for: try way().loader.offer.allowing(allowed))
   }
 
   /// Makes the private copy. Blocks.
@@ -76,13 +78,13 @@ final class GenerationRegistry: Sendable {
     }
   }
 
+  static let noStore = PluginError(
+    .store, .store(path: "(none)"), "there is no home folder to keep the private copies of plugins in",
+    advice: "set \"store\" to a folder of yours")
+
   private func way() throws(PluginError) -> Way {
     if let way = state.withLock({ $0.way }) { return way }
-    guard let path = store ?? PluginStore.defaultPath() else {
-      throw PluginError(
-        .store, .store(path: "(none)"), "there is no home folder to keep the private copies of plugins in",
-        advice: "set \"store\" to a folder of yours")
-    }
+    guard let path = store ?? PluginStore.defaultPath() else { throw Self.noStore }
     let store = try PluginStore(at: path)
     let way = Way(loader: PluginLoader(store: store, offer: HostOffer()), refusals: RefusalList(store: store))
     state.withLock { $0.way = way }

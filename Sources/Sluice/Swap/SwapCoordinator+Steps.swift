@@ -14,16 +14,10 @@ extension SwapCoordinator {
   static let stepLimit = Duration.seconds(30)
   /// For a state to be saved, what waits in front of it included.
   static let saveLimit = Duration.seconds(5)
-  static let probeLimit = Duration.seconds(10)
 
   func publish(_ goal: Goal, _ changes: inout [SwapReport.Change]) async throws(SwapStop) {
     let current = published
-    let changed = try await read(goal, current, &changes)
-    if goal.isSwap, changed.isEmpty { throw .unchanged }
-    try checkRefusals(changed, goal.configuration)
-    try checkBudget(changed.count, goal.configuration.swap)
-    let candidates = try await stage(changed, goal.configuration)
-    try await examine(candidates, goal.configuration)
+    let candidates = try await prepare(goal, current, &changes)
     var generations = current.loaded
     var fresh: [GenerationRecord] = []
     do throws(SwapStop) {
@@ -47,6 +41,33 @@ extension SwapCoordinator {
     }
   }
 
+  /// Everything before code of a new build gets into the process; from the beginning where a build was refused that was not
+  /// whole yet.
+  private func prepare(
+    _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
+  ) async throws(SwapStop) -> [GenerationRegistry.Candidate] {
+    var patience = ReadingPatience()
+    while true {
+      changes = []
+      let changed = try await read(goal, current, &changes)
+      if goal.isSwap, changed.isEmpty { throw .unchanged }
+      try checkRefusals(changed, goal.configuration)
+      try checkBudget(changed.count, goal.configuration.swap)
+      let candidates = try await stage(changed, goal.configuration)
+      do {
+        try await examine(candidates, goal.configuration)
+        return candidates
+      } catch {
+        let mayPass = await ControlThread.run { changed.contains(where: \.hasChangedSince) }
+        guard mayPass, let pause = patience.next() else { throw error }
+        if patience.isFirst {
+          log(LogLine(level: .info, message: "\(error.words ?? ""); it is tried again for a moment"))
+        }
+        try? await Task.sleep(for: pause)
+      }
+    }
+  }
+
   private func checkpoint() throws(SwapStop) { if Task.isCancelled { throw .stopped } }
 
   // MARK: The steps
@@ -63,7 +84,9 @@ extension SwapCoordinator {
       while true {
         try checkpoint()
         let result = await ControlThread.run { [registry] in
-          Result { () throws(PluginError) in try LibraryReading(file, of: library, known?.hash, registry) }
+          Result { () throws(PluginError) in
+            try LibraryReading(file, of: library, known?.hash, registry, goal.configuration.allowed(of: library))
+          }
         }
         do {
           guard let reading = try result.get() else { break }
@@ -77,7 +100,7 @@ extension SwapCoordinator {
         } catch {
           // Nobody writes a private copy again.
           let isCopy = file != library
-          guard !isCopy, error.mayBeBeingWritten, let pause = patience.next() else {
+          guard !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
             changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
             throw refusal(isCopy ? Self.useless(file, of: library, error) : error, library, goal.configuration)
           }
@@ -147,6 +170,7 @@ extension SwapCoordinator {
     _ candidates: [GenerationRegistry.Candidate], _ configuration: Configuration
   ) async throws(SwapStop) {
     guard let probe else { return sayUntried(candidates) }
+    guard configuration.swap.trial > .zero else { return }
     for candidate in candidates {
       var instances: [ProbeCandidate.Instance] = []
       for plugin in configuration.plugins where plugin.library == candidate.library {
@@ -163,7 +187,7 @@ extension SwapCoordinator {
         try await probe.examine(
           ProbeCandidate(
             path: candidate.library, copy: candidate.copy.path, facts: candidate.facts, instances: instances,
-            deadline: Self.probeLimit))
+            deadline: configuration.swap.trial))
       } catch {
         try checkpoint()
         throw refusal(error, candidate.library, configuration)

@@ -34,7 +34,7 @@ final class SwapCoordinator: Sendable {
     registry = GenerationRegistry(store: configuration.store, runtime: runtime)
     let snapshot: Snapshot
     do throws(EngineError) {
-      snapshot = try Self.first(configuration, sources, registry, runtime, workers.count, delegate, log)
+      snapshot = try Self.first(configuration, sources, registry, runtime, workers.count, delegate, probe, log)
     } catch {
       runtime.close(within: SnapshotDraft.undoLimit)
       throw error
@@ -49,23 +49,26 @@ final class SwapCoordinator: Sendable {
 
   private static func first(
     _ configuration: Configuration, _ sources: [String: String], _ registry: GenerationRegistry,
-    _ runtime: HostRuntime, _ loops: Int, _ delegate: StageBinding?, _ log: @escaping @Sendable (LogLine) -> Void
+    _ runtime: HostRuntime, _ loops: Int, _ delegate: StageBinding?, _ probe: (any SwapProbe)?,
+    _ log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) -> Snapshot {
-    var generations: [String: LoadedGeneration] = [:]
+    var trial = FirstTrial(configuration, probe)
     for plugin in configuration.plugins {
-      guard let path = plugin.library, generations[path] == nil else { continue }
+      guard let path = plugin.library, !trial.has(path) else { continue }
       do throws(PluginError) {
         let image = try LibraryImage(reading: sources[path] ?? path, as: path)
-        let candidate = try registry.stage(image, registry.facts(of: image), for: configuration.plugins(of: path))
+        let facts = try registry.facts(of: image, allowing: configuration.allowed(of: path))
+        let candidate = try registry.stage(image, facts, for: configuration.plugins(of: path))
+        trial.add(candidate, for: plugin)
         if let reason = try registry.refusalList().reason(for: image.hash) {
           log(
             LogLine(
               level: .warning, stage: plugin.name,
               message: "plugin \"\(plugin.name)\" at \(path) is a build that was refused in a swap: \(reason)"))
         }
-        generations[path] = try registry.load(candidate)
       } catch { throw .plugin(error.named(plugin.name), plugin.location) }
     }
+    let generations = try trial.load(into: registry)
     let draft = SnapshotDraft(configuration, generations, runtime: runtime, log: log)
     do throws(EngineError) {
       try draft.create()

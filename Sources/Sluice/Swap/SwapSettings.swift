@@ -17,6 +17,9 @@ public struct SwapSettings: Sendable, Hashable {
   public var generations = 4096
   /// Nil, or a duration of zero, goes without: the snapshot before ends at once.
   public var probation: Probation? = Probation()
+  /// How long a library may take to be tried out before its code gets into the process, at the start and in a swap; zero
+  /// loads it without a trial. It takes a probe.
+  public var trial = Duration.seconds(10)
   /// How long what runs on an old snapshot may take to end.
   public var drain = Duration.seconds(30)
 

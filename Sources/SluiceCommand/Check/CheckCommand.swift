@@ -6,7 +6,8 @@ import SluicePluginHost
 enum CheckCommand {
   static let description = CommandDescription(
     "check", summary: "Say what is wrong with a configuration and its plugins",
-    details: "Reads the configuration, loads its plugins and makes their instances; sends nothing.",
+    details:
+      "Reads the configuration, loads its plugins and activates their instances, in a child process; sends nothing.",
     options: [
       Option("config", "c", "FILE", "The configuration"),
       Option("json", nil, nil, "Print the verdict as a JSON document"),
@@ -26,21 +27,26 @@ enum CheckCommand {
 
   private static func problems(of file: String) -> (Configuration?, [CommandError]) {
     do throws(CommandError) {
-      let configuration = try EngineStart.configuration(file)
-      let refusals = configuration.plugins.compactMap(refusal)
+      let text = try text(of: file)
+      let configuration = try EngineStart.configuration(text, of: file)
       // The engine would stop at the first of them.
+      let refusals = configuration.plugins.compactMap { refusal($0, configuration) }
       guard refusals.isEmpty else { return (configuration, refusals) }
-      let engine = try EngineStart.engine(configuration)
-      Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
-      return (configuration, [])
+      return (configuration, try CheckTrial(file, text, configuration).problems())
     } catch {
       return (nil, [error])
     }
   }
 
+  private static func text(of file: String) throws(CommandError) -> [UInt8] {
+    do { return try Configuration.text(of: file) } catch { throw CommandError(.usage, "\(error)") }
+  }
+
   /// Why the library of a plugin cannot be used, as far as can be known without running it.
-  private static func refusal(_ plugin: PluginConfiguration) -> CommandError? {
-    guard case .library(let path) = plugin.source, let error = PluginReport(path).error else { return nil }
+  private static func refusal(_ plugin: PluginConfiguration, _ configuration: Configuration) -> CommandError? {
+    guard case .library(let path) = plugin.source,
+      let error = PluginReport(path, allowing: configuration.allowed(of: path)).error
+    else { return nil }
     return EngineStart.failure(.plugin(error.named(plugin.name), plugin.location))
   }
 

@@ -38,7 +38,7 @@ enum CommandLineTool {
     }
     // A host has started it to try a library out; people have no use for it.
     if words.elementsEqual(TrialSupervisor.arguments) {
-      return ExitStatus(code: TrialRun.serve([ReplayRun.task: ReplayRun.perform]))
+      return ExitStatus(code: TrialRun.serve([ReplayRun.task: ReplayRun.perform, CheckTrial.task: CheckTrial.perform]))
     }
     // "sluice dev" has started it to run the engine in.
     if words.elementsEqual(DevEngine.arguments) { return DevEngine.run() }

@@ -15,10 +15,17 @@ enum EngineStart {
     do { return try Configuration(file: file) } catch { throw CommandError(.usage, "\(error)") }
   }
 
-  static func engine(_ configuration: Configuration, isVerbose: Bool = false) throws(CommandError) -> Engine {
+  static func configuration(_ text: [UInt8], of file: String) throws(CommandError) -> Configuration {
+    do { return try Configuration(text: text, file: file) } catch { throw CommandError(.usage, "\(error)") }
+  }
+
+  /// - Parameter probe: tries libraries out before they are loaded; nil has them loaded as they are.
+  static func engine(
+    _ configuration: Configuration, probe: HelperProbe? = HelperProbe(), isVerbose: Bool = false
+  ) throws(CommandError) -> Engine {
     let least: LogLine.Level = isVerbose ? .debug : .warning
     do {
-      return try Engine(configuration, probe: HelperProbe()) { line in
+      return try Engine(configuration, probe: probe) { line in
         if line.level >= least { StandardError.say(text(of: line)) }
       }
     } catch { throw failure(error) }

@@ -8,13 +8,14 @@ struct PluginReport {
   /// Why it cannot be used.
   let error: PluginError?
 
-  init(_ path: String) {
+  /// - Parameter allowed: what a configuration lets it do.
+  init(_ path: String, allowing allowed: Set<LibraryHazard> = []) {
     self.path = path
     do throws(PluginError) {
       let image = try LibraryImage(reading: path)
       let facts = try LibraryFacts(of: image)
       self.facts = facts
-      error = facts.refusal(at: path)
+      error = facts.refusal(by: HostOffer(allowed: allowed), at: path)
     } catch {
       facts = nil
       self.error = error
@@ -65,6 +66,7 @@ struct PluginReport {
       document["abi"] = [JSONValue(Int64(note.abi.lowerBound)), JSONValue(Int64(note.abi.upperBound))]
       document["features"] = .array(of: note.features.names)
     }
+    document["hazards"] = .array(of: facts.hazards.sorted().map(\.rawValue))
     document["needed"] = .array(of: facts.needed)
     document["sha256"] = JSONValue("\(facts.hash)")
     document["buildId"] = facts.buildID.map { JSONValue($0) }

@@ -1,3 +1,4 @@
+import Glibc
 import Sluice
 import SluicePluginHost
 import SluiceTestKit
@@ -40,6 +41,44 @@ struct SwapProbeTests {
     let counts = await load.stop()
     #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
     await fixture.shutdown()
+  }
+
+  @Test func `a build whose trial fails is looked at again where its file has changed meanwhile`() async throws {
+    let library = try await StampedLibrary.inC()
+    let unfinished = try await PluginCompiler.compile("constructor-waits")
+    let bytes = try withExtendedLifetime(unfinished) { try FileTree.read(unfinished.path) }
+    let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
+    let fixture = try SwapFixture(probe: probe) { try library.install(1, at: $0.path("a.so")) }
+    let mark = fixture.path("on-trial")
+    setenv("FIXTURE_TRIAL", mark, 1)
+    try StampedLibrary.install(bytes, at: fixture.path())
+    async let report = fixture.engine.swap()
+    let end = ContinuousClock.now + Patience.limit
+    while !FileTree.exists(mark), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
+    try library.install(2, at: fixture.path())
+    unlink(mark)
+    #expect(try await report.outcome == .published)
+    #expect(try await fixture.stamp() == 2)
+    #expect(fixture.lines("it is tried again for a moment").count == 1)
+    await fixture.shutdown()
+  }
+
+  @Test func `an engine with a probe tries out what it starts with, and one without loads it`() async throws {
+    let folder = try TemporaryDirectory()
+    let product = try await PluginCompiler.compile("create-misbehaves", defines: ["DOES=exit(7)", "WHERE=destroy"])
+    try StampedLibrary.install(try FileTree.read(product.path), at: folder.path("a.so"))
+    let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
+    func engine(_ trial: String, _ probe: HelperProbe?) throws -> Engine {
+      let text =
+        "{\"plugins\": {\"a\": {\"library\": \"a.so\"}}, \"store\": \"store\", \"swap\": {\"trial\": \"\(trial)\"}}"
+      return try Engine(Configuration(text: Array(text.utf8), file: folder.path("sluice.json")), probe: probe)
+    }
+    let error = #expect(throws: EngineError.self) { try engine("60s", probe) }
+    #expect(error.map { "\($0)" }?.contains("status 7 in destroy of \"a\"") == true, "\(String(describing: error))")
+    // Not ended: that is what this one cannot stand.
+    let untried = [try engine("0s", probe), try engine("60s", nil)]
+    for engine in untried { #expect(await engine.status.serving("a")?.id == 1) }
+    withExtendedLifetime(untried) {}
   }
 
   @Test func `F5: another plugin under the name of one that keeps its state begins anew, in the trial as in the swap`()

@@ -69,6 +69,41 @@ import Testing
     await fixture.shutdown()
   }
 
+  @Test func `a file whose parts are written in any order is waited for, whatever it looks like meanwhile`()
+    async throws
+  {
+    let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
+    let load = try SwapLoad(fixture)
+    let build = library.build(2)
+    // Its size is there and its header, and nothing behind it: no section has a name, and no entry point is found.
+    let headers = 1024
+    let unfinished = Array(build.prefix(headers)) + [UInt8](repeating: 0, count: build.count - headers)
+    try StampedLibrary.write(unfinished, to: fixture.path())
+    // A file of the future counts as one that was just written to, on a slow machine too.
+    let ahead = timespec(tv_sec: time(nil) + 3600, tv_nsec: 0)
+    try #require(utimensat(AT_FDCWD, fixture.path(), [ahead, ahead], 0) == 0)
+    async let report = fixture.engine.swap()
+    try await fixture.waitForLine("it is tried again for a moment")
+    try StampedLibrary.write(Array(build.prefix(build.count / 2)), to: fixture.path(), truncating: false)
+    try StampedLibrary.write(build, to: fixture.path(), truncating: false)
+    #expect(try await report.outcome == .published)
+    #expect(try await fixture.stamp() == 2)
+    #expect(fixture.lines("it is tried again for a moment").count == 1)
+    #expect(await load.stop().failures.isEmpty)
+    await fixture.shutdown()
+  }
+
+  @Test func `a file that was finished long ago is refused at once`() async throws {
+    let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
+    try StampedLibrary.install(Array("no library".utf8), at: fixture.path())
+    let past = timespec(tv_sec: time(nil) - 60, tv_nsec: 0)
+    try #require(utimensat(AT_FDCWD, fixture.path(), [past, past], 0) == 0)
+    let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
+    #expect(error?.description.contains("is not an ELF file") == true)
+    #expect(fixture.lines("it is tried again for a moment").isEmpty)
+    await fixture.shutdown()
+  }
+
   @Test func `F5: a library without an entry point is refused before any of its code runs`() async throws {
     let error = try await refusal(of: try await compiled("no-entry"))
     #expect(error?.description.contains("does not define sluice_plugin_entry") == true)

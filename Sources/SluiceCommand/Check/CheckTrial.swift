@@ -1,0 +1,99 @@
+import Sluice
+import SluiceConformance
+import SluiceJSON
+import SluicePluginHost
+
+/// What `sluice check` finds out by running code of the plugins, all of it in child processes: a library that crashes, ends its
+/// process or hangs is a problem of the configuration, and never one of the command.
+///
+///     each library by itself, as before a swap ─ the whole engine: start, activate, end
+struct CheckTrial {
+  /// The name of the task in the helper.
+  static let task = "check"
+  private static let deadline = Duration.seconds(60)
+  /// An engine has threads and descriptors for each of its loops.
+  private static let limits = TrialLimits(processorSeconds: 60, memoryBytes: 64 << 30, descriptors: 4096)
+
+  private let file: String
+  /// Of the file, which may be one that can be read once.
+  private let text: [UInt8]
+  private let configuration: Configuration
+
+  init(_ file: String, _ text: [UInt8], _ configuration: Configuration) {
+    self.file = file
+    self.text = text
+    self.configuration = configuration
+  }
+
+  func problems() throws(CommandError) -> [CommandError] {
+    guard !configuration.libraries.isEmpty else { return start() }
+    guard let helper = TrialHelper.find() else {
+      throw CommandError(.failed, "check: the command finds itself neither in /proc/self/exe nor on PATH")
+    }
+    do {
+      // The libraries one by one name the instance and the call; the engine as a whole does not.
+      guard let probe = HelperProbe(helper: helper.path) else { return [] }
+      let refusals = try Engine.trialRefusals(of: configuration, probe: probe)
+      guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }
+    } catch { throw EngineStart.failure(error) }
+    return try startInChild(helper)
+  }
+
+  // MARK: In this process
+
+  private func start() -> [CommandError] {
+    do throws(CommandError) {
+      try Self.startAndEnd(configuration)
+      return []
+    } catch { return [error] }
+  }
+
+  private static func startAndEnd(_ configuration: Configuration, _ begin: (String) -> Void = { _ in })
+    throws(CommandError)
+  {
+    begin("while the engine was started, in activate of a plugin maybe")
+    let engine = try EngineStart.engine(configuration, probe: nil)
+    begin("while the engine was ended, in deactivate or destroy of a plugin maybe")
+    Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
+    begin("when the engine had ended")
+  }
+
+  private func startInChild(_ helper: TrialHelper) throws(CommandError) -> [CommandError] {
+    let request = TrialRequest(
+      library: "", path: file, task: Self.task, instances: [], deadline: Self.deadline, limits: Self.limits,
+      payload: ["file": JSONValue(file), "text": JSONValue(String(decoding: text, as: UTF8.self))])
+    let report: TrialReport
+    do throws(PluginError) { report = try TrialProcess(request, helper: helper).run() } catch {
+      throw CommandError(.refused, "\(file): its plugins together \(error.reason)")
+    }
+    // What the engine and its plugins had to say.
+    let said = PrintableText.of(String(decoding: report.errorOutput.tail, as: UTF8.self))
+    if !said.isEmpty { StandardError.say(said.hasSuffix("\n") ? String(said.dropLast()) : said) }
+    let secrets = TrialSecrets(configuration.plugins.map(\.config))
+    if report.hasProcessFailure, let failure = report.failure(of: request.subject, secrets: secrets) {
+      let advice = failure.advice.map { "; \($0)" } ?? ""
+      return [CommandError(.refused, "\(file): a plugin \(failure.reason)\(advice)")]
+    }
+    return report.result?["problems"]?.elements.map(Self.problem) ?? []
+  }
+
+  private static func problem(_ document: JSONValue) -> CommandError {
+    let code = document["status"]?.integer.flatMap { Int32(exactly: $0) } ?? ExitStatus.failed.code
+    return CommandError(ExitStatus(code: code), document["message"]?.string ?? "is refused")
+  }
+
+  // MARK: In the child process
+
+  /// Starts the engine of a configuration, and ends it again.
+  static func perform(_ request: TrialRequest, _ channel: TrialChannel) {
+    do throws(CommandError) {
+      let text = Array((request.payload?["text"]?.string ?? "").utf8)
+      let configuration = try EngineStart.configuration(text, of: request.payload?["file"]?.string ?? "")
+      try startAndEnd(configuration) { channel.step($0) }
+      channel.finish(["problems": .array()])
+    } catch {
+      let problem: JSONValue = ["message": JSONValue(error.message), "status": JSONValue(Int64(error.status.code))]
+      channel.finish(["problems": .array(of: [problem])])
+    }
+  }
+}

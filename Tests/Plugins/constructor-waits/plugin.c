@@ -1,0 +1,21 @@
+// Makes the file FIXTURE_TRIAL while it is loaded, waits until that file is gone, and crashes: what is written of a library when
+// it is tried out before the rest of it is there.
+#define _DEFAULT_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../fixture.h"
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+
+__attribute__((constructor)) static void wait_and_crash(void) {
+  const char *file = getenv("FIXTURE_TRIAL");
+  if (!file) abort();
+  close(open(file, O_WRONLY | O_CREAT, 0600));
+  while (access(file, F_OK) == 0) usleep(1000);
+  abort();
+}
+
+static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
+FIXTURE_ENTRY(&plugin)
