@@ -1,4 +1,4 @@
-/// Compiles C plugins of the tests, as an author would: with `cc` against the public headers alone.
+/// Compiles C and C++ plugins of the tests, as an author would: with `cc` or `c++` against the public headers alone.
 public enum PluginCompiler {
   /// A built plugin and the folder that holds it, removed when this value is forgotten.
   public struct Product: Sendable {
@@ -11,14 +11,17 @@ public enum PluginCompiler {
     }
   }
 
-  /// Builds every C file of `Tests/Plugins/<behaviour>/`. A define is `NAME` or `NAME=value`; `name` is the file's
+  /// Builds every C file of, or every C++ file where there is one of, `Tests/Plugins/<behaviour>/`. A define is `NAME` or `NAME=value`; `name` is the file's
   /// name without `lib` and `.so`.
   public static func compile(
     _ behaviour: String, name: String? = nil, defines: [String] = [], flags: [String] = []
   ) async throws -> Product {
     let source = RepositoryRoot.path("Tests/Plugins/\(behaviour)")
-    let files = FileTree.names(in: source).filter { $0.hasSuffix(".c") }.map { "\(source)/\($0)" }
-    guard !files.isEmpty else { throw TestKitError("no C files in \(source)") }
+    func files(_ ending: String) -> [String] {
+      FileTree.names(in: source).filter { $0.hasSuffix(ending) }.map { "\(source)/\($0)" }
+    }
+    let files = files(".cc").isEmpty ? files(".c") : files(".cc")
+    guard !files.isEmpty else { throw TestKitError("no C or C++ files in \(source)") }
     return try await compile(files: files, name: name ?? behaviour, defines: defines, flags: flags)
   }
 
@@ -34,9 +37,13 @@ public enum PluginCompiler {
   ) async throws -> Product {
     let folder = try TemporaryDirectory()
     let path = folder.path("lib\(name).so")
+    let isCXX = files.contains { $0.hasSuffix(".cc") }
     try await Command.check(
-      "cc",
-      ["-std=c11", "-Wall", "-Wextra", "-Werror", "-g", "-shared", "-fPIC", "-I", RepositoryRoot.path("include")]
+      isCXX ? "c++" : "cc",
+      [
+        isCXX ? "-std=c++17" : "-std=c11", "-Wall", "-Wextra", "-Werror", "-g", "-shared", "-fPIC", "-I",
+        RepositoryRoot.path("include"),
+      ]
         + defines.map { "-D\($0)" } + files + ["-o", path] + flags + janssonFlags.value)
     return Product(path: path, folder: folder)
   }

@@ -1,0 +1,36 @@
+import Glibc
+
+/// One whole plugin of each kind, and damaged builds of it. Their cases call what traffic calls.
+public struct MutatedPlugins: Sendable {
+  public enum Kind: String, Sendable, CaseIterable {
+    case c = "C"
+    case swift = "Swift"
+    case cxx = "C++"
+  }
+
+  /// Damaged builds of each kind: a few, and 50 with `SLUICE_SOAK`.
+  public static let count = getenv("SLUICE_SOAK") == nil ? 8 : 50
+
+  public let whole: [UInt8]
+  public let mutants: [LibraryMutations.Mutant]
+
+  public init(_ kind: Kind, seed: UInt64) async throws {
+    var functions = ["sluice_plugin_entry"]
+    switch kind {
+    case .swift: whole = try FileTree.read(BuiltProducts.library("error-enrichment"))
+    case .c:
+      functions += ["create", "on_request", "on_response", "run", "extension", "resume"]
+      whole = try await Self.compile("tests-itself")
+    case .cxx:
+      functions += ["create", "on_request", "extension"]
+      whole = try await Self.compile("in-cxx")
+    }
+    var mutations = LibraryMutations(of: whole, functions: functions, seed: seed)
+    mutants = mutations.next(Self.count)
+  }
+
+  private static func compile(_ behaviour: String) async throws -> [UInt8] {
+    let product = try await PluginCompiler.compile(behaviour, flags: ["-Wl,--build-id"])
+    return try withExtendedLifetime(product) { try FileTree.read(product.path) }
+  }
+}
