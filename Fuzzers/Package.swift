@@ -7,10 +7,10 @@ let strict: [SwiftSetting] = [
 ]
 
 /// One program for each parser. libFuzzer brings `main`, so that the one file of it must not be taken for a script.
-func fuzzer(_ name: String) -> Target {
+func fuzzer(_ name: String, of product: String = "SluiceTraceContext") -> Target {
   .executableTarget(
     name: "fuzz-\(name)",
-    dependencies: ["FuzzInput", .product(name: "SluiceTraceContext", package: "sluice")], path: "Sources/\(name)",
+    dependencies: ["FuzzInput", .product(name: product, package: "sluice")], path: "Sources/\(name)",
     swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
 }
 
@@ -20,6 +20,7 @@ let package = Package(
   targets: [
     .target(name: "FuzzInput", swiftSettings: strict),
     fuzzer("traceparent"), fuzzer("tracestate"), fuzzer("baggage"), fuzzer("b3"), fuzzer("carrier"),
+    fuzzer("preflight", of: "Sluice"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -5,19 +5,36 @@ set -eu
 cd "$(dirname "$0")/../Fuzzers"
 seconds=${1:?usage: scripts/fuzz.sh SECONDS [FUZZER…]}
 shift
-[ $# -gt 0 ] || set -- traceparent tracestate baggage b3 carrier
+[ $# -gt 0 ] || set -- traceparent tracestate baggage b3 carrier preflight
 : "${SWIFT:=swift}"
 # Swift's own backtraces would end the process before libFuzzer has written the input down.
 export SWIFT_BACKTRACE=enable=no
 # shellcheck disable=SC2086 # the options are words
 $SWIFT build -c release --sanitize=fuzzer ${SWIFTFLAGS:-}
+# Small libraries to begin with: with and without symbols, with a library that is needed, with note and without.
+make_libraries() {
+  flags="-shared -fPIC -I../include $(pkg-config --cflags jansson) -Wl,-z,noseparate-code -Wl,-z,max-page-size=64 -Wl,--build-id"
+  for plugin in minimal no-note own-jansson; do
+    for strip in -s -Wl,-soname,liba.so,-rpath,/a; do
+      # shellcheck disable=SC2086 # the options are words
+      "${CC:-cc}" $flags $strip -DLINKAGE= "../Tests/Plugins/$plugin"/*.c -o "$1/$plugin$(echo "$strip" | cut -c1-3).so" -ljansson
+    done
+  done
+}
+
 failed=
 for name; do
   echo "fuzz: $name, $seconds s"
   mkdir -p ".build/corpus/$name" ".build/findings/$name"
-  # Beyond 8192 bytes baggage is dropped.
-  ".build/release/fuzz-$name" -max_total_time="$seconds" -max_len=9000 -len_control=20 -timeout=5 -print_final_stats=1 \
-    -artifact_prefix=".build/findings/$name/" ".build/corpus/$name" "Seeds/$name" 2>".build/$name.log" || failed="$failed $name"
+  # Beyond 8192 bytes baggage is dropped; a small library has some 5,000.
+  seeds=Seeds/$name length=9000
+  if [ "$name" = preflight ]; then
+    seeds=.build/seeds/$name length=16000
+    mkdir -p "$seeds"
+    make_libraries "$seeds"
+  fi
+  ".build/release/fuzz-$name" -max_total_time="$seconds" -max_len="$length" -len_control=20 -timeout=5 -print_final_stats=1 \
+    -artifact_prefix=".build/findings/$name/" ".build/corpus/$name" "$seeds" 2>".build/$name.log" || failed="$failed $name"
   grep -E 'stat::number_of_executed_units|ERROR|Fatal error|DONE' ".build/$name.log" || true
 done
 [ -z "$failed" ] || { echo "fuzz: found something:$failed; see Fuzzers/.build/findings and Fuzzers/.build/NAME.log" >&2; exit 1; }
