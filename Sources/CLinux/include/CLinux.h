@@ -13,5 +13,6 @@
 #include "socket_peer.h"
 #include "socket_type.h"
 #include "symbol_name.h"
+#include "standard_streams.h"
 #include "thread_name.h"
 #endif

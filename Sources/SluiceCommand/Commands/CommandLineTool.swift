@@ -14,7 +14,13 @@ enum CommandLineTool {
   ]
 
   static func run(_ words: [String]) -> ExitStatus {
-    do { return try dispatch(words.dropFirst()) } catch {
+    do {
+      // What a library does in a trial is for its supervisor to see.
+      if !words.dropFirst().elementsEqual(TrialSupervisor.arguments) {
+        try StandardOutput.keepApart()
+      }
+      return try dispatch(words.dropFirst())
+    } catch {
       StandardError.say(PrintableText.of(error.message))
       return error.status
     }

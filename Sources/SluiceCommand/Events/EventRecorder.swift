@@ -13,9 +13,9 @@ final class EventRecorder: Sendable {
     _ arguments: ParsedArguments, besides input: FileIdentity? = nil
   ) throws(CommandError) -> EventRecorder? {
     guard let path = arguments["events"] else { return nil }
-    if path == "-", arguments["output"] ?? "-" == "-" {
+    if StandardOutput.isNamed(by: path), StandardOutput.isNamed(by: arguments["output"] ?? "-") {
       throw CommandError(
-        .usage, "--events -: standard output takes the results already; send them elsewhere with -o FILE")
+        .usage, "--events \(path): standard output takes the results already; send them elsewhere with -o FILE")
     }
     return EventRecorder(try ByteOutput(path: path, besides: input))
   }

@@ -7,7 +7,7 @@ final class ValidationReport {
   private let seed: UInt64
   private let count: Int
   private let asJSON: Bool
-  private let terminal = Terminal(1)
+  private let terminal = Terminal.standardOutput
   private let errors = Terminal.standardError
   private var passed = 0
   private var failed: [String] = []

@@ -44,12 +44,12 @@ final class ByteOutput: Sendable {
   private let ended = Monitor(false)
 
   /// - Parameters:
-  ///   - path: a file to make or to empty; nil and `-` are the standard output.
+  ///   - path: a file to make or to empty; nil, `-` and the system's names of it are the standard output.
   ///   - input: what is read meanwhile: to write that file is wrong usage, and leaves it as it is.
   convenience init(path: String?, besides input: FileIdentity? = nil) throws(CommandError) {
-    guard let path, path != "-" else {
-      try ByteOutput.check(STDOUT_FILENO, "standard output", isNot: input)
-      try self.init(STDOUT_FILENO, "standard output", ownsDescriptor: false)
+    guard let path, !StandardOutput.isNamed(by: path) else {
+      try ByteOutput.check(StandardOutput.descriptor, "standard output", isNot: input)
+      try self.init(StandardOutput.descriptor, "standard output", ownsDescriptor: false)
       return
     }
     // Emptied only when it is known not to be the input.

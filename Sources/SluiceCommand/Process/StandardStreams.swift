@@ -1,10 +1,34 @@
+import CLinux
 import Glibc
+import SluiceLocks
 
 /// The streams that the command was started with.
 enum StandardOutput {
+  private static let kept = Locked(STDOUT_FILENO)
+
+  /// What takes the command's data; -1, which nothing can be written to, where standard output was closed at the start.
+  static var descriptor: Int32 { kept.withLock { $0 } }
+
+  /// Keeps standard output for the command alone: what libraries print there goes to standard error from here on. Once,
+  /// before any thread is started and any library mapped.
+  static func keepApart() throws(CommandError) {
+    let descriptor = sluice_take_standard_output()
+    guard descriptor >= 0 || errno == EBADF else {
+      throw CommandError(
+        .failed, "cannot keep standard output apart from what plugins print: \(String(cString: strerror(errno)))")
+    }
+    kept.withLock { $0 = descriptor }
+  }
+
+  /// Whether a path that was given as an argument means standard output. Opened as a file, those of the system would lead
+  /// to where plugins print.
+  static func isNamed(by path: String) -> Bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
+  }
+
   /// Writes a short text at once; for commands that say little.
   static func write(_ text: String) throws(CommandError) {
-    if let errorNumber = Descriptors.write(text, to: STDOUT_FILENO) { throw failure(errorNumber) }
+    if let errorNumber = Descriptors.write(text, to: descriptor) { throw failure(errorNumber) }
   }
 
   static func failure(_ errorNumber: Int32) -> CommandError {

@@ -7,7 +7,7 @@ struct Terminal: Sendable {
   let hasColor: Bool
   private let descriptor: Int32
 
-  static let standardOutput = Terminal(STDOUT_FILENO)
+  static let standardOutput = Terminal(StandardOutput.descriptor)
   static let standardError = Terminal(STDERR_FILENO)
 
   init(_ descriptor: Int32) {

@@ -101,7 +101,7 @@ final class DevSession {
   private func watchOutput() throws(CommandError) {
     try BackgroundThread("sluice-reader") { [mailbox] in
       // No event is asked for, and errors are told all the same (poll(2)).
-      var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+      var output = pollfd(fd: StandardOutput.descriptor, events: 0, revents: 0)
       while poll(&output, 1, -1) < 0, errno == EINTR {}
       mailbox.put(.outputFailed(ByteOutput.Failure(name: "standard output", errorNumber: EPIPE)))
     }.detach()
