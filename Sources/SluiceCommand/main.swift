@@ -1,3 +1,1 @@
-import Glibc
-
-exit(CommandLineTool.run(CommandLine.arguments).code)
+ProcessEnd.end(CommandLineTool.run(CommandLine.arguments))

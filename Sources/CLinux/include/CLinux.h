@@ -10,9 +10,10 @@
 #include "current_loop.h"
 #include "helper_process.h"
 #include "mapped_library.h"
+#include "process_end.h"
 #include "socket_peer.h"
 #include "socket_type.h"
-#include "symbol_name.h"
 #include "standard_streams.h"
+#include "symbol_name.h"
 #include "thread_name.h"
 #endif

@@ -10,7 +10,8 @@ enum HelpText {
     \(list(commands))
 
     "sluice help COMMAND" shows what a command takes. Exit status: 0 all succeeded; 1 a request failed or output
-    could not be written; 2 wrong usage or configuration; 3 a library was refused; 128 + signal when interrupted.
+    could not be written; 2 wrong usage or configuration; 3 a library was refused; 70 a plugin called exit;
+    128 + signal when interrupted.
 
     """
   }

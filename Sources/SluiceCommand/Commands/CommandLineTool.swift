@@ -18,6 +18,7 @@ enum CommandLineTool {
       // What a library does in a trial is for its supervisor to see.
       if !words.dropFirst().elementsEqual(TrialSupervisor.arguments) {
         try StandardOutput.keepApart()
+        ProcessEnd.watch()
       }
       return try dispatch(words.dropFirst())
     } catch {

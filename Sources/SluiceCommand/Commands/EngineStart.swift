@@ -24,8 +24,11 @@ enum EngineStart {
     _ configuration: Configuration, probe: HelperProbe? = HelperProbe(), isVerbose: Bool = false
   ) throws(CommandError) -> Engine {
     let least: LogLine.Level = isVerbose ? .debug : .warning
+    // What libraries register for the end of the process comes after the command's own.
+    defer { ProcessEnd.watch() }
     do {
       return try Engine(configuration, probe: probe) { line in
+        if line.swap != nil { ProcessEnd.watch() }
         if line.level >= least { StandardError.say(text(of: line)) }
       }
     } catch { throw failure(error) }

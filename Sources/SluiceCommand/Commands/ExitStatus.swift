@@ -9,6 +9,8 @@ struct ExitStatus: Equatable, Sendable {
   static let usage = ExitStatus(code: 2)
   /// A library was found but refused.
   static let refused = ExitStatus(code: 3)
+  /// Code of a plugin has called `exit`.
+  static let endedByPlugin = ExitStatus(code: 70)
   /// Whoever read the standard output has gone.
   static let brokenPipe = ExitStatus(code: 141)
 

@@ -74,11 +74,36 @@ final class ByteOutput: Sendable {
     self.descriptor = descriptor
     self.name = name
     self.ownsDescriptor = ownsDescriptor
-    try BackgroundThread("sluice-output") { [self] in
-      writeAll()
-      ended.withLock { $0 = true }
-      ended.broadcast()
-    }.detach()
+    Self.writing.withLock { $0[ObjectIdentifier(self)] = self }
+    do throws(CommandError) {
+      try BackgroundThread("sluice-output") { [self] in
+        writeAll()
+        Self.writing.withLock { $0[ObjectIdentifier(self)] = nil }
+        ended.update { $0 = true }
+      }.detach()
+    } catch {
+      Self.writing.withLock { $0[ObjectIdentifier(self)] = nil }
+      throw error
+    }
+  }
+
+  /// Those with a thread that writes.
+  private static let writing = Locked<[ObjectIdentifier: ByteOutput]>([:])
+
+  /// Has every output write what it was given, and nothing after it, when the process is about to end by what somebody else
+  /// did. What takes longer than the limit is lost. From any thread, whatever the others are at.
+  static func writeOut(within limit: Duration) {
+    let isWritten = Monitor(false)
+    // On a thread of its own: a lock that is never given back holds that one alone.
+    let thread = try? BackgroundThread("sluice-last-out") {
+      let outputs = writing.withLock { Array($0.values) }
+      for output in outputs { output.state.update { $0.isFinishing = true } }
+      for output in outputs { output.ended.wait { $0 ? () : nil } }
+      isWritten.update { $0 = true }
+    }
+    guard let thread else { return }
+    thread.detach()
+    isWritten.wait(upTo: limit) { $0 ? () : nil }
   }
 
   private static func check(

@@ -76,6 +76,7 @@ final class DevEngine: Sendable {
     place = configuration.control ?? .userFolder
     configuration.control = place
     Waiting.startPool()
+    defer { ProcessEnd.watch() }
     do {
       engine = try Engine(configuration, sources: order.sources, probe: HelperProbe()) { reporter.log($0) }
     } catch { throw EngineStart.failure(error) }

@@ -29,6 +29,7 @@ final class EngineReporter: Sendable {
   func log(_ line: LogLine) {
     // Reports go over as such. One is in the history before it is in the log.
     if line.swap != nil {
+      ProcessEnd.watch()
       Task.detached { [self] in await reportSwaps() }
       return
     }

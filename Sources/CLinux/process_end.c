@@ -1,0 +1,127 @@
+#define _GNU_SOURCE
+#include "process_end.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sanitized.h"
+
+#if defined(__SANITIZE_THREAD__)
+#define ENDS_BY_EXIT 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ENDS_BY_EXIT 1
+#endif
+#endif
+
+/// Whoever waits for another thread's end of the process waits for so long at most.
+#define LONGEST_END_SECONDS 10
+#define STATUS_OF_GIVING_UP 70
+
+extern void __lsan_do_leak_check(void) __attribute__((weak));
+extern int __llvm_profile_write_file(void) __attribute__((weak));
+
+static _Atomic(sluice_exit_handler) watcher;
+static _Atomic pid_t process;
+/// The thread that ends the process.
+static _Atomic pid_t owner;
+static _Atomic int end_status;
+
+static pid_t this_thread(void) { return (pid_t)syscall(SYS_gettid); }
+
+// MARK: Who ends the process
+
+/// Returns for the first thread, and for that one again; the others wait here.
+static void claim_end(void) {
+  pid_t nobody = 0;
+  if (atomic_compare_exchange_strong(&owner, &nobody, this_thread()) || nobody == this_thread()) return;
+  struct timespec left = {.tv_sec = LONGEST_END_SECONDS};
+  while (nanosleep(&left, &left) != 0) {}
+  _exit(STATUS_OF_GIVING_UP);
+}
+
+static void exit_was_called(int status) {
+  // A child that a plugin has forked ends as it wants to.
+  if (getpid() != atomic_load(&process)) return;
+  // What is flushed, or what the handler calls, calls exit itself.
+  if (atomic_load(&owner) == this_thread()) {
+#ifdef ENDS_BY_EXIT
+    return;
+#else
+    _exit(atomic_load(&end_status));
+#endif
+  }
+  claim_end();
+  atomic_store(&end_status, STATUS_OF_GIVING_UP);
+  const sluice_exit_handler handler = atomic_load(&watcher);
+  if (handler) handler(status);
+  _exit(STATUS_OF_GIVING_UP);
+}
+
+static void on_exit_called(int status, void *context) {
+  (void)context;
+  exit_was_called(status);
+}
+
+static void on_quick_exit(void) { exit_was_called(SLUICE_UNKNOWN_STATUS); }
+
+void sluice_watch_exit(sluice_exit_handler handler) {
+  atomic_store(&watcher, handler);
+  atomic_store(&process, getpid());
+  on_exit(on_exit_called, NULL);
+  at_quick_exit(on_quick_exit);
+}
+
+// MARK: The end
+
+static void cut_short(int signal) {
+  if (signal == SIGALRM || atomic_load(&owner) == this_thread()) _exit(atomic_load(&end_status));
+  // Another thread crashes, as it would have a moment before.
+  const struct sigaction action = {.sa_handler = SIG_DFL};
+  sigaction(signal, &action, NULL);
+  syscall(SYS_tgkill, getpid(), this_thread(), signal);
+}
+
+static void take(int signal) {
+  const struct sigaction action = {.sa_handler = cut_short, .sa_flags = SA_ONSTACK};
+  sigset_t set;
+  sigaction(signal, &action, NULL);
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+/// Whatever the buffers hold belongs to others, and so may the streams.
+static void flush_within(uint32_t limit) {
+  const struct itimerval timer = {.it_value = {.tv_sec = limit / 1000, .tv_usec = limit % 1000 * 1000}};
+  signal(SIGPIPE, SIG_IGN);
+  take(SIGALRM);
+#ifndef IS_SANITIZED
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT};
+  for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) take(faults[index]);
+#endif
+  setitimer(ITIMER_REAL, &timer, NULL);
+  fflush(NULL);
+  // A sanitizer's search and a profile take the time that they take.
+  setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+}
+
+_Noreturn void sluice_end_process(int status, uint32_t limit_milliseconds) {
+  claim_end();
+  atomic_store(&end_status, status);
+  flush_within(limit_milliseconds > 0 ? limit_milliseconds : 1);
+  if (__llvm_profile_write_file) __llvm_profile_write_file();
+  if (__lsan_do_leak_check) __lsan_do_leak_check();
+#ifdef ENDS_BY_EXIT
+  // What the thread sanitizer found makes a status of its own in there.
+  exit(status);
+#else
+  _exit(status);
+#endif
+}

@@ -1,0 +1,40 @@
+// Works, and does DOES when the process ends: in a destructor of the library, with ATEXIT in a function that create registers.
+#include "../stage.h"
+
+#include <unistd.h>
+
+#ifndef DOES
+#define DOES abort()
+#endif
+
+static inline void hang(void) {
+  for (;;) pause();
+}
+
+static void end(void) { DOES; }
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  return api_of(instance)->respond(exchange, 204);
+}
+
+static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+
+static const void *extension(const char *id) {
+  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? (const void *)&interceptor : NULL;
+}
+
+static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+#ifdef ATEXIT
+  atexit(end);
+#endif
+  return fixture_create(host, config, instance, error);
+}
+
+#ifndef ATEXIT
+__attribute__((destructor)) static void end_library(void) { end(); }
+#endif
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+static const sluice_plugin plugin = {
+    FIXTURE_IDENTITY, .create = create, .destroy = fixture_destroy, .extension = extension};
+FIXTURE_ENTRY(&plugin)

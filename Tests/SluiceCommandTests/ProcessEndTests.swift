@@ -1,0 +1,90 @@
+import SluiceJSON
+import SluiceTestKit
+import Testing
+
+/// How the command ends where code of a plugin has its own ideas of the end.
+@Suite struct ProcessEndTests {
+  private static let url = "http://127.0.0.1:1"
+
+  private func run(_ plugin: PluginCompiler.Product, _ paths: [String]) async throws -> CommandResult {
+    let lines = paths.enumerated().map { #"{"id": \#($0), "url": "\#(Self.url)\#($1)"}"# + "\n" }
+    let running = try Tool.start("run", "-q", "--concurrency", "1", "--plugin", plugin.path)
+    running.writeAndClose(Array(lines.joined().utf8))
+    return try await running.wait(upTo: Patience.limit)
+  }
+
+  @Test(arguments: [
+    ([], "called exit(0) in on_request"), (["DOES=exit(7)"], "called exit(7) in on_request"),
+    (["DOES=quick_exit(0)"], "called quick_exit in on_request"),
+  ])
+  func `a stage that calls exit fails the run, which names it and has the results so far`(
+    _ defines: [String], _ words: String
+  ) async throws {
+    let plugin = try await PluginCompiler.compile("calls-exit", defines: defines)
+    let result = try await run(plugin, ["/", "/", "/end", "/"])
+    #expect(result.ending == .exited(70), "\(result.errorText)")
+    #expect(result.errorText.contains("sluice: error: stage \"calls-exit\" (plugin fixture, generation 1) \(words)"))
+    #expect(try result.documents.compactMap { $0["id"]?.integer } == [0, 1])
+  }
+
+  @Test func `exit on a thread of a plugin's own fails the run`() async throws {
+    let plugin = try await PluginCompiler.compile("calls-exit", defines: ["ON_THREAD"], flags: ["-pthread"])
+    let result = try await run(plugin, ["/", "/end"])
+    #expect(result.ending == .exited(70))
+    #expect(result.errorText.contains("called exit(0) on a thread of its own"), "\(result.errorText)")
+    #expect(try result.documents.count == 1)
+  }
+
+  @Test func `what a plugin registered for the end does not come before the reason`() async throws {
+    let plugin = try await PluginCompiler.compile("calls-exit", defines: ["WITH_HANDLER"])
+    let result = try await run(plugin, ["/", "/end"])
+    #expect(result.ending == .exited(70), "\(result.errorText)")
+    #expect(result.errorText.contains("called exit(0) in on_request"))
+    #expect(try result.documents.count == 1)
+  }
+
+  @Test func `a child that a plugin forks ends as it wants to`() async throws {
+    let plugin = try await PluginCompiler.compile(
+      "calls-exit", defines: ["DOES=if (fork() == 0) exit(0)"])
+    let result = try await run(plugin, ["/", "/end", "/"])
+    #expect(result.ending == .exited(0), "\(result.errorText)")
+    #expect(result.errorText.isEmpty)
+    #expect(try result.documents.count == 3)
+  }
+
+  @Test func `a stage that calls exit fails send`() async throws {
+    let plugin = try await PluginCompiler.compile("calls-exit")
+    let result = try await Tool.run("send", "--json", "--plugin", plugin.path, "\(Self.url)/end")
+    #expect(result.ending == .exited(70))
+    #expect(result.outputText.isEmpty)
+    #expect(result.errorText.contains("called exit(0) in on_request"), "\(result.errorText)")
+  }
+
+  @Test(
+    .disabled(if: Sanitizer.isOn, "the thread sanitizer ends by exit"),
+    arguments: [[], ["ATEXIT"], ["DOES=hang()"], ["ATEXIT", "DOES=hang()"], ["ATEXIT", "DOES=exit(9)"]])
+  func `what a library does at the end of a process is left out`(_ defines: [String]) async throws {
+    let plugin = try await PluginCompiler.compile("ends-badly", defines: defines)
+    let result = try await run(plugin, ["/", "/"])
+    #expect(result.ending == .exited(0), "\(result.errorText)")
+    #expect(try result.documents.count == 2)
+    let sent = try await Tool.run("send", "--json", "--plugin", plugin.path, "\(Self.url)/")
+    #expect(sent.ending == .exited(0), "\(sent.errorText)")
+  }
+
+  @Test func `what a plugin leaves in a buffer is written at the end, and a stream that blocks is given up`()
+    async throws
+  {
+    let plugin = try await PluginCompiler.compile("leaves-text")
+    let result = try await run(plugin, ["/"])
+    #expect(result.ending == .exited(0), "\(result.errorText)")
+    #expect(result.errorText.contains("left in a buffer"))
+    for define in ["BLOCKS", "CRASHES"] {
+      let bad = try await PluginCompiler.compile("leaves-text", defines: [define])
+      if define == "CRASHES", Sanitizer.isOn { continue }
+      let result = try await run(bad, ["/"])
+      #expect(result.ending == .exited(0), "\(define): \(result.errorText)")
+      #expect(try result.documents.count == 1)
+    }
+  }
+}
