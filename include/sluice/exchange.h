@@ -122,8 +122,8 @@ typedef struct sluice_exchange_api {
   /// Makes an empty response with that status in place of any there is, to be filled with the functions above. Returns
   /// what the stage should return: SLUICE_RESPOND, or SLUICE_FAIL when the status is not 200–999. [loop]
   sluice_verdict (*respond)(sluice_exchange *exchange, uint32_t status);
-  /// Sets the error that the transaction ends with. `code` is a short word for programs (`[a-z0-9_]`), `message` is for
-  /// people. Returns SLUICE_FAIL. [loop]
+  /// Sets the error that the transaction ends with. `code` is a short word for programs (`[a-z0-9_]`, up to 64 of them),
+  /// `message` is for people; beyond 4 KiB it is cut off. Returns SLUICE_FAIL. [loop]
   sluice_verdict (*fail)(sluice_exchange *exchange, sluice_text code, sluice_text message);
   /// Asks for another attempt after `delay` nanoseconds. Returns SLUICE_RETRY. [loop]
   sluice_verdict (*retry)(sluice_exchange *exchange, uint64_t delay);

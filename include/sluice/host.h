@@ -84,7 +84,8 @@ struct sluice_host {
   /// `resume`. [loop]
   sluice_exchange *(*enter)(const sluice_host *host, sluice_token token);
 
-  /// Writes a structured log line with plugin, generation and stage. [any]
+  /// Writes a structured log line with plugin, generation and stage. Up to 8 KiB, the rest is cut off; control characters are
+  /// escaped, line breaks too. [any]
   void (*log)(const sluice_host *host, sluice_log_level level, sluice_text message);
   /// Nanoseconds on the monotonic clock. [any]
   uint64_t (*clock)(const sluice_host *host);

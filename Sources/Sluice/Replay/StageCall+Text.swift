@@ -1,3 +1,4 @@
+import SluiceMessages
 public import SluicePipeline
 
 extension StageCall {
@@ -39,10 +40,10 @@ extension Verdict {
     case .proceed: "continue"
     case .respond: "respond"
     case .retry(let delay): "retry after \(delay)"
-    case .fail(let failure): "fail with \(failure.code): \(failure.message)"
+    case .fail(let failure): PlainText.line("fail with \(failure.code): \(failure.message)")
     case .gatherBody: "asked for the body"
     case .suspended: "suspended, and never resumed"
-    case .fault(let failure): "fault \(failure.code): \(failure.message)"
+    case .fault(let failure): PlainText.line("fault \(failure.code): \(failure.message)")
     }
   }
 }

@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceMessages
 
 /// The metrics of an engine as tables.
 struct MetricsText {
@@ -62,7 +63,8 @@ struct MetricsText {
       let name = "\(metric["stage"]?.string ?? "?") \(metric["name"]?.string ?? "?")"
       let unit = metric["unit"]?.string ?? ""
       for series in elements(metric["series"]) {
-        let labels = series["labels"].map { $0.members.map { "\($0.key)=\($0.value.string ?? "")" } } ?? []
+        let labels =
+          series["labels"].map { $0.members.map { "\($0.key)=\(PlainText.line($0.value.string ?? ""))" } } ?? []
         let value = series["value"]?.number ?? series["sum"]?.number ?? 0
         let number = value == value.rounded() && abs(value) < 1e15 ? Figures.count(Int(value)) : "\(value)"
         let count = series["count"]?.integer.map { " in \(Figures.count($0))" } ?? ""

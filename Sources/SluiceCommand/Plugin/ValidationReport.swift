@@ -1,5 +1,6 @@
 import SluiceConformance
 import SluiceJSON
+import SluiceMessages
 
 /// Says how a conformance run goes, check by check, and how it went.
 final class ValidationReport {
@@ -56,7 +57,7 @@ final class ValidationReport {
   }
 
   private func writeLine(_ outcome: ConformanceRun.Outcome, _ word: String, _ reason: String?) {
-    let detail = reason.map { "\n        \(PrintableText.of($0))" } ?? ""
+    let detail = reason.map { "\n        \(PlainText.line($0))" } ?? ""
     write("\(word)  \(outcome.check.name): \(outcome.check.description)\(detail)\n")
   }
 

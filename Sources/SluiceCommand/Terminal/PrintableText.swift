@@ -1,6 +1,8 @@
+import SluiceMessages
+
 /// Text of others, made harmless for a terminal.
 enum PrintableText {
-  /// Control characters but line ends and tabs become `?`.
+  /// Control characters but line ends and tabs become `?`, and so does what turns the direction of writing.
   static func of(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHarmful) else { return text }
     var shown = String.UnicodeScalarView()
@@ -14,7 +16,6 @@ enum PrintableText {
   }
 
   private static func isHarmful(_ scalar: Unicode.Scalar) -> Bool {
-    let isControl = scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-    return isControl && scalar != "\n" && scalar != "\t"
+    PlainText.acts(scalar) && scalar != "\n" && scalar != "\t"
   }
 }

@@ -52,7 +52,10 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     self.init(code: failure.code, message: failure.message, stage: stage)
   }
 
-  public var description: String { stage.map { "\(code): stage \"\($0)\": \(message)" } ?? "\(code): \(message)" }
+  /// For people, on one line: the message may be the words of a plugin.
+  public var description: String {
+    PlainText.line(stage.map { "\(code): stage \"\($0)\": \(message)" } ?? "\(code): \(message)")
+  }
 
   /// The codes that the pipeline itself gives.
   public enum Code {

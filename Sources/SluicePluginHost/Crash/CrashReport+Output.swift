@@ -1,3 +1,5 @@
+import SluiceMessages
+
 extension CrashReport {
   private static let longestMessageBytes = 500
 
@@ -13,13 +15,11 @@ extension CrashReport {
     message = String(text.prefix(Self.longestMessageBytes))
   }
 
-  /// The last line of these that a runtime writes about a crash; Swift's has a list of addresses behind it. Without control characters.
+  /// The last line of these that a runtime writes about a crash; Swift's has a list of addresses behind it. Control characters are escaped.
   static func runtimeMessage(in bytes: some Collection<UInt8>) -> String? {
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
     let line = lines.last { line in marks.contains { line.contains($0) } }
-    return line.map { line in
-      String(line.unicodeScalars.filter { $0.properties.generalCategory != .control }.map(Character.init))
-    }
+    return line.map { PlainText.line(String($0)) }
   }
 
   private static let marks = [

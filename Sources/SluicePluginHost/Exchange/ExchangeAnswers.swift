@@ -47,12 +47,14 @@ enum ExchangeAnswers {
       _ = called.refuse(.refusedWrite, "fail")
       return VerdictNumber.fail
     }
-    var word = code.string ?? ""
-    if word.isEmpty || !word.utf8.allSatisfy(\.isCodeByte) {
-      _ = called.refuse(.invalidArgument, "fail: a code has letters a–z, digits and _")
-      word = StageFailure.defaultCode
+    var word = StageFailure.defaultCode
+    if let bytes = code.bytes, (1...PluginText.codeBytes).contains(bytes.count), bytes.allSatisfy(\.isCodeByte) {
+      word = String(decoding: bytes, as: UTF8.self)
+    } else {
+      let limit = PluginText.codeBytes
+      _ = called.refuse(.invalidArgument, "fail: a code has letters a–z, digits and _, and 1 to \(limit) of them")
     }
-    set(StageFailure(code: word, message: message.string ?? ""), called)
+    set(StageFailure(code: word, message: PluginText.message(message)), called)
     return VerdictNumber.fail
   }
 

@@ -1,5 +1,6 @@
 import CSluice
 import SluiceLocks
+import SluiceMessages
 
 /// An instance as its plugin and its violations know it: the host table, a number, counters.
 ///
@@ -80,9 +81,11 @@ final class HostSeat: @unchecked Sendable {
     write(level, "stage \"\(name)\" (plugin \(plugin), generation \(generation)) \(text)")
   }
 
-  /// A line as it is.
+  /// A line of the plugin's, or about it: what it quotes of a plugin does not get out of the line.
   func write(_ level: PluginLogEntry.Level, _ message: String) {
     runtime?.log(
-      PluginLogEntry(level: level, stage: name, plugin: plugin, generation: generation, message: message))
+      PluginLogEntry(
+        level: level, stage: name, plugin: plugin, generation: generation,
+        message: PlainText.line(message, limitBytes: PluginText.lineBytes)))
   }
 }

@@ -47,7 +47,9 @@ package enum HostTable {
 
   private static func log(_ host: UnsafePointer<sluice_host>?, _ level: sluice_log_level, _ message: sluice_text) {
     guard let seat = HostSeat.of(host) else { return }
-    guard let text = message.string else { return seat.report(.invalidArgument, "log: a text without an address") }
+    guard let text = PluginText.line(message) else {
+      return seat.report(.invalidArgument, "log: a text without an address")
+    }
     seat.write(PluginLogEntry.Level(rawValue: level) ?? .error, text)
   }
 

@@ -1,4 +1,5 @@
 import CSluice
+import SluiceMessages
 import SluicePipeline
 
 /// The table `sluice.timers/1`.
@@ -60,6 +61,10 @@ enum TimerFunctions {
     guard instance.notificationCalls.on_schedule != nil else { return "schedule by a plugin without on_schedule" }
     guard let bytes = name.bytes, !bytes.isEmpty, bytes.count <= maximumNameBytes else {
       return "the name of scheduled work has 1 to \(maximumNameBytes) bytes"
+    }
+    guard let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains(where: PlainText.acts)
+    else {
+      return "the name of scheduled work is UTF-8 without control characters"
     }
     guard period >= PluginSchedule.shortestPeriod else { return "schedule with a period below one millisecond" }
     return deadline > 0 ? nil : "schedule with a deadline of 0"

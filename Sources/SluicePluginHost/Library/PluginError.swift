@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// Why a plugin, its library or the store cannot be used: what failed, on what, why, and what to do.
 public struct PluginError: Error, Sendable, Hashable {
   /// The kind of failure, for programs.
@@ -111,8 +113,9 @@ extension PluginError.Code {
 }
 
 extension PluginError: CustomStringConvertible {
+  /// On one line, whatever the names in it and the words of a plugin are.
   public var description: String {
-    "\(subject): \(reason)" + (advice.map { "; \($0)" } ?? "")
+    PlainText.line("\(subject): \(reason)" + (advice.map { "; \($0)" } ?? ""))
   }
 }
 

@@ -1,4 +1,5 @@
 package import CSluice
+import SluiceMessages
 
 /// The buffer in which a plugin says why something failed.
 package enum PluginErrorBuffer {
@@ -15,16 +16,14 @@ package enum PluginErrorBuffer {
         size: UInt32(MemoryLayout<sluice_error>.size), capacity: UInt32(capacityBytes), message: buffer.baseAddress)
       let answer = body(&error)
       let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-      return (answer, presentable(String(decoding: bytes, as: UTF8.self)))
+      return (answer, presentable(bytes))
     }
   }
 
-  private static func presentable(_ text: String) -> String? {
-    let characters = text.map { $0.isNewline || $0 == "\t" ? " " : $0 }
-    let visible = String(
-      characters.filter { character in
-        !character.unicodeScalars.contains { $0.properties.generalCategory == .control }
-      })
-    return visible.allSatisfy(\.isWhitespace) ? nil : visible
+  private static func presentable(_ bytes: [UInt8]) -> String? {
+    let text = String(String(decoding: bytes, as: UTF8.self).map { $0.isNewline || $0 == "\t" ? " " : $0 })
+    guard !text.allSatisfy(\.isWhitespace) else { return nil }
+    // The last character of a full buffer may be a part of one, and what came behind is lost.
+    return PlainText.line(text, limitBytes: bytes.count < capacityBytes - 1 ? PluginText.reasonBytes : bytes.count - 1)
   }
 }

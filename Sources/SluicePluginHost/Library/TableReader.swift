@@ -1,5 +1,6 @@
 internal import CSluice
 import Glibc
+import SluiceMessages
 
 /// Reads a table that says its own size, out of a plugin.
 struct TableReader {
@@ -39,7 +40,7 @@ struct TableReader {
   func line(_ pointer: UnsafePointer<CChar>?, _ member: String, limitBytes: Int) throws(PluginError) -> String {
     let text = try text(pointer, member, limitBytes: limitBytes)
     guard !text.isEmpty else { throw error("has an empty \(member)") }
-    guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+    guard !text.unicodeScalars.contains(where: PlainText.acts) else {
       throw error("has a \(member) with control characters")
     }
     return text

@@ -1,4 +1,6 @@
 import CSluice
+import Glibc
+import SluiceMessages
 
 /// What a plugin defined in `create`, checked.
 package struct MetricDefinition: Sendable, Hashable {
@@ -42,7 +44,7 @@ extension MetricDefinition {
     let kind = try Self.kind(raw.kind)
     self.kind = kind
     name = try Self.name(raw.name)
-    description = try Self.text(raw.description, "description", limitBytes: 1024) ?? ""
+    description = PlainText.line(try Self.text(raw.description, "description", limitBytes: 1024) ?? "")
     unit = try Self.unit(raw.unit)
     labels = try Self.labels(raw, kind)
     guard raw.series_limit <= Self.maximumSeries else {
@@ -80,7 +82,7 @@ extension MetricDefinition {
     _ pointer: UnsafePointer<CChar>?, _ member: String, limitBytes: Int
   ) throws(MetricMistake) -> String? {
     guard let pointer else { return nil }
-    guard let text = String(validatingCString: pointer), text.utf8.count <= limitBytes else {
+    guard strnlen(pointer, limitBytes + 1) <= limitBytes, let text = String(validatingCString: pointer) else {
       throw MetricMistake("a \(member) that is not UTF-8, or longer than \(limitBytes) bytes")
     }
     return text

@@ -1,5 +1,6 @@
 import Glibc
 package import SluiceJSON
+import SluiceMessages
 
 extension TrialReport {
   /// Why the library cannot be taken; nil when the trial found nothing.
@@ -38,7 +39,7 @@ extension TrialReport {
     case .exited: break
     }
     guard !leftProcesses.isEmpty else { return nil }
-    let names = Set(leftProcesses).sorted().joined(separator: ", ")
+    let names = PlainText.line(Set(leftProcesses).sorted().joined(separator: ", "))
     return PluginError(
       .probeLeftProcess, subject, "started a process that went on after the trial (\(names)); it was killed",
       advice: "start no process in a constructor, the entry point or create")
@@ -64,7 +65,7 @@ extension TrialReport {
     let bytes = errorOutput.tail.isEmpty ? output.tail : errorOutput.tail
     let text = String(decoding: bytes, as: UTF8.self)
     let lines = text.split(whereSeparator: \.isNewline).suffix(3).map { line in
-      String(line.unicodeScalars.filter { $0.properties.generalCategory != .control }.map(Character.init))
+      PlainText.line(String(line))
     }
     let joined = lines.joined(separator: " / ")
     return joined.isEmpty ? nil : String(joined.suffix(400))
@@ -81,9 +82,11 @@ extension TrialReport {
 extension PluginError {
   /// An error as a trial reports it.
   init(_ document: JSONValue, _ subject: Subject) {
+    func words(_ key: String) -> String? {
+      document[key]?.string.map { PlainText.line($0, limitBytes: PluginText.reasonBytes) }
+    }
     self.init(
-      Code(rawValue: document["code"]?.string ?? ""), subject, document["reason"]?.string ?? "was refused",
-      advice: document["advice"]?.string)
+      Code(rawValue: words("code") ?? ""), subject, words("reason") ?? "was refused", advice: words("advice"))
     if let name = document["name"]?.string { self = named(name) }
   }
 

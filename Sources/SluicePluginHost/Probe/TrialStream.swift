@@ -1,5 +1,6 @@
 import Glibc
 import SluiceJSON
+import SluiceMessages
 
 /// What comes out of one of the child's streams. It is read to the end, so that the child never waits for a reader, and kept
 /// in part, so that the supervisor does not grow.
@@ -50,7 +51,7 @@ extension TrialReport {
   mutating func takeLines(_ bytes: [UInt8]) {
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
       guard let document = try? JSONValue(parsing: line, options: .allowNUL) else { continue }
-      if let words = document["step"]?.string { step = words }
+      if let words = document["step"]?.string { step = PlainText.line(words, limitBytes: 1 << 10) }
       if let outcome = document["result"] { result = outcome }
       if let item = document["item"] { items.append(item) }
     }
