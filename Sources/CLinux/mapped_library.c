@@ -61,3 +61,41 @@ int sluice_handle_load_address(void *handle, uintptr_t *address) {
   *address = map->l_addr;
   return 1;
 }
+
+struct dynamic_search {
+  uintptr_t address;
+  uintptr_t base;
+  const ElfW(Dyn) *dynamic;
+};
+
+static int find_dynamic(struct dl_phdr_info *info, size_t size, void *context) {
+  (void)size;
+  struct dynamic_search *search = context;
+  const ElfW(Dyn) *dynamic = NULL;
+  int holds = 0;
+  for (int index = 0; index < info->dlpi_phnum; index++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[index];
+    if (segment->p_type == PT_LOAD && search->address - info->dlpi_addr - segment->p_vaddr < segment->p_memsz) holds = 1;
+    if (segment->p_type == PT_DYNAMIC) dynamic = (const ElfW(Dyn) *)(info->dlpi_addr + segment->p_vaddr);
+  }
+  if (!holds) return 0;
+  search->base = info->dlpi_addr;
+  search->dynamic = dynamic;
+  return 1;
+}
+
+void sluice_run_destructors_at(const void *address) {
+  struct dynamic_search search = {.address = (uintptr_t)address};
+  if (!dl_iterate_phdr(find_dynamic, &search) || !search.dynamic) return;
+  void (*const *array)(void) = NULL;
+  void (*last)(void) = NULL;
+  size_t count = 0;
+  for (const ElfW(Dyn) *entry = search.dynamic; entry->d_tag != DT_NULL; entry++) {
+    if (entry->d_tag == DT_FINI_ARRAY) array = (void (*const *)(void))(search.base + entry->d_un.d_ptr);
+    if (entry->d_tag == DT_FINI_ARRAYSZ) count = entry->d_un.d_val / sizeof *array;
+    if (entry->d_tag == DT_FINI) last = (void (*)(void))(search.base + entry->d_un.d_ptr);
+  }
+  // In the order of the loader (_dl_fini).
+  for (; array && count > 0; count--) array[count - 1]();
+  if (last) last();
+}

@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 import SluiceTraceContext
@@ -21,7 +22,7 @@ enum EngineStart {
 
   /// - Parameter probe: tries libraries out before they are loaded; nil has them loaded as they are.
   static func engine(
-    _ configuration: Configuration, probe: HelperProbe? = HelperProbe(), isVerbose: Bool = false
+    _ configuration: Configuration, probe: HelperProbe? = HelperProbe(warn: warn), isVerbose: Bool = false
   ) throws(CommandError) -> Engine {
     let least: LogLine.Level = isVerbose ? .debug : .warning
     // What libraries register for the end of the process comes after the command's own.
@@ -32,6 +33,11 @@ enum EngineStart {
         if line.level >= least { StandardError.say(text(of: line)) }
       }
     } catch { throw failure(error) }
+  }
+
+  /// Of the trial of a build that is not refused for it.
+  static func warn(_ subject: PluginError.Subject, _ words: String) {
+    StandardError.say("warning: " + PlainText.line("\(subject): \(words)"))
   }
 
   static func failure(_ error: EngineError) -> CommandError { CommandError(status(of: error), "\(error)") }

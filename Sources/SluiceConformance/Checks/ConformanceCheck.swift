@@ -14,6 +14,9 @@ package struct ConformanceCheck: Sendable {
     self.answer = answer
   }
 
+  /// The one whose process ends by exit(3).
+  static let exit = "exit-functions"
+
   package static let all: [ConformanceCheck] = librarySide + lifecycle + traffic + extensions
 
   package static func named(_ name: String) -> ConformanceCheck? { all.first { $0.name == name } }

@@ -83,6 +83,18 @@ extension ConformanceCheck {
       }
       try run.destroy(instance)
     },
+    ConformanceCheck(
+      ConformanceCheck.exit, "When a process ends by exit, destructors and functions registered with atexit do no harm"
+    ) { run in
+      TrialExit.watch()
+      let host = try TrialHost(answer: TrafficGenerator.echo)
+      let library = try run.library(host)
+      let instance = try run.activeInstance(library.generation, host)
+      try run.pass(host, instance)
+      try run.destroy(instance)
+      run.channel.finish(CheckVerdict.passed.document)
+      TrialExit.run(run.channel, library.loaded)
+    },
     ConformanceCheck("quiet-output", "Nothing is written to standard output") { run in
       // The host of this process looks at what came out.
       try run.withActiveInstance { host, instance in

@@ -73,6 +73,7 @@ package struct ConformanceRun: Sendable {
       }
       return .failed(failure.reason)
     }
+    if let warning = report.exitWarning { return .failed("it \(warning)") }
     if check.name == "quiet-output", report.output.byteCount > 0 {
       return .failed("it wrote \(report.output.byteCount) bytes to standard output, which belongs to the program")
     }

@@ -12,12 +12,14 @@ struct ProbeRun {
     self.channel = channel
   }
 
-  func run() throws(PluginError) {
+  /// - Returns: the library, mapped.
+  func run() throws(PluginError) -> LoadedLibrary {
     let host: TrialHost
     do { host = try TrialHost(answer: SelfTestRun.answer) } catch {
       throw PluginError(.probeUnavailable, request.subject, error.reason)
     }
-    let generation = try TrialLibrary(request, channel, host: host.runtime).generation
+    let library = try TrialLibrary(request, channel, host: host.runtime)
+    let generation = library.generation
     var instances: [PluginInstance] = []
     for wanted in request.instances { instances.append(try make(wanted, generation, host)) }
     for instance in instances { try SelfTestRun(host, instance, channel).run() }
@@ -31,6 +33,7 @@ struct ProbeRun {
       }
     }
     channel.step("after its instances were destroyed")
+    return library.loaded
   }
 
   private func make(

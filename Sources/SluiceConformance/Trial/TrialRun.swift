@@ -20,9 +20,11 @@ package enum TrialRun {
   }
 
   private static func probe(_ request: TrialRequest, _ channel: TrialChannel) {
+    TrialExit.watch()
     do throws(PluginError) {
-      try ProbeRun(request, channel).run()
+      let library = try ProbeRun(request, channel).run()
       channel.finish(["passed": true])
+      TrialExit.run(channel, library)
     } catch {
       channel.finish(["error": error.document])
     }

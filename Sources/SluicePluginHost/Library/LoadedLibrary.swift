@@ -1,4 +1,5 @@
 import CElf
+import CLinux
 internal import CSluice
 import Glibc
 import SluiceLocks
@@ -20,6 +21,9 @@ package final class LoadedLibrary: Sendable {
 
   /// How many generations this process has mapped.
   package static var parkedCount: Int { parked.withLock { $0.count } }
+
+  /// Runs its destructors, as at the end of a process; nothing of it is to be called afterwards.
+  package func runDestructors() { sluice_run_destructors_at(unsafeBitCast(entry, to: UnsafeRawPointer.self)) }
 
   /// Maps a stored copy on a thread of its own, and waits for it: constructors of the library run there.
   package static func load(_ stored: StoredPlugin, facts: LibraryFacts, path: String) throws(PluginError)

@@ -5,27 +5,33 @@ import SluiceJSON
 /// not called.
 public struct HelperProbe: StartProbe {
   private let helper: TrialHelper
+  private let warn: @Sendable (PluginError.Subject, String) -> Void
 
   /// - Parameter path: of the `sluice` command. Without one, this program where it is the command, else the one beside it,
   ///   else the first on `PATH`; nil where there is none.
-  public init?(helper path: String? = nil) {
+  /// - Parameter warn: is told what is no reason to refuse a library, as the end of a sentence about it; on any thread.
+  public init?(
+    helper path: String? = nil, warn: @escaping @Sendable (PluginError.Subject, String) -> Void = { _, _ in }
+  ) {
     guard let helper = path.map(TrialHelper.init(path:)) ?? TrialHelper.find() else { return nil }
     self.helper = helper
+    self.warn = warn
   }
 
   public func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
     let request = try request(candidate)
-    try Self.judge(await TrialProcess(request, helper: helper).report().get(), request)
+    try judge(await TrialProcess(request, helper: helper).report().get(), request)
   }
 
   public func examineAndWait(_ candidate: ProbeCandidate) throws(PluginError) {
     let request = try request(candidate)
-    try Self.judge(TrialProcess(request, helper: helper).run(), request)
+    try judge(TrialProcess(request, helper: helper).run(), request)
   }
 
-  private static func judge(_ report: TrialReport, _ request: TrialRequest) throws(PluginError) {
-    let secrets = TrialSecrets(request.instances.flatMap { [$0.configuration, document($0.state)] })
+  private func judge(_ report: TrialReport, _ request: TrialRequest) throws(PluginError) {
+    let secrets = TrialSecrets(request.instances.flatMap { [$0.configuration, Self.document($0.state)] })
     if let failure = report.failure(of: request.subject, secrets: secrets) { throw failure }
+    if let warning = report.exitWarning { warn(request.subject, warning) }
   }
 
   private static func document(_ state: SavedState?) -> JSONValue {

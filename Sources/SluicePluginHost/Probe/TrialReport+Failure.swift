@@ -27,6 +27,7 @@ extension TrialReport {
         advice: "a plugin closes what it has opened itself, and nothing else of the process")
     }
     switch ending {
+    case _ where isBeyondResult: break
     case .timedOut:
       return PluginError(
         .probeTimedOut, subject, "had not come to an end \(place) when the time for its trial was over",

@@ -78,7 +78,10 @@ final class DevEngine: Sendable {
     Waiting.startPool()
     defer { ProcessEnd.watch() }
     do {
-      engine = try Engine(configuration, sources: order.sources, probe: HelperProbe()) { reporter.log($0) }
+      let probe = HelperProbe { subject, words in
+        reporter.log(LogLine(level: .warning, message: "\(subject): \(words)"))
+      }
+      engine = try Engine(configuration, sources: order.sources, probe: probe) { reporter.log($0) }
     } catch { throw EngineStart.failure(error) }
     reporter.adopt(engine)
     reporter.adopt(configuration.redaction)
