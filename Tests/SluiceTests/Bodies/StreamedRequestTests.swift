@@ -7,10 +7,12 @@ import Testing
 
 /// A request body that the caller streams, with a stage that wants to have the whole of it: the shipped json-edit, in C.
 @Suite struct StreamedRequestTests {
-  private static func configuration(_ transport: String = "{}") throws -> Configuration {
+  private static func configuration(
+    _ transport: String = "{}", onUnreadable: String = "fail"
+  ) throws -> Configuration {
     let text = """
       {"plugins": {"edit": {"library": "\(BuiltProducts.library("json-edit"))", "config": {
-         "request": [{"op": "set", "path": "/tenant", "value": "a"}]}}},
+         "onUnreadable": "\(onUnreadable)", "request": [{"op": "set", "path": "/tenant", "value": "a"}]}}},
        "request": ["edit"], "transport": \(transport)}
       """
     return try Configuration(text: Array(text.utf8))
@@ -38,10 +40,21 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a streamed body too large for memory is read into a file, and sent as it is`() async throws {
+  @Test func `a streamed body too large for memory is read into a file, and not edited there`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration(#"{"spillBytes": 4096}"#))
+    let body = Self.stream([String(repeating: " ", count: 5000), #"{"a": 1}"#])
+    let result = await engine.transaction(try Self.request(server.baseURL + "/", body))
+    #expect(result.error?.code == "unreadable_json")
+    #expect(server.requests.isEmpty)
+    await engine.shutdown()
+  }
+
+  @Test func `a streamed body too large for memory is sent from its file where that is allowed`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let engine = try Engine(Self.configuration(#"{"spillBytes": 4096}"#, onUnreadable: "pass"))
     let piece = String(repeating: "0123456789abcdef", count: 4096)
     let body = Self.stream(Array(repeating: piece, count: 40))
     _ = try await engine.execute(Self.request(server.baseURL + "/", body))
