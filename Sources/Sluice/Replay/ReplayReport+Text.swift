@@ -3,13 +3,17 @@ import SluicePipeline
 extension ReplayReport {
   /// The report for people, one difference to a line; no line end behind the last.
   ///
-  /// - Parameter limit: of how many differing exchanges the differences are shown.
+  /// A difference that several exchanges have is told once, with their numbers.
+  ///
+  /// - Parameter limit: how many groups of exchanges are shown, each with the differences that they have in common.
   public func text(showing limit: Int = 10) -> String {
     var lines = failures.map { "\($0.side.rawValue): \($0.error)" }
     let differing = comparisons.filter { !$0.isSame }
     lines.append(summary(differing.count))
-    for comparison in differing.prefix(limit) { lines += comparison.lines }
-    if differing.count > limit { lines.append("and \(differing.count - limit) more that differ") }
+    let groups = ReplayGroup.all(of: differing)
+    for group in groups.prefix(limit) { lines += group.lines }
+    let hidden = groups.dropFirst(limit).reduce(into: Set<Int>()) { $0.formUnion($1.exchanges.map(\.index)) }
+    if !hidden.isEmpty { lines.append("and \(hidden.count) more that differ") }
     let varying = Set(comparisons.flatMap { $0.varying.map(\.subjectLine) }).sorted()
     if !varying.isEmpty { lines.append("varies by itself: " + varying.joined(separator: ", ")) }
     lines += omissions.prefix(limit).map { "request \($0.index + 1): not replayed: \($0.reason)" }
@@ -25,9 +29,36 @@ extension ReplayReport {
   }
 }
 
-extension ReplayComparison {
-  fileprivate var lines: [String] {
-    var lines = ["request \(index + 1), \(request)"]
+/// Differences that the same exchanges have.
+private struct ReplayGroup {
+  let exchanges: [ReplayComparison]
+  private var differences: [ReplayDifference] = []
+
+  private init(_ exchanges: [ReplayComparison]) { self.exchanges = exchanges }
+
+  /// Each difference is in one group; in the order of the first exchanges.
+  static func all(of comparisons: [ReplayComparison]) -> [ReplayGroup] {
+    var owners: [ReplayDifference: [Int]] = [:]
+    for (place, comparison) in comparisons.enumerated() {
+      for difference in Set(comparison.differences) { owners[difference, default: []].append(place) }
+    }
+    var groups: [ReplayGroup] = []
+    var places: [[Int]: Int] = [:]
+    var told: Set<ReplayDifference> = []
+    for difference in comparisons.flatMap(\.differences) where told.insert(difference).inserted {
+      guard let owners = owners[difference] else { continue }
+      let place = places[owners] ?? groups.count
+      if place == groups.count {
+        places[owners] = place
+        groups.append(ReplayGroup(owners.map { comparisons[$0] }))
+      }
+      groups[place].differences.append(difference)
+    }
+    return groups
+  }
+
+  var lines: [String] {
+    var lines = [title]
     var place = ""
     for difference in differences {
       if difference.placeText != place {
@@ -37,6 +68,29 @@ extension ReplayComparison {
       lines.append("    \(difference.changeText)")
     }
     return lines
+  }
+
+  /// `request 2, GET …`, `requests 1 to 3, 5, GET … and others`.
+  private var title: String {
+    let request = exchanges.first?.request ?? ""
+    let others = exchanges.allSatisfy { $0.request == request } ? "" : " and others"
+    return
+      "request\(exchanges.count == 1 ? "" : "s") \(Self.numbers(exchanges.map { $0.index + 1 })), \(request)\(others)"
+  }
+
+  private static func numbers(_ numbers: [Int]) -> String {
+    var ranges: [ClosedRange<Int>] = []
+    for number in numbers {
+      if let last = ranges.last, last.upperBound + 1 == number {
+        ranges[ranges.count - 1] = last.lowerBound...number
+      } else {
+        ranges.append(number...number)
+      }
+    }
+    return ranges.map { range in
+      range.count == 1
+        ? "\(range.lowerBound)" : "\(range.lowerBound)\(range.count == 2 ? ", " : " to ")\(range.upperBound)"
+    }.joined(separator: ", ")
   }
 }
 

@@ -166,4 +166,37 @@ import Testing
     #expect(report.isSame && report.text() == "1 request: same")
     #expect(ReplayReport().text() == "nothing was compared")
   }
+
+  @Test func `a difference of several requests is told once, with those that have it`() {
+    func comparison(_ index: Int, _ url: String, _ values: String...) -> ReplayComparison {
+      var comparison = ReplayComparison(index: index, request: "GET http://a.example\(url)", old: [], new: [])
+      comparison.differences = values.enumerated().map { Self.difference("header x-\($0.offset)", "0", $0.element) }
+      return comparison
+    }
+    let report = ReplayReport(comparisons: [
+      comparison(0, "/", "1"), comparison(1, "/", "1"), comparison(2, "/", "1"), comparison(4, "/b", "1", "2"),
+      comparison(5, "/c"), comparison(6, "/d", "3"),
+    ])
+    #expect(
+      report.text() == """
+        6 requests: 5 differ, 1 same
+        requests 1 to 3, 5, GET http://a.example/ and others
+          a, on_request
+            header x-0: 0 → 1
+        request 5, GET http://a.example/b
+          a, on_request
+            header x-1: 0 → 2
+        request 7, GET http://a.example/d
+          a, on_request
+            header x-0: 0 → 3
+        """)
+    #expect(
+      report.text(showing: 1) == """
+        6 requests: 5 differ, 1 same
+        requests 1 to 3, 5, GET http://a.example/ and others
+          a, on_request
+            header x-0: 0 → 1
+        and 2 more that differ
+        """)
+  }
 }
