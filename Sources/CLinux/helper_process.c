@@ -18,6 +18,11 @@
 
 int sluice_spawn_helper(
     pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output) {
+  return sluice_spawn_helper_passing(process, path, arguments, environment, channel, output, -1);
+}
+
+int sluice_spawn_helper_passing(
+    pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output, int passed) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   sigset_t all, none;
@@ -38,7 +43,9 @@ int sluice_spawn_helper(
     status = output < 0 ? posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_WRONLY, 0)
                         : posix_spawn_file_actions_adddup2(&actions, output, stream);
   }
-  if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+  // Last, since 3 may be one of the others.
+  if (status == 0 && passed >= 0) status = posix_spawn_file_actions_adddup2(&actions, passed, 3);
+  if (status == 0) status = posix_spawn_file_actions_addclosefrom_np(&actions, passed < 0 ? 3 : 4);
   if (status == 0) status = posix_spawnp(process, path, &actions, &attributes, arguments, environment);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);

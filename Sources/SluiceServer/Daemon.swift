@@ -47,6 +47,12 @@ struct Daemon {
     return MHD_get_timeout(pointer, &milliseconds) == .YES ? Int32(clamping: milliseconds) : -1
   }
 
+  /// Closes its descriptor of the listening socket, once; connections go on.
+  func stopAccepting() {
+    let descriptor = MHD_quiesce_daemon(pointer)
+    if descriptor >= 0 { close(descriptor) }
+  }
+
   /// Closes the listening socket and every connection; once, with no connection suspended.
   func stop() {
     MHD_stop_daemon(pointer)

@@ -18,18 +18,33 @@ public final class EmbeddedServer: Sendable {
   ) throws(ServerError) {
     let socket = try ListeningSocket(on: endpoint, backlog: options.backlog)
     self.endpoint = socket.endpoint
+    workers = Locked(try Self.start(socket, options, handler))
+    file = socket.file
+  }
+
+  /// Accepts from a socket that goes on listening when this server has stopped.
+  package init(
+    accepting listener: SharedListener, options: ServerOptions = ServerOptions(), handler: @escaping Handler
+  ) throws(ServerError) {
+    endpoint = listener.endpoint
+    workers = Locked(try Self.start(listener.socket, options, handler))
+    file = nil
+  }
+
+  private static func start(
+    _ socket: borrowing ListeningSocket, _ options: ServerOptions, _ handler: @escaping Handler
+  ) throws(ServerError) -> [Worker] {
     var workers: [Worker] = []
     for _ in 0..<max(1, options.workers) {
       guard let worker = Worker(accepting: socket, options, handler) else {
         let reason = String(cString: strerror(errno))
         for worker in workers { worker.stop() }
         socket.file?.remove()
-        throw ServerError(.startFailed, endpoint, underlying: reason)
+        throw ServerError(.startFailed, socket.endpoint, underlying: reason)
       }
       workers.append(worker)
     }
-    self.workers = Locked(workers)
-    file = socket.file
+    return workers
   }
 
   deinit { stop() }
@@ -44,6 +59,9 @@ public final class EmbeddedServer: Sendable {
 
   /// `http://host:port`, without a slash at the end. Of no use for a Unix socket.
   public var baseURL: String { "http://\(endpoint)" }
+
+  /// Leaves new connections to whoever else accepts from the socket; those that are open go on. From any thread.
+  package func stopAccepting() { workers.withLock { for worker in $0 { worker.stopAccepting() } } }
 
   /// Closes the listening socket and all connections, parked ones included, and waits for the workers to end.
   /// Further calls do nothing. Not to be called from a handler.

@@ -35,6 +35,7 @@ final class IncomingRequest {
     defer { body = [] }
     return ServerRequest(
       method: method, target: target, version: version, headers: connection.lines(.HEADER_KIND), body: body,
-      trailers: connection.lines(.FOOTER_KIND), peer: connection.peer, peerUser: connection.peerUser)
+      trailers: connection.lines(.FOOTER_KIND), peer: connection.peer, peerUser: connection.peerUser,
+      descriptor: connection.descriptor)
   }
 }

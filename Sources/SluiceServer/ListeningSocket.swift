@@ -20,6 +20,12 @@ struct ListeningSocket: ~Copyable {
     }
   }
 
+  init(adopting descriptor: Int32, at endpoint: ServerEndpoint) {
+    self.descriptor = descriptor
+    self.endpoint = endpoint
+    file = nil
+  }
+
   deinit { close(descriptor) }
 
   /// Another descriptor of the same socket, for its taker to close; nil when there is none left.

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// One thread with one daemon: waits for the daemon's descriptors and for answers to parked connections.
 ///
@@ -6,6 +7,8 @@ import Glibc
 final class Worker: Sendable {
   private let parking: ConnectionParking
   private let thread: WorkerThread
+  private let alarm: Alarm
+  private let acceptance: Acceptance
 
   /// Nil, with `errno` set, when descriptors or threads have run out.
   init?(
@@ -18,13 +21,22 @@ final class Worker: Sendable {
       close(listener)
       return nil
     }
-    let loop = WorkerLoop(daemon: daemon, dispatcher: dispatcher, parking: parking, alarm: alarm)
+    let acceptance = Acceptance()
+    let loop = WorkerLoop(
+      daemon: daemon, dispatcher: dispatcher, parking: parking, alarm: alarm, acceptance: acceptance)
     guard let thread = WorkerThread(running: { loop.run() }) else {
       daemon.stop()
       return nil
     }
     self.parking = parking
     self.thread = thread
+    self.alarm = alarm
+    self.acceptance = acceptance
+  }
+
+  func stopAccepting() {
+    acceptance.isOver.store(true, ordering: .releasing)
+    alarm.ring()
   }
 
   /// Closes all connections and waits for the thread; to be called once.
@@ -34,6 +46,11 @@ final class Worker: Sendable {
   }
 }
 
+/// Whether the worker is to take no more connections.
+private final class Acceptance: Sendable {
+  let isOver = Atomic(false)
+}
+
 /// What a worker's thread does.
 // Unchecked: made on the thread that starts the server, and used on the worker's thread alone from then on.
 private struct WorkerLoop: @unchecked Sendable {
@@ -41,13 +58,19 @@ private struct WorkerLoop: @unchecked Sendable {
   let dispatcher: RequestDispatcher
   let parking: ConnectionParking
   let alarm: Alarm
+  let acceptance: Acceptance
 
   /// Between two tries to accept where there are no descriptors.
   private static let pauseMilliseconds: Int32 = 50
 
   func run() {
     withExtendedLifetime(dispatcher) {
+      var isAccepting = true
       while !parking.isClosed {
+        if isAccepting, acceptance.isOver.load(ordering: .acquiring) {
+          isAccepting = false
+          daemon.stopAccepting()
+        }
         parking.resumeReleased()
         daemon.run()
         wait()

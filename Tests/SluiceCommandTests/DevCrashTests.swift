@@ -154,4 +154,16 @@ import Testing
     #expect(run.count("restarted") == 3 && run.count("swapped") == 0, "the bad build was not started in between")
     try await run.end()
   }
+
+  @Test(.enabled(if: !Sanitizer.isOn))
+  func `a crash report keeps what the runtime said, however much follows it`() async throws {
+    let run = try await DevRun(configuration: { Self.configuration($0) }) {
+      try StampedLibrary.install(FileTree.read(BuiltProducts.library("crashes-in-swift")), at: $0.path("a.so"))
+    }
+    try await run.start()
+    try run.running.write("/\n")
+    let crashed = try await run.next("crashed")
+    #expect(crashed["report"]?["message"]?.string?.contains("Index out of range") == true, "\(crashed)")
+    try await run.end()
+  }
 }

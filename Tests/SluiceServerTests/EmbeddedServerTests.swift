@@ -126,4 +126,20 @@ import Testing
     let second = try EmbeddedServer(on: .tcp(port: first.port)) { _ in .text("again") }
     #expect(try RawClient(port: second.port).request().bodyText == "again")
   }
+
+  @Test func `a listener outlives its server, and who connects meanwhile is answered by the next one`() throws {
+    let listener = try SharedListener(on: .tcp())
+    let first = try EmbeddedServer(accepting: listener) { _ in .text("first") }
+    let open = try RawClient(port: first.port)
+    #expect(try open.request().bodyText == "first")
+    first.stopAccepting()
+    #expect(try open.request().bodyText == "first", "connections that are open go on")
+    // The workers have looked at the order when they have answered, each of them.
+    first.stop()
+    let waiting = try RawClient(port: first.port)
+    try waiting.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    let second = try EmbeddedServer(accepting: listener) { _ in .text("second") }
+    #expect(try waiting.readResponse().bodyText == "second")
+    second.stop()
+  }
 }

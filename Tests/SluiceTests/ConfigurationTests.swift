@@ -31,7 +31,7 @@ import Testing
        "retry": {"maxAttempts": 5, "statuses": [429, "5xx"], "methods": ["GET", "POST"], "connectionErrors": true,
                  "backoff": {"base": "250ms", "max": "1m"}, "budget": 0.5}, "validate": {"statuses": ["2xx", 304, "400-404"]},
        "requestId": {"header": "X-Call"}, "redact": {"headers": ["X-API-Key"], "query": ["token"]}, "store": null,
-       "control": null}
+       "watchdog": {"limit": "2s", "kill": "0s"}, "control": null}
       """)
     let plugin = try #require(configuration.plugins.first)
     #expect(plugin.name == "auth")
@@ -53,6 +53,8 @@ import Testing
     #expect([204, 304, 404].allSatisfy { configuration.acceptedStatuses.contains($0) })
     #expect(!configuration.acceptedStatuses.contains(301))
     #expect(configuration.redaction.headers == ["x-api-key"])
+    #expect(configuration.stallLimit == .seconds(2) && configuration.stallKillLimit == .zero)
+    #expect(Configuration().stallKillLimit == .seconds(5))
   }
 
   @Test(arguments: [
@@ -72,6 +74,7 @@ import Testing
     ("{\"transport\": {\"tls\": {\"verify\": \"no\"}}}", "transport.tls.verify: expected true or false"),
     ("{\"validate\": {\"statuses\": [\"9\"]}}", "validate.statuses[0]: expected a status"),
     ("{\"requestId\": {\"header\": \"a b\"}}", "requestId.header: expected the name of a header"),
+    ("{\"watchdog\": {\"kill\": \"10ms\"}}", "watchdog.kill: expected at least \"1s\", found \"10ms\""),
     ("{\"control\": {}}", "control: expected a path, true or false, found an object"),
     ("{\"control\": \"\"}", "control: expected a path, found an empty string"),
     ("{\"plugins\": {\"a\": {\"library\": \"x\"},\n \"a\": {\"library\": \"y\"}}}", "conf/sluice.json:2"),

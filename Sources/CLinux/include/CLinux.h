@@ -8,6 +8,7 @@
 #include "call_record.h"
 #include "crash_handler.h"
 #include "current_loop.h"
+#include "descriptor_packet.h"
 #include "helper_process.h"
 #include "mapped_library.h"
 #include "process_end.h"

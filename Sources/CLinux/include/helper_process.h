@@ -11,6 +11,10 @@
 int sluice_spawn_helper(
     pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output);
 
+/// The same, and the child has `passed` as its descriptor 3, unless that is negative.
+int sluice_spawn_helper_passing(
+    pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output, int passed);
+
 /// fork(2). The caller has one thread only.
 pid_t sluice_fork(void);
 

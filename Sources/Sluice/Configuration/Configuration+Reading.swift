@@ -60,8 +60,14 @@ extension Configuration {
   }
 
   private mutating func readWatchdog(_ node: ConfigurationNode) throws(ConfigurationError) {
-    try node.checkObject(["limit"])
+    try node.checkObject(["limit", "kill"])
     if let limit = node["limit"] { stallLimit = try limit.duration() }
+    guard let kill = node["kill"] else { return }
+    stallKillLimit = try kill.duration()
+    guard stallKillLimit == .zero || stallKillLimit >= .seconds(1) else {
+      throw kill.error(
+        "expected at least \"1s\", found \(kill.value)", advice: "\"0s\" never ends the process")
+    }
   }
 
   private mutating func readRequestID(_ node: ConfigurationNode) throws(ConfigurationError) {

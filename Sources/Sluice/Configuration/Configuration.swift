@@ -40,6 +40,9 @@ public struct Configuration: Sendable {
   public var swap = SwapSettings()
   /// How long a call of a plugin may keep its loop before the engine names it in the log; zero for ever.
   public var stallLimit = Duration.seconds(1)
+  /// How long a loop may not turn before `sluice dev` ends the engine's process; zero for ever. Engines themselves never end a
+  /// process.
+  public var stallKillLimit = Duration.seconds(5)
   /// The folder of private copies of plugins; nil for the user's cache.
   public var store: String?
   /// Nil for no control socket.

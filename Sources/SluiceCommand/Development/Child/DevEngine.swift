@@ -18,6 +18,7 @@ final class DevEngine: Sendable {
   private let place: ControlPlace
   private let file: String
   let recordings: EngineRecordings
+  private let pulse: EnginePulse
 
   static func run() -> ExitStatus {
     do throws(CommandError) { return try serve() } catch {
@@ -45,15 +46,21 @@ final class DevEngine: Sendable {
     let control: ControlServer
     do throws(CommandError) {
       started = try DevEngine(order, reporter)
-      listener = try DevListener.make(order.listen, started.engine, reporter, started.recordings)
+      listener = try order.listen.map { place throws(CommandError) in
+        try DevListener(place, started.engine, reporter, started.recordings)
+      }
       control = try started.control()
+      try started.pulse.start()
     } catch {
       reporter.send("failed", ["message": JSONValue(error.message), "status": JSONValue(Int64(error.status.code))])
       return error.status
     }
-    started.sayReady(control.path, listener?.address)
+    started.sayReady(control.path)
     let drain = started.obey(lines)
+    // Who comes from here on waits for the next process.
+    listener?.stopAccepting()
     Waiting.result { await started.engine.shutdown(drain: drain, deactivation: min(drain, EngineStart.farewell)) }
+    started.pulse.stop()
     listener?.stop()
     control.stop()
     return interruption.received.map { .interrupted(by: $0) } ?? .succeeded
@@ -83,6 +90,7 @@ final class DevEngine: Sendable {
       }
       engine = try Engine(configuration, sources: order.sources, probe: probe) { reporter.log($0) }
     } catch { throw EngineStart.failure(error) }
+    pulse = EnginePulse(engine, reporter)
     reporter.adopt(engine)
     reporter.adopt(configuration.redaction)
     recordings.begin(with: try? Replay.Build(file: file, libraries: engine.libraryCopies))
@@ -108,14 +116,14 @@ final class DevEngine: Sendable {
     return report
   }
 
-  private func sayReady(_ socket: String, _ listener: String?) {
+  private func sayReady(_ socket: String) {
     let status = Waiting.result { [engine] in await engine.status }
-    let document: JSONValue = [
-      "socket": JSONValue(socket), "builds": EngineReporter.builds(status),
-      "snapshot": JSONValue(Int64(status.snapshot)),
-    ]
-    document["listen"] = listener.map { JSONValue($0) }
-    reporter.send("ready", document)
+    reporter.send(
+      "ready",
+      [
+        "socket": JSONValue(socket), "builds": EngineReporter.builds(status),
+        "snapshot": JSONValue(Int64(status.snapshot)),
+      ])
   }
 
   /// Does what the supervisor says, up to its end.

@@ -10,38 +10,31 @@ final class DevListener: Sendable {
 
   private let server: EmbeddedServer
 
-  /// The address with the port in use.
-  var address: String { server.endpoint.description }
-
-  /// - Parameter place: `HOST:PORT`; nil makes none.
-  static func make(_ place: String?, _ engine: Engine, _ reporter: EngineReporter, _ recordings: EngineRecordings)
-    throws(CommandError) -> DevListener?
-  {
-    guard let place else { return nil }
+  /// - Parameter place: `HOST:PORT` of the supervisor's socket.
+  init(
+    _ place: String, _ engine: Engine, _ reporter: EngineReporter, _ recordings: EngineRecordings
+  ) throws(CommandError) {
     guard engine.baseURL != nil else {
       throw CommandError(.usage, "--listen needs \"transport.baseURL\" in the configuration: that is where requests go")
     }
-    return try DevListener(place, engine, reporter, recordings)
-  }
-
-  private init(
-    _ place: String, _ engine: Engine, _ reporter: EngineReporter, _ recordings: EngineRecordings
-  ) throws(CommandError) {
-    guard let (host, port) = ListenPlace.parse(place) else {
-      throw CommandError(.usage, "--listen: expected a port, or an address and a port, found \"\(place)\"")
-    }
+    let notices = ClientNotices(owning: ClientNotices.inheritedDescriptor)
+    guard let (host, port) = ListenPlace.parse(place),
+      let listener = notices.takeListener(at: .tcp(host: host, port: port))
+    else { throw CommandError(.failed, "--listen: the supervisor has handed no socket on for \"\(place)\"") }
     do {
-      server = try EmbeddedServer(on: .tcp(host: host, port: port)) { request in
-        Self.respond(to: request, named: host, engine, reporter, recordings)
+      server = try EmbeddedServer(accepting: listener) { request in
+        Self.respond(to: request, named: host, engine, reporter, recordings, notices)
       }
     } catch { throw CommandError(.usage, "--listen: \(error)") }
   }
+
+  func stopAccepting() { server.stopAccepting() }
 
   func stop() { server.stop() }
 
   private static func respond(
     to incoming: ServerRequest, named host: String, _ engine: Engine, _ reporter: EngineReporter,
-    _ recordings: EngineRecordings
+    _ recordings: EngineRecordings, _ notices: ClientNotices
   ) -> ServerResponse {
     guard incoming.target.hasPrefix("/"), let base = engine.baseURL else {
       return .text("this is no proxy: send a path, which goes to transport.baseURL\n", status: 400)
@@ -54,7 +47,7 @@ final class DevListener: Sendable {
     do {
       var made = Request(
         method: incoming.method, url: try HTTPURL("\(base.origin)\(incoming.target)"), body: .bytes(incoming.body))
-      let named = connectionFields(incoming.headers)
+      let named = connectionFields(incoming.headers.values(of: "Connection"))
       for line in incoming.headers
       where !isOwn(line.name) && !named.contains(line.name.lowercased()) {
         made.headers.append(line.name.utf8.span, line.valueBytes.span)
@@ -63,11 +56,14 @@ final class DevListener: Sendable {
       made.wantsRecording = true
       request = made
     } catch { return .text("\(error)\n", status: 400) }
+    let id = notices.began(incoming.descriptor, isHead: incoming.method == "HEAD")
     return .deferred { promise in
       engine.submit(request) { result in
         recordings.note(result.recording, isOfSet: false)
         reporter.report(result, id: nil)
-        promise.complete(with: response(to: result))
+        let response = response(to: result)
+        notices.answered(id)
+        promise.complete(with: response)
       }
     }
   }
@@ -76,9 +72,9 @@ final class DevListener: Sendable {
     FieldSyntax.isHopByHop(name.utf8.span) || ownFields.contains(name.lowercased())
   }
 
-  /// What the field Connection names is of that connection alone.
-  private static func connectionFields(_ headers: [HeaderLine]) -> Set<String> {
-    let names = headers.values(of: "Connection").flatMap { $0.split(separator: ",") }
+  /// What the field Connection names is of that connection alone, and not forwarded in either direction (RFC 9110 §7.6.1).
+  private static func connectionFields(_ values: [String]) -> Set<String> {
+    let names = values.flatMap { $0.split(separator: ",") }
     return Set(names.map { $0.filter { !$0.isWhitespace }.lowercased() })
   }
 
@@ -89,10 +85,11 @@ final class DevListener: Sendable {
       return ServerResponse(
         status: 502, headers: [HeaderLine("Content-Type", "application/json")], body: .bytes(text + [0x0A]))
     }
+    let named = connectionFields(response.headers[values: "Connection"])
     var lines: [HeaderLine] = []
     for index in response.headers.indices {
       let name = response.headers.name(at: index)
-      guard !isOwn(name) else { continue }
+      guard !isOwn(name), !named.contains(name.lowercased()) else { continue }
       lines.append(HeaderLine(name, bytes: Array(response.headers.buffer[response.headers.valueRange(at: index)])))
     }
     // The engine has decoded it, whatever the server sent.

@@ -26,11 +26,13 @@ final class SupervisedProcess: Sendable {
   /// - Parameters:
   ///   - words: behind the name of this very program.
   ///   - environment: beside that of this process.
+  ///   - passed: what it has as its descriptor 3, which stays the caller's; none where it is negative.
   ///   - listener: called on other threads, one call at a time for each kind of message.
   /// - Important: to be called on a thread that lives as long as the process is to: where the process asked the kernel for a
   ///   signal at the end of its parent, that is the end of this thread.
   init(
-    _ words: [String], environment: [String: String] = [:], _ listener: @escaping @Sendable (Message) -> Void
+    _ words: [String], environment: [String: String] = [:], passing passed: CInt = -1,
+    _ listener: @escaping @Sendable (Message) -> Void
   ) throws(CommandError) {
     var ends: [CInt] = [-1, -1]
     var pipeEnds: [CInt] = [-1, -1]
@@ -44,7 +46,7 @@ final class SupervisedProcess: Sendable {
       close(pipeEnds[1])
     }
     do {
-      id = try Self.spawn(words, environment, channel: ends[1], output: pipeEnds[1])
+      id = try Self.spawn(words, environment, channel: ends[1], output: pipeEnds[1], passed)
       channel = try ByteOutput(owning: fcntl(ends[0], F_DUPFD_CLOEXEC, 3), name: "a process")
     } catch {
       close(ends[0])
@@ -71,13 +73,14 @@ final class SupervisedProcess: Sendable {
   }
 
   private static func spawn(
-    _ words: [String], _ environment: [String: String], channel: CInt, output: CInt
+    _ words: [String], _ environment: [String: String], channel: CInt, output: CInt, _ passed: CInt
   ) throws(CommandError) -> pid_t {
     var process: pid_t = 0
     let arguments = (["sluice"] + words).map { strdup($0) } + [nil]
     let strings = ProcessEnvironment.current(replacing: environment).map { strdup($0) } + [nil]
     defer { for text in arguments + strings { free(text) } }
-    let status = sluice_spawn_helper(&process, "/proc/self/exe", arguments, strings, channel, output)
+    let status = sluice_spawn_helper_passing(
+      &process, "/proc/self/exe", arguments, strings, channel, output, passed)
     guard status == 0 else {
       throw CommandError(.failed, "cannot start a process: \(String(cString: strerror(status)))")
     }

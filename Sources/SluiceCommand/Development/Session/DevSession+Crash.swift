@@ -14,25 +14,53 @@ extension DevSession {
     defer { sources.clear([sources.crashRecord(ended.number)]) }
     if let client = ended.client { Task.detached { await client.close() } }
     let lost = traffic.giveUp()
-    if ended.isStopping { return start(because: ended.restart) }
+    if ended.stall == nil, ended.isStopping || waitingReason != nil {
+      ended.clients?.giveUp(Self.answer("engine_stopped", "the engine ended before it had answered"))
+    }
+    if ended.isStopping, ended.stall == nil { return start(because: ended.restart) }
     // It said why already; what changed meanwhile may mend it.
     if waitingReason != nil {
       if isReloadDue { return configurationChanged() }
       return librariesChanged(libraries.compactMapValues(\.waiting))
     }
     let report = crashReport(of: ended)
+    ended.clients?.giveUp(Self.answer(for: ended, status, report))
     let culprits = report?.blamed.map { [$0.library: $0.hash] } ?? culprits(of: ended)
     say(crashed(status, culprits, ended, lost, report))
-    recover(from: culprits, wasReady: ended.client != nil, ended: Self.words(of: status))
+    let words = ended.stall?.headline ?? "the engine \(Self.words(of: status))"
+    recover(from: culprits, wasReady: ended.client != nil, because: words)
+    forgetSwap(of: ended)
     // It may mend what was given up.
-    if engine == nil, isReloadDue { configurationChanged() }
+    guard engine == nil else { return }
+    if isReloadDue { configurationChanged() } else { librariesChanged(libraries.compactMapValues(\.waiting)) }
+  }
+
+  /// What was being swapped in and is not refused is taken up again: nobody tells of it any more.
+  private func forgetSwap(of ended: RunningEngine) {
+    for (library, value) in ended.asked where libraries[library]?.refused != value.hash {
+      libraries[library]?.handled = nil
+      libraries[library]?.waiting = value.since
+    }
+  }
+
+  /// What a client is told in place of the response that it waits for.
+  private static func answer(for ended: RunningEngine, _ status: WaitStatus, _ report: CrashReport?) -> [UInt8] {
+    if let stall = ended.stall { return answer("engine_stalled", "\(stall.headline), and was ended") }
+    guard let report else { return answer("engine_crashed", "the engine \(words(of: status))") }
+    let said = report.message.map { "; it said: \($0)" } ?? ""
+    return answer("engine_crashed", "\(report.headline): \(report.reason)\(said)")
+  }
+
+  static func answer(_ code: String, _ message: String) -> [UInt8] {
+    let document = ResultDocument.Failure(code: code, message: PrintableText.of(message)).document()
+    return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
   /// What the process left behind; nil where it ended in another way.
   private func crashReport(of ended: RunningEngine) -> CrashReport? {
     guard var report = CrashReport(path: sources.crashRecord(ended.number)) else { return nil }
     let secrets = configuration?.plugins.flatMap { Self.strings(in: $0.config) } ?? []
-    report.addOutput(Array(ended.lastWords.joined(separator: "\n").utf8), hiding: secrets)
+    report.addOutput(ended.output.bytes, hiding: secrets)
     // Before the next engine clears the private copies away.
     report.symbolize(limit: Self.symbolLimit)
     return report
@@ -48,8 +76,9 @@ extension DevSession {
 
   /// Without a report, the builds that are taken to be at fault: what was being swapped in, or was swapped in last.
   private func culprits(of ended: RunningEngine) -> [String: String] {
-    if case .swap(let libraries) = ended.command { return libraries.compactMapValues(\.hash) }
-    return ended.swappedIn.last ?? [:]
+    if let call = ended.stall?.call { return ended.builds[call.generation].map { [$0.library: $0.hash] } ?? [:] }
+    let asked = ended.asked
+    return asked.isEmpty ? ended.swappedIn.last ?? [:] : asked.compactMapValues(\.hash)
   }
 
   private func crashed(
@@ -58,10 +87,11 @@ extension DevSession {
   ) -> DevEvent {
     let plugins = culprits.keys.flatMap { libraries[$0]?.plugins ?? [] }.sorted()
     let document = report?.document()
-    let headline = document?["headline"]?.string ?? "the engine \(Self.words(of: status))"
+    let stalled = ended.stall.map { "\($0.headline); the engine was ended" }
+    let headline = stalled ?? document?["headline"]?.string ?? "the engine \(Self.words(of: status))"
     var event = DevEvent(.crashed, plugins: plugins, headline, tone: .bad)
-      .with("inFlight", .array(of: lost)).with("lastOutput", .array(of: ended.lastWords))
-      .with("report", document)
+      .with("inFlight", .array(of: lost)).with("lastOutput", .array(of: ended.output.last(Self.shownWords)))
+      .with("report", document).with("stalled", ended.stall?.document)
     switch status {
     case .exited(let code): event = event.with("exitStatus", JSONValue(Int64(code)))
     case .killed(let signal): event = event.with("signal", JSONValue(SignalName.of(signal)))
@@ -75,19 +105,21 @@ extension DevSession {
         event.details.append("kept in \(entry.textPath)")
       }
     }
+    if let transaction = ended.stall?.call?.transaction { event.details.append("transaction \(transaction)") }
     if !lost.isEmpty { event.details.append("in flight: \(PrintableText.of(lost.joined(separator: ", ")))") }
     return event
   }
 
   private static let shownLines = 32
+  private static let shownWords = 20
 
   /// Goes back to builds that served before, or begins again with the same; or gives up.
-  private func recover(from culprits: [String: String], wasReady: Bool, ended words: String) {
+  private func recover(from culprits: [String: String], wasReady: Bool, because reason: String) {
     good.drop(Set(culprits.values))
     // Without another to go back to a build is kept: else nothing would serve.
     let bad = culprits.filter { library, hash in good.newest(of: library).map { $0.hash != hash } ?? false }
     for (library, hash) in bad.sorted(by: { $0.key < $1.key }) {
-      refuse(hash, of: library, because: "the engine \(words)")
+      refuse(hash, of: library, because: reason)
     }
     switch crashes.note(at: MonotonicClock.now, goesBack: !bad.isEmpty, wasReady: wasReady) {
     case .restart:

@@ -24,17 +24,20 @@ extension DevSession {
     let number = engines
     do throws(CommandError) {
       var order = EngineOrder(configuration: settings.configuration)
-      order.listen = listen
+      order.listen = endpoint?.address
       order.crashRecord = sources.crashRecord(number)
       order.sources = try sources(for: configuration)
+      let link = try endpoint?.connect()
+      defer { if let link { close(link.inherited) } }
       // What it writes when it crashes is ours to show.
-      let process = try SupervisedProcess(DevEngine.arguments, environment: Self.environment) { [mailbox] message in
-        mailbox.put(.engine(number, message))
-      }
+      let process = try SupervisedProcess(
+        DevEngine.arguments, environment: Self.environment, passing: link?.inherited ?? -1
+      ) { [mailbox] message in mailbox.put(.engine(number, message)) }
       process.send(order.document)
       if !recordings.isEmpty { process.send(["recordings": .array(of: recordings)]) }
       engine = RunningEngine(number: number, process: process)
       engine?.restart = reason
+      engine?.clients = link?.clients
       engine?.files = Array(order.sources.values)
       // What this one comes to is news.
       waitingReason = nil
@@ -68,8 +71,7 @@ extension DevSession {
     case .document(let document): handle(document)
     case .written(let line):
       let line = PrintableText.of(EscapeSequences.removed(from: line))
-      engine?.lastWords.append(line)
-      if let count = engine?.lastWords.count, count > 20 { engine?.lastWords.removeFirst() }
+      engine?.output.append(line)
       say(DevEvent(.output, line, tone: .quiet).with("text", JSONValue(line)))
     case .ended(let status): engineEnded(status)
     }
@@ -79,6 +81,7 @@ extension DevSession {
     switch document["event"]?.string {
     case "ready": engineIsReady(document)
     case "failed": wait(because: document["message"]?.string ?? "the engine did not start")
+    case "pulse": notePulse(document)
     case "swap": swapEnded(document)
     case "request": requestEnded(document)
     case "log": say(Self.log(document))
@@ -95,7 +98,6 @@ extension DevSession {
     }
     engine?.client = client
     sources.clear(engine?.files ?? [])
-    listen = document["listen"]?.string ?? listen
     waitingReason = nil
     adopt(document["builds"])
     let event = started(document)
@@ -113,11 +115,11 @@ extension DevSession {
     var text = hasStarted ? "restarted" : "started"
     text += ", " + Self.list(good.serving.values.sorted { $0.library < $1.library })
     if let reason { text += ": \(reason)" }
-    if let listen, !hasStarted { text += "; http://\(listen)" }
+    if let endpoint, !hasStarted { text += "; http://\(endpoint.address)" }
     var event = DevEvent(hasStarted ? .restarted : .started, text, tone: .good)
       .with("process", JSONValue(Int64(engine?.process.id ?? 0))).with("socket", document["socket"])
       .with("builds", document["builds"]).with("snapshot", document["snapshot"])
-      .with("listen", listen.map { JSONValue($0) }).with("reason", reason.map { JSONValue($0) })
+      .with("listen", endpoint.map { JSONValue($0.address) }).with("reason", reason.map { JSONValue($0) })
     event.plugins = []
     return event
   }
@@ -133,6 +135,7 @@ extension DevSession {
       if let candidate = state.candidate { candidates[candidate.hash] = candidate.bytes }
     }
     let all = builds.map { $0.elements.compactMap { GoodBuilds.Build($0) } } ?? []
+    for build in all { engine?.builds[build.generation] = build }
     good.adopt(all, candidates: candidates, store: configuration?.store)
     for build in all where libraries[build.library]?.candidate?.hash == build.hash {
       libraries[build.library]?.candidate = nil
@@ -166,13 +169,15 @@ extension DevSession {
     after(Self.killDelay, .killEngine(engine.number))
   }
 
-  /// The end of the session: stops the engine and what is being built, and waits for them.
+  /// The end of the session: stops the engine and what is being built, and waits for them. What is stuck already is killed at once.
   /// - Parameter messages: those that came with what ended it, and were not handled; an end is told once.
   func endProcesses(_ messages: ArraySlice<DevMessage>) {
     for state in builds.values { state.run?.process.send(["stop": true]) }
-    engine?.process.stop(drain: Self.drain)
+    engine?.process.stop(drain: Self.lastDrain)
     for message in messages { finish(message) }
-    let limit = MonotonicClock.now + Self.killDelay
+    let now = MonotonicClock.now
+    let isStuck = engine?.watch?.look(at: now, limit: Self.lastDrain) != nil
+    let limit = isStuck ? now : now + Self.lastKillDelay
     var isKilled = false
     while engine != nil || builds.values.contains(where: { $0.run != nil }) {
       if !isKilled, MonotonicClock.now >= limit {
@@ -180,7 +185,7 @@ extension DevSession {
         engine?.process.kill(SIGKILL)
       }
       // What is killed ends for sure; a build that does not is left to its keeper.
-      let messages = mailbox.take(until: isKilled ? limit + Self.killDelay : limit)
+      let messages = mailbox.take(until: isKilled ? limit + Self.lastKillDelay : limit)
       if messages.isEmpty, isKilled { return }
       for message in messages { finish(message) }
     }
@@ -188,7 +193,9 @@ extension DevSession {
 
   private func finish(_ message: DevMessage) {
     switch message {
-    case .engine(let number, .ended) where number == engine?.number: engine = nil
+    case .engine(let number, .ended) where number == engine?.number:
+      engine?.clients?.giveUp(Self.answer("engine_stopped", "sluice dev has ended"))
+      engine = nil
     case .engine(let number, .document(let document)) where number == engine?.number:
       if document["event"]?.string == "request" { requestEnded(document) }
     case .build(let number, .ended):

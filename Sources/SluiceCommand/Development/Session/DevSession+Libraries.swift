@@ -107,6 +107,8 @@ extension DevSession {
     if case .failure(let error) = result {
       switch (command, error.code) {
       case (.reload, .configuration): refuseConfiguration(error.message, advice: error.advice)
+      case (.swap(let libraries), .noAnswer), (.swap(let libraries), .noEngine):
+        engine?.unanswered.merge(libraries) { $1 }
       case (_, .noAnswer), (_, .noEngine): break
       case (.swap(let libraries), _): swapFailed(libraries)
       default: break
@@ -150,6 +152,7 @@ extension DevSession {
     guard let report = document["report"] else { return }
     let changes = report["changes"].map { Array($0.elements) } ?? []
     let plugins = changes.flatMap { $0["plugins"]?.texts ?? [] }
+    for change in changes { engine?.unanswered[change["library"]?.string ?? ""] = nil }
     switch report["outcome"]?.string {
     case "published":
       adopt(document["builds"])

@@ -17,11 +17,16 @@ final class DevSession {
     case lookAgain(library: String, attempt: Int)
     /// The engine's process should have ended by now.
     case killEngine(Int)
+    /// The engine's pulse is to be looked at.
+    case lookAtPulse(Int)
   }
 
-  /// For what is in flight when the engine is started anew, or the session ends.
+  /// For what is in flight when the engine is started again.
   static let drain = Duration.seconds(5)
   static let killDelay = Duration.seconds(8)
+  /// The same for the end of the session, for which somebody waits.
+  static let lastDrain = Duration.seconds(1)
+  static let lastKillDelay = Duration.seconds(3)
 
   let settings: DevSettings
   let mailbox = Mailbox<DevMessage>()
@@ -46,8 +51,8 @@ final class DevSession {
   var traffic: DevTraffic
   /// What became of the requests of `-i`, for replays by an engine that is started again.
   var recordings: [JSONValue] = []
-  /// Where the endpoint is, once it is known: it stays the same over restarts.
-  var listen: String?
+  /// Nil without `--listen`.
+  let endpoint: DevEndpoint?
   var hasStarted = false
   /// The configuration has changed while the engine was at something else.
   var isReloadDue = false
@@ -62,10 +67,10 @@ final class DevSession {
 
   init(_ settings: DevSettings) throws(CommandError) {
     self.settings = settings
+    endpoint = try settings.listen.map { place throws(CommandError) in try DevEndpoint(place) }
     output = try DevOutput(isJSON: settings.isJSON)
     sources = try SourceFolder()
     traffic = DevTraffic(recorded: settings.recorded)
-    listen = settings.listen
     watch = try FileWatch { [mailbox] in mailbox.put(.changed($0)) }
     output.onFailure { [mailbox] in mailbox.put(.outputFailed($0)) }
   }
@@ -149,6 +154,7 @@ final class DevSession {
       switch timer {
       case .lookAgain(let library, let attempt): lookAgain(library, attempt)
       case .killEngine(let number): if engine?.number == number { engine?.process.kill(SIGKILL) }
+      case .lookAtPulse(let number): if engine?.number == number { lookAtPulse() }
       }
     }
   }

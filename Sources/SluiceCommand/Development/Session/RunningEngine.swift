@@ -15,6 +15,8 @@ struct RunningEngine {
   /// Nil until it is ready.
   var client: ControlClient?
   var command: Command?
+  /// What was to be swapped in by commands that got no answer: their connection ends with the process, and may be told of first.
+  var unanswered: [String: (hash: String?, since: Duration)] = [:]
   /// What was swapped in while it ran, the newest last.
   var swappedIn: [[String: String]] = []
   /// Why it is being stopped; nil where it is not.
@@ -23,8 +25,22 @@ struct RunningEngine {
   var restart: String?
   /// Files that it was started from.
   var files: [String] = []
-  /// Lines that it wrote last.
-  var lastWords: [String] = []
+  /// What it wrote last.
+  var output = OutputTail()
+  /// The builds that it told of, by their generation.
+  var builds: [Int64: GoodBuilds.Build] = [:]
+  /// Who waits for it to answer; nil without an endpoint.
+  var clients: HeldClients?
+  /// Nil until its first pulse.
+  var watch: StallWatch?
+  /// Why it was killed, where it was for that.
+  var stall: StallWatch.Stall?
+
+  /// What was being swapped in, as far as anybody knows.
+  var asked: [String: (hash: String?, since: Duration)] {
+    guard case .swap(let libraries) = command else { return unanswered }
+    return unanswered.merging(libraries) { $1 }
+  }
 
   var isReady: Bool { client != nil && !isStopping }
 

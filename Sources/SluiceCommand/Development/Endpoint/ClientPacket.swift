@@ -1,0 +1,31 @@
+/// What the engine's process tells the supervisor of a client: ten bytes, with the connection's descriptor beside the first kind.
+struct ClientPacket: Equatable {
+  enum Kind: UInt8 {
+    /// Its request goes into the engine.
+    case began
+    /// The response is about to be written.
+    case answered
+  }
+
+  static let byteCount = 10
+
+  let kind: Kind
+  /// Of this request alone, within the process.
+  let id: UInt64
+  /// The request wants no body.
+  var isHead = false
+
+  var bytes: [UInt8] {
+    [kind.rawValue, isHead ? 1 : 0] + (0..<8).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) }
+  }
+}
+
+extension ClientPacket {
+  /// nil where the bytes are no packet.
+  init?(_ bytes: some Collection<UInt8>) {
+    let bytes = Array(bytes)
+    guard bytes.count == Self.byteCount, let kind = Kind(rawValue: bytes[0]) else { return nil }
+    let id = bytes[2...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    self.init(kind: kind, id: id, isHead: bytes[1] == 1)
+  }
+}

@@ -1,0 +1,41 @@
+import CLinux
+import Glibc
+import SluiceServer
+
+/// The port of `sluice dev --listen`, which is the supervisor's: it stays open while the engine is started again.
+final class DevEndpoint: Sendable {
+  private let listener: SharedListener
+
+  /// With the port in use.
+  var address: String { listener.endpoint.description }
+
+  /// - Parameter place: `HOST:PORT`.
+  init(_ place: String) throws(CommandError) {
+    guard let (host, port) = ListenPlace.parse(place) else {
+      throw CommandError(.usage, "--listen: expected a port, or an address and a port, found \"\(place)\"")
+    }
+    do { listener = try SharedListener(on: .tcp(host: host, port: port)) } catch {
+      throw CommandError(.usage, "--listen: \(error)")
+    }
+  }
+
+  /// For the next process of the engine.
+  /// - Returns: what this side holds, and the descriptor that the process is to inherit and the caller to close.
+  func connect() throws(CommandError) -> (clients: HeldClients, inherited: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard sluice_packet_pair(&ends) == 0 else {
+      throw CommandError(.failed, "cannot start a process: \(String(cString: strerror(errno)))")
+    }
+    var byte: UInt8 = 0
+    // It waits in the socket until the process takes it.
+    let status = sluice_send_packet(ends[0], &byte, 1, listener.descriptor)
+    guard status == 0 else {
+      for end in ends { close(end) }
+      throw CommandError(.failed, "cannot hand the listening socket on: \(String(cString: strerror(status)))")
+    }
+    do throws(CommandError) { return (try HeldClients(owning: ends[0]), ends[1]) } catch {
+      close(ends[1])
+      throw error
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import SluiceJSON
+
+/// Tells from the pulses of an engine's process when one of its loops, or all of it, does not come back. By the clock of whoever
+/// watches.
+struct StallWatch {
+  /// What does not come back.
+  struct Stall: Equatable {
+    /// Nil where the whole process is silent.
+    var loop: Int?
+    /// What the loop is in; nil where that is no call of a plugin.
+    var call: Call?
+    var age: Duration
+  }
+
+  /// A call of a plugin.
+  struct Call: Equatable {
+    var loop: Int
+    var plugin: String
+    var pluginID: String
+    var generation: Int64
+    var callback: String
+    var transaction: String?
+  }
+
+  /// A watcher that has not looked for longer has been stopped itself, and blames nobody for that time.
+  private static let longestPause = Duration.seconds(1)
+
+  private var turns: [Int64] = []
+  /// When each loop was seen to turn last.
+  private var turned: [Duration] = []
+  private var calls: [Call] = []
+  private var lastPulse: Duration
+  private var lastLook: Duration
+
+  init(at now: Duration) {
+    lastPulse = now
+    lastLook = now
+  }
+
+  /// - Parameter turns: a number for each loop, which is another one when it has turned since.
+  mutating func note(turns new: [Int64], calls: [Call], at now: Duration) {
+    forgivePause(at: now)
+    lastPulse = now
+    self.calls = calls
+    if new.count != turns.count { turned = new.map { _ in now } }
+    for index in new.indices where index < turns.count && new[index] != turns[index] { turned[index] = now }
+    turns = new
+  }
+
+  /// The worst that lasts for as long as the limit, or longer; nil where there is nothing.
+  mutating func look(at now: Duration, limit: Duration) -> Stall? {
+    forgivePause(at: now)
+    if now - lastPulse >= limit { return Stall(loop: nil, call: nil, age: now - lastPulse) }
+    guard let (loop, since) = turned.enumerated().min(by: { $0.element < $1.element }), now - since >= limit else {
+      return nil
+    }
+    return Stall(loop: loop, call: calls.first { $0.loop == loop }, age: now - since)
+  }
+
+  private mutating func forgivePause(at now: Duration) {
+    let pause = now - lastLook
+    lastLook = now
+    guard pause > Self.longestPause else { return }
+    lastPulse += pause
+    turned = turned.map { $0 + pause }
+  }
+}
+
+extension StallWatch {
+  /// Takes a pulse as the process tells it.
+  mutating func note(_ document: JSONValue, at now: Duration) {
+    let turns = document["turns"]?.elements.compactMap(\.integer) ?? []
+    let calls = document["calls"]?.elements.compactMap { Call($0) } ?? []
+    note(turns: turns, calls: calls, at: now)
+  }
+}
+
+extension StallWatch.Call {
+  init?(_ document: JSONValue) {
+    guard let loop = document["loop"]?.integer.flatMap({ Int(exactly: $0) }) else { return nil }
+    self.init(
+      loop: loop, plugin: document["plugin"]?.string ?? "", pluginID: document["pluginId"]?.string ?? "",
+      generation: document["generation"]?.integer ?? 0, callback: document["callback"]?.string ?? "a function",
+      transaction: document["transaction"]?.string)
+  }
+}
+
+extension StallWatch.Stall {
+  /// With the names that the status of an engine has for it.
+  var document: JSONValue {
+    let document: JSONValue = ["ageMs": .milliseconds(age)]
+    document["loop"] = loop.map { JSONValue(Int64($0)) }
+    guard let call else { return document }
+    document["plugin"] = JSONValue(call.plugin)
+    document["pluginId"] = JSONValue(call.pluginID)
+    document["generation"] = JSONValue(call.generation)
+    document["callback"] = JSONValue(call.callback)
+    document["transaction"] = call.transaction.map { JSONValue($0) }
+    return document
+  }
+
+  /// `plugin "auth" (bearer-auth, generation 3) kept loop 0 in on_request for 5.1 s`
+  var headline: String {
+    let time = Figures.time(nanoseconds: UInt64(max(0, age / .nanoseconds(1))))
+    guard let loop else { return "the engine gave no sign for \(time)" }
+    guard let call else { return "loop \(loop) did not turn for \(time), in no call of a plugin" }
+    return "plugin \"\(call.plugin)\" (\(call.pluginID), generation \(call.generation)) kept loop \(loop) "
+      + "in \(call.callback) for \(time)"
+  }
+}

@@ -1,0 +1,38 @@
+// Sets the header x-stamp-a to BUILD, and where it LOOPS, never comes back from a request to a URL that ends with /loop. With
+// ENDS_THREAD it ends the thread of the event loop there.
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+
+#include "../stage.h"
+
+#ifndef BUILD
+#define BUILD 1
+#endif
+#ifndef LOOPS
+#define LOOPS 1
+#endif
+
+__attribute__((noinline)) static void never_return(void) {
+#ifdef ENDS_THREAD
+  pthread_exit(NULL);
+#else
+  for (volatile int forever = 1; forever;) continue;
+#endif
+}
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  const sluice_exchange_api *api = api_of(instance);
+  sluice_text url = {0};
+  api->url_get(exchange, &url);
+  static const char end[] = "/loop";
+  size_t length = sizeof end - 1;
+  if (LOOPS && url.size >= length && memcmp(url.data + url.size - length, end, length) == 0) never_return();
+  char build[16];
+  snprintf(build, sizeof build, "%d", BUILD);
+  return api->header_set(exchange, SLUICE_REQUEST, text("x-stamp-a"), text(build)) == SLUICE_OK ? SLUICE_CONTINUE
+                                                                                                 : SLUICE_FAIL;
+}
+
+static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, interceptor)

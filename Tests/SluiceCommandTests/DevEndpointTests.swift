@@ -1,0 +1,134 @@
+import Glibc
+import SluiceJSON
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// `sluice dev --listen`: what clients see of an engine that crashes, is started again, and answers.
+@Suite struct DevEndpointTests {
+  private static func port(of address: String) throws -> UInt16 {
+    try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
+  }
+
+  /// With a plugin that crashes at the path `/crash`.
+  private static func crashing() async throws -> (run: DevRun, port: UInt16) {
+    let product = try await PluginCompiler.compile("crashes-on-request", defines: ["BUILD=1", "CRASHES=1"])
+    let build = try withExtendedLifetime(product) { try FileTree.read(product.path) }
+    let run = try await DevRun(
+      "--listen", "0",
+      configuration: {
+        #"{"plugins": {"a": {"library": "a.so"}}, "request": ["a"], "store": "store", "transport": {"baseURL": "\#($0)"}}"#
+      }, prepare: { try StampedLibrary.install(build, at: $0.path("a.so")) })
+    return (run, try port(of: try await run.start()))
+  }
+
+  @Test func `fields that the Connection field of a response names are not forwarded`() async throws {
+    let server = try ScriptedServer([
+      ScriptStep.respond(headers: ["Connection: keep-alive, X-Private", "x-private: 1", "X-Public: 2"])
+    ])
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun(
+      "--listen", "0", configuration: { _ in DevRun.configuration(server.baseURL) },
+      prepare: { try library.install(1, at: $0.path("a.so")) })
+    let client = try RawClient(port: Self.port(of: try await run.start()))
+    let response = try client.request()
+    #expect(response.headers.first("X-Public") == "2", "\(response.headers)")
+    #expect(response.headers.first("X-Private") == nil, "\(response.headers)")
+    try await run.end()
+    server.stop()
+  }
+
+  @Test func `a request that crashes the engine is answered with 502 and the reason`() async throws {
+    let (run, port) = try await Self.crashing()
+    let response = try RawClient(port: port).request("POST", "/crash", body: "x")
+    #expect(response.status == 502)
+    #expect(response.headers.first("Content-Type") == "application/json")
+    let document = try JSONValue(parsing: response.body)
+    #expect(document["code"]?.string == "engine_crashed", "\(document)")
+    if !Sanitizer.isOn {
+      #expect(document["message"]?.string?.contains("plugin \"a\"") == true, "\(document)")
+      #expect(document["message"]?.string?.contains("SIGSEGV") == true, "\(document)")
+    }
+    try await run.next("restarted")
+    // An answer to HEAD has no body, whoever gives it.
+    let head = RawHead(try RawClient(port: port), "HEAD", "/crash")
+    #expect(try head.text().hasSuffix("\r\n\r\n"))
+    try await run.next("restarted")
+    try await run.end()
+  }
+
+  /// Everything that a server sends on a connection up to its end.
+  private struct RawHead {
+    let client: RawClient
+    let request: String
+
+    init(_ client: RawClient, _ method: String, _ path: String) {
+      self.client = client
+      request = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    }
+
+    func text() throws -> String {
+      try client.send(request)
+      return String(decoding: try client.readToEnd(), as: UTF8.self)
+    }
+  }
+
+  @Test func `a response that has begun is not followed by another`() async throws {
+    let size = 64 << 20
+    let server = try LoopbackServer(recording: .countOnly) { _ in
+      ServerResponse(body: .generated(.alphabet, byteCount: UInt64(size), chunked: false))
+    }
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun(
+      "--listen", "0", configuration: { _ in DevRun.configuration(server.baseURL) },
+      prepare: { try library.install(1, at: $0.path("a.so")) })
+    let started = try await run.next("started")
+    let process = try #require(started["process"]?.integer)
+    let client = try RawClient(port: Self.port(of: try #require(started["listen"]?.string)))
+    try client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    let (status, _) = try client.readHead()
+    #expect(status == 200)
+    #expect(kill(pid_t(process), SIGKILL) == 0)
+    try await run.next("crashed")
+    let rest = (try? client.readToEnd()) ?? []
+    #expect(rest.count < size && !String(decoding: rest.suffix(2000), as: UTF8.self).contains("HTTP/1.1"))
+    try await run.end()
+    server.stop()
+  }
+
+  @Test func `whoever connects while the engine is started again waits, and is answered`() async throws {
+    let run = try await DevRun("--listen", "0") { folder in
+      try #require(mkfifo(folder.path("gate"), 0o600) == 0)
+      let product = try await PluginCompiler.compile(
+        "activates-behind-a-gate", defines: ["GATE=\"\(folder.path("gate"))\""])
+      try withExtendedLifetime(product) {
+        try StampedLibrary.install(FileTree.read(product.path), at: folder.path("a.so"))
+      }
+    }
+    // For both directions, so that nobody waits for the other end.
+    func open() -> FileDescriptor { FileDescriptor(adopting: Glibc.open(run.folder.path("gate"), O_RDWR | O_CLOEXEC)) }
+    try await run.next("log") { $0["message"]?.string == "waits=1" }
+    let first = open()
+    let started = try await run.next("started")
+    first.close()
+    let port = try Self.port(of: try #require(started["listen"]?.string))
+    #expect(kill(pid_t(try #require(started["process"]?.integer)), SIGKILL) == 0)
+    try await run.next("crashed")
+    try await run.next("log") { $0["message"]?.string == "waits=1" }
+    let client = try RawClient(port: port)
+    try client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    let second = open()
+    #expect(try client.readResponse().status == 200)
+    second.close()
+    try await run.end()
+  }
+
+  @Test func `a port that is taken ends the command at once, and says so`() async throws {
+    let server = try LoopbackServer { _ in .text("") }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"transport": {"baseURL": "http://127.0.0.1:9"}}"#, to: "c.json")
+    let result = try await Tool.run("dev", "-c", file, "--listen", "\(server.port)")
+    #expect(result.status == 2 && result.errorText.contains("--listen"), "\(result.errorText)")
+    server.stop()
+  }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import SluiceJSON
+import SluiceTestKit
+import Testing
+
+@testable import SluiceCommand
+
+/// `sluice dev`: an engine whose loops do not come back.
+@Suite struct DevStallTests {
+  /// Sets `x-stamp-a` to `build`, and does not come back at the path `/loop` where it is to.
+  private static func compile(_ build: Int, loops: Bool, _ defines: String...) async throws -> [UInt8] {
+    let product = try await PluginCompiler.compile(
+      "loops-on-request", defines: ["BUILD=\(build)", "LOOPS=\(loops ? 1 : 0)"] + defines)
+    return try withExtendedLifetime(product) { try FileTree.read(product.path) }
+  }
+
+  private static func configuration(_ url: String, kill: String) -> String {
+    """
+    {"plugins": {"a": {"library": "a.so"}}, "request": ["a"], "store": "store", "watchdog": {"kill": "\(kill)"},
+     "transport": {"baseURL": "\(url)"}}
+    """
+  }
+
+  @Test func `a build that loops for ever is ended by the session, named and refused, and the repaired one swapped in`()
+    async throws
+  {
+    let good = try await Self.compile(1, loops: false)
+    let (bad, mended) = (try await Self.compile(2, loops: true), try await Self.compile(3, loops: false))
+    let run = try await DevRun("--listen", "0", configuration: { Self.configuration($0, kill: "2s") }) {
+      try StampedLibrary.install(good, at: $0.path("a.so"))
+    }
+    let address = try await run.start()
+    try StampedLibrary.install(bad, at: run.library)
+    let hash = try #require(try await run.next("swapped")["report"]?["changes"]?[0]?["new"]?["hash"]?.string)
+    let answer = try await Command.check("curl", ["-sS", "-w", "%{http_code}", "http://\(address)/loop"]).outputText
+    #expect(answer.hasSuffix("502") && answer.contains("on_request"), "\(answer)")
+    let crashed = try await run.next("crashed")
+    #expect(crashed.plugins == ["a"] && crashed["signal"]?.string == "SIGKILL", "\(crashed)")
+    let stalled = try #require(crashed["stalled"], "\(crashed)")
+    #expect(stalled["plugin"]?.string == "a" && stalled["callback"]?.string == "on_request", "\(stalled)")
+    #expect(stalled["generation"]?.integer == 2 && stalled["transaction"]?.string?.count == 36, "\(stalled)")
+    #expect(stalled["loop"]?.integer == 0 && stalled["ageMs"]?.number ?? 0 >= 2000, "\(stalled)")
+    let refused = try await run.next("refused")
+    #expect(refused["hash"]?.string == hash && refused["subject"]?.string == "build", "\(refused)")
+    try await run.next("restarted")
+    #expect(try await run.stamp(at: address) == "1", "the build before")
+    try StampedLibrary.install(mended, at: run.library)
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "3")
+    try await run.end()
+  }
+
+  @Test func `a build that was saved while the loop was stuck is swapped in after it`() async throws {
+    let (bad, mended) = (try await Self.compile(1, loops: true), try await Self.compile(2, loops: false))
+    let run = try await DevRun("--listen", "0", configuration: { Self.configuration($0, kill: "3s") }) {
+      try StampedLibrary.install(bad, at: $0.path("a.so"))
+    }
+    let address = try await run.start()
+    try run.running.write("/loop\n")
+    try StampedLibrary.install(mended, at: run.library)
+    try await run.next("changed")
+    let crashed = try await run.next("crashed")
+    #expect(crashed["stalled"]?["generation"]?.integer == 1, "\(crashed)")
+    try await run.next("swapped")
+    #expect(try await run.stamp(at: address) == "2")
+    try await run.end()
+  }
+
+  @Test func `a stage that ends the thread of its loop ends the engine too`() async throws {
+    let good = try await Self.compile(1, loops: false)
+    let bad = try await Self.compile(2, loops: true, "ENDS_THREAD=1")
+    let run = try await DevRun("--listen", "0", configuration: { Self.configuration($0, kill: "2s") }) {
+      try StampedLibrary.install(good, at: $0.path("a.so"))
+    }
+    let address = try await run.start()
+    try StampedLibrary.install(bad, at: run.library)
+    try await run.next("swapped")
+    try run.running.write("/loop\n")
+    let crashed = try await run.next("crashed")
+    #expect(crashed["stalled"]?["loop"]?.integer == 0 && crashed.plugins == ["a"], "\(crashed)")
+    try await run.next("restarted")
+    #expect(try await run.stamp(at: address) == "1")
+    try await run.end()
+  }
+
+  @Test func `a process that does not answer at all is ended, and started again`() async throws {
+    let good = try await Self.compile(1, loops: false)
+    let run = try await DevRun("--listen", "0", configuration: { Self.configuration($0, kill: "2s") }) {
+      try StampedLibrary.install(good, at: $0.path("a.so"))
+    }
+    let started = try await run.next("started")
+    #expect(kill(pid_t(try #require(started["process"]?.integer)), SIGSTOP) == 0)
+    let crashed = try await run.next("crashed")
+    #expect(crashed["stalled"] != nil && crashed["stalled"]?["loop"] == nil, "\(crashed)")
+    try await run.next("restarted")
+    #expect(try await run.stamp(at: try #require(started["listen"]?.string)) == "1")
+    try await run.end()
+  }
+
+  @Test func `Ctrl-C ends a session within its bound, also with a loop that is stuck`() async throws {
+    let bad = try await Self.compile(1, loops: true)
+    let run = try await DevRun(configuration: { Self.configuration($0, kill: "0s") }) {
+      try StampedLibrary.install(bad, at: $0.path("a.so"))
+    }
+    try await run.start()
+    try run.running.write("/loop\n")
+    try await run.next("log") { $0["message"]?.string?.contains("keeps loop 0") == true }
+    let began = ContinuousClock.now
+    #expect(try await run.end().status == 130)
+    // Three seconds, and twice that for a machine that is busy; a stop that waits for the loop takes ten.
+    #expect(ContinuousClock.now - began < .seconds(9))
+  }
+
+  @Test func `a second Ctrl-C ends the session at once`() async throws {
+    let bad = try await Self.compile(1, loops: true)
+    let run = try await DevRun(configuration: { Self.configuration($0, kill: "0s") }) {
+      try StampedLibrary.install(bad, at: $0.path("a.so"))
+    }
+    let process = try #require(try await run.next("started")["process"]?.integer)
+    try run.running.write("/loop\n")
+    try await run.next("log") { $0["message"]?.string?.contains("keeps loop 0") == true }
+    run.running.send(signal: SIGINT)
+    run.running.send(signal: SIGTERM)
+    let status = try await run.running.wait(upTo: Patience.limit).status
+    #expect([130, 143].contains(status))
+    let end = ContinuousClock.now + Patience.limit
+    while kill(pid_t(process), 0) == 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+    #expect(kill(pid_t(process), 0) != 0, "the engine ends with it")
+  }
+}
