@@ -27,6 +27,7 @@ extension Configuration {
       throw ConfigurationError(location, Self.words(error))
     }
     self.init()
+    self.file = file
     try read(
       ConfigurationNode(value: root, pointer: JSONPointer(), source: ConfigurationSource(file: file, text: text)))
   }

@@ -48,6 +48,9 @@ public struct Configuration: Sendable {
   /// Nil for no control socket.
   public var control: ControlPlace?
 
+  /// Where it was read from; nil for one that was put together in code.
+  package var file: String?
+
   public init() {}
 }
 

@@ -26,11 +26,15 @@ final class GenerationRegistry: Sendable {
 
   private let runtime: HostRuntime
   private let store: String?
+  private let project: String
   private let state = Locked(State())
 
-  /// - Parameter store: the folder of private copies; nil for the user's cache.
-  init(store: String?, runtime: HostRuntime) {
+  /// - Parameters:
+  ///   - store: the folder of private copies; nil for the user's cache.
+  ///   - file: the configuration that refusals belong to; nil for this program.
+  init(store: String?, file: String? = nil, runtime: HostRuntime) {
     self.store = store
+    project = RefusalList.project(of: file)
     self.runtime = runtime
   }
 
@@ -86,7 +90,8 @@ final class GenerationRegistry: Sendable {
     if let way = state.withLock({ $0.way }) { return way }
     guard let path = store ?? PluginStore.defaultPath() else { throw Self.noStore }
     let store = try PluginStore(at: path)
-    let way = Way(loader: PluginLoader(store: store, offer: HostOffer()), refusals: RefusalList(store: store))
+    let way = Way(
+      loader: PluginLoader(store: store, offer: HostOffer()), refusals: RefusalList(store: store, project: project))
     state.withLock { $0.way = way }
     return way
   }

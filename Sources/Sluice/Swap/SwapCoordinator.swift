@@ -31,7 +31,7 @@ final class SwapCoordinator: Sendable {
       loops: workers.map(\.environment), programName: "sluice", programVersion: Engine.version,
       callOuts: configuration.callOutLimits, log: { log(LogLine($0)) })
     self.runtime = runtime
-    registry = GenerationRegistry(store: configuration.store, runtime: runtime)
+    registry = GenerationRegistry(store: configuration.store, file: configuration.file, runtime: runtime)
     let snapshot: Snapshot
     do throws(EngineError) {
       snapshot = try Self.first(configuration, sources, registry, runtime, workers.count, delegate, probe, log)

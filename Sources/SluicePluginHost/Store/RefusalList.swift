@@ -3,8 +3,9 @@ import SluiceLocks
 
 /// Builds that did harm while they served, by their content: refused until somebody takes them off the list.
 ///
-/// Kept in the store's folder `refused`, a file with the reason for each hash, so that a restart remembers. What cannot be
-/// written there holds for the life of the process.
+/// Kept in the store's folder `refused`, in a folder for each project, a file with the reason for each hash, so that a restart
+/// remembers. What cannot be written there holds for the life of the process. A project is a configuration file, or a program that has
+/// none: what does harm to one may serve another that has the same store.
 package final class RefusalList: Sendable {
   private static let longestReasonBytes = 4096
 
@@ -12,9 +13,10 @@ package final class RefusalList: Sendable {
   private let folder: String
   private let reasons: Locked<[String: String]>
 
-  package init(store: PluginStore) {
+  /// - Parameter project: a path; see ``project(of:)``.
+  package init(store: PluginStore, project: String) {
     self.store = store.path
-    folder = store.path + "/refused"
+    folder = "\(store.path)/refused/\(Self.name(of: project))"
     var found: [String: String] = [:]
     for name in FolderListing.names(in: folder) where ContentHash(hex: name)?.hex == name {
       if let file = FileDescriptor(opening: "\(folder)/\(name)", O_RDONLY | O_NOFOLLOW),
@@ -24,6 +26,18 @@ package final class RefusalList: Sendable {
       }
     }
     reasons = Locked(found)
+  }
+
+  /// The project of a configuration file, whichever way its path is written; nil is for the running program itself.
+  package static func project(of file: String?) -> String {
+    guard let resolved = realpath(file ?? "/proc/self/exe", nil) else { return file ?? "" }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// A name of a folder, which tells nothing of the path.
+  private static func name(of project: String) -> String {
+    ContentHash(of: Array(project.utf8)).map { String($0.hex.prefix(16)) } ?? "unknown"
   }
 
   /// SHA-256 in hex, and why.
@@ -45,6 +59,7 @@ package final class RefusalList: Sendable {
         advice: "give its 64 hex digits, as the status of the engine has them")
     }
     reasons.withLock { $0[build.hex] = reason }
+    mkdir(store + "/refused", 0o700)
     mkdir(folder, 0o700)
     guard let file = FileDescriptor(opening: path(of: build), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
     else { throw unwritten(build) }

@@ -1,3 +1,4 @@
+import Glibc
 import SluiceTestKit
 import Testing
 
@@ -15,13 +16,14 @@ struct RefusalListTests {
   }
 
   @Test func `a build that is named in upper case is the same build`() throws {
-    let list = RefusalList(store: store)
+    let list = RefusalList(store: store, project: "/a/sluice.json")
     try list.add(hash.hex.uppercased(), because: "the moon fell")
     #expect(list.reason(for: hash) == "the moon fell" && list.all == [hash.hex: "the moon fell"])
-    #expect(list.path(of: hash) == folder.path("store/refused/\(hash.hex)"))
-    #expect(RefusalList(store: store).all == list.all)
+    #expect(
+      list.path(of: hash).hasPrefix(folder.path("store/refused/")) && list.path(of: hash).hasSuffix("/\(hash.hex)"))
+    #expect(RefusalList(store: store, project: "/a/sluice.json").all == list.all)
     try list.clear(hash.hex.uppercased())
-    #expect(list.all.isEmpty && RefusalList(store: store).all.isEmpty)
+    #expect(list.all.isEmpty && RefusalList(store: store, project: "/a/sluice.json").all.isEmpty)
   }
 
   @Test(arguments: [
@@ -30,7 +32,7 @@ struct RefusalListTests {
     String(repeating: "\u{FF11}", count: 64),
   ])
   func `what is no SHA-256 is turned away, and no file made of it`(_ text: String) throws {
-    let list = RefusalList(store: store)
+    let list = RefusalList(store: store, project: "/a/sluice.json")
     let error = #expect(throws: PluginError.self) { try list.add(text, because: "the moon fell") }
     #expect(error?.says("cannot refuse \"\(text)\"", "64 hex digits") == true, "\(String(describing: error))")
     #expect(list.all.isEmpty && FileTree.names(in: store.path).isEmpty)
@@ -39,7 +41,7 @@ struct RefusalListTests {
 
   @Test func `a refusal that cannot be written is said to end with the process, and holds till then`() throws {
     try folder.write("in the way", to: "store/refused")
-    let list = RefusalList(store: store)
+    let list = RefusalList(store: store, project: "/a/sluice.json")
     let error = #expect(throws: PluginError.self) { try list.add(hash.hex, because: "the moon fell") }
     #expect(error?.code == .store)
     let words = error?.says("\(hash.hex.prefix(12)) ends with this process", "\(store.path)/refused", "Not a directory")
@@ -48,12 +50,28 @@ struct RefusalListTests {
   }
 
   @Test func `a refusal that cannot be removed is said to come back`() throws {
-    let list = RefusalList(store: store)
+    let list = RefusalList(store: store, project: "/a/sluice.json")
     try list.add(hash.hex, because: "the moon fell")
     FileTree.remove(list.path(of: hash))
-    try folder.makeFolder("store/refused/\(hash.hex)")
+    try #require(mkdir(list.path(of: hash), 0o700) == 0)
     let error = #expect(throws: PluginError.self) { try list.clear() }
     #expect(error?.says("is refused again by the next process", "\(store.path)/refused") == true)
     #expect(list.all.isEmpty)
+  }
+
+  @Test func `a refusal belongs to one project of the store`() throws {
+    let one = RefusalList(store: store, project: "/a/sluice.json")
+    try one.add(hash.hex, because: "the moon fell")
+    let other = RefusalList(store: store, project: "/b/sluice.json")
+    #expect(other.reason(for: hash) == nil && other.all.isEmpty)
+    try other.clear()
+    #expect(RefusalList(store: store, project: "/a/sluice.json").reason(for: hash) == "the moon fell")
+  }
+
+  @Test func `a project is a file, whichever way its path is written, or the program`() throws {
+    let file = try folder.write("{}", to: "real.json")
+    try #require(symlink(file, folder.path("link.json")) == 0)
+    #expect(RefusalList.project(of: folder.path("link.json")) == RefusalList.project(of: file))
+    #expect(RefusalList.project(of: nil) != RefusalList.project(of: file) && !RefusalList.project(of: nil).isEmpty)
   }
 }

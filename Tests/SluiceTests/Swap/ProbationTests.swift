@@ -36,7 +36,8 @@ import Testing
     #expect(error?.report.reason?.contains("is refused since it did harm") == true)
     let refused = await fixture.engine.status.refused
     #expect(refused.count == 1 && refused.keys.first == report.changes.first?.old?.hash)
-    let file = fixture.path("store/refused/\(refused.keys.first ?? "")")
+    let project = try #require(FileTree.names(in: fixture.path("store/refused")).first)
+    let file = fixture.path("store/refused/\(project)/\(refused.keys.first ?? "")")
     #expect(FileTree.exists(file))
     #expect(error?.report.reason?.contains("engine.clearRefusals(), or remove \(file)") == true)
     try library.install(3, at: fixture.path())

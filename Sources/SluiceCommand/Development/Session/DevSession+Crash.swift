@@ -133,11 +133,12 @@ extension DevSession {
     }
   }
 
-  /// Remembered in the store, so that no engine of this store takes the build in a swap.
+  /// Remembered in the store, so that no engine of this configuration takes the build in a swap.
   private func refuse(_ hash: String, of library: String, because reason: String) {
     guard let store = configuration?.store ?? PluginStore.defaultPath() else { return }
+    let project = RefusalList.project(of: settings.configuration)
     do throws(PluginError) {
-      try RefusalList(store: PluginStore(at: store)).add(hash, because: reason)
+      try RefusalList(store: PluginStore(at: store), project: project).add(hash, because: reason)
     } catch { warn("\(error)") }
     let plugins = libraries[library]?.plugins ?? []
     libraries[library]?.handled = hash
