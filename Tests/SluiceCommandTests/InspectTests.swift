@@ -123,4 +123,16 @@ import Testing
       #expect(!refused.errorText.contains("\u{1B}"))
     }
   }
+
+  @Test func `what a library exports beside its entry point is counted and named`() async throws {
+    let more = try await inspect("misbehaves-in-activity", ["EXPORTS_MORE"])
+    #expect(more.status == 0)
+    #expect(
+      more.outputText.contains("warning        exports ") && more.outputText.contains("stray_symbol"),
+      "\(more.outputText)")
+    for name in ["bearer-auth", "oauth-refresh"] {
+      let own = try await Tool.run("plugin", "inspect", BuiltProducts.library(name))
+      #expect(!own.outputText.contains("warning"), "\(own.outputText)")
+    }
+  }
 }

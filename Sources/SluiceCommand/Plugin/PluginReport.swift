@@ -41,9 +41,24 @@ struct PluginReport {
     rows.append(("SHA-256", "\(facts.hash)"))
     if let buildID = facts.buildID { rows.append(("build id", buildID)) }
     rows.append(("size", "\(Figures.count(facts.sizeBytes)) bytes, \(facts.exportedSymbolCount) exported symbols"))
-    for warning in facts.warnings { rows.append(("warning", warning)) }
+    for warning in Self.warnings(facts) { rows.append(("warning", warning)) }
     return "\(path)\n" + rows.map { Self.line($0.0, $0.1) }.joined()
   }
+
+  /// Beside the hazards of a swap, what it exports although nobody asks for it. Swift mangles a module's name into each of its symbols,
+  /// so those collide only where two modules have the same name.
+  private static func warnings(_ facts: LibraryFacts) -> [String] {
+    guard !facts.strayExports.isEmpty else { return facts.warnings }
+    let shown = facts.strayExports.prefix(shownExports).joined(separator: ", ")
+    let more = facts.strayExports.count > shownExports ? ", …" : ""
+    let count = facts.strayExports.count == 1 ? "1 symbol" : "\(facts.strayExports.count) symbols"
+    return facts.warnings + [
+      "exports \(count) beside its entry point (\(shown)\(more)), which may become one with those of another library; make "
+        + "them static, or compile with -fvisibility=hidden"
+    ]
+  }
+
+  private static let shownExports = 5
 
   private static func line(_ name: String, _ value: String) -> String {
     "  \(name)\(String(repeating: " ", count: 15 - name.count))\(PrintableText.line(value))\n"
@@ -71,6 +86,6 @@ struct PluginReport {
     document["sha256"] = JSONValue("\(facts.hash)")
     document["buildId"] = facts.buildID.map { JSONValue($0) }
     document["sizeBytes"] = JSONValue(Int64(facts.sizeBytes))
-    document["warnings"] = .array(of: facts.warnings)
+    document["warnings"] = .array(of: Self.warnings(facts))
   }
 }
