@@ -110,9 +110,9 @@ struct ValidateTests {
     #expect(schema.status == 2)
     #expect(schema.errorText.contains("token"))
     #expect(schema.outputText.isEmpty)
-    let none = try await validate(path, "--only", "exchanges")
-    #expect(none.status == 0)
-    #expect(none.outputText.contains("give one with --config"))
+    let derived = try await validate(path, "--only", "exchanges")
+    #expect(derived.status == 0, "\(derived.outputText)")
+    #expect(derived.outputText.contains("passed  exchanges"), "\(derived.outputText)")
   }
 
   @Test func `wrong usage ends with 2, and a library that cannot be used with 3`() async throws {
@@ -127,5 +127,121 @@ struct ValidateTests {
     #expect(try await validate(path, "--config", "{").status == 2)
     #expect(try await validate(path, "--config", folder.path("none.json")).status == 2)
     #expect(try await Tool.run("plugin", "validate").status == 2)
+  }
+
+  /// A plugin whose create wants `key` to be `open sesame`, with that schema.
+  private func wanting(_ schema: String) async throws -> PluginCompiler.Product {
+    let literal = schema.replacing("\"", with: "\\\"")
+    let product = try await PluginCompiler.compile(
+      source: """
+        #include <string.h>
+        #include <sluice/sluice.h>
+        static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
+          const char *key = json_string_value(json_object_get(config, "key"));
+          if (!key || strcmp(key, "open sesame") != 0) return sluice_error_set(error, "the key does not fit");
+          *instance = (void *)host;
+          return SLUICE_OK;
+        }
+        static void destroy(void *instance) { (void)instance; }
+        static const void *extension(const char *id) {
+          static const sluice_interceptor table = {.size = sizeof table};
+          return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &table : NULL;
+        }
+        SLUICE_PLUGIN_NOTE(0, 1, 0, 0)
+        SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
+          static const sluice_plugin plugin = {.size = sizeof plugin, .abi = SLUICE_ABI_VERSION, .id = "wanting",
+            .version = "1.0.0", .summary = "A fixture", .config_schema = "\(literal)", .create = create,
+            .destroy = destroy, .extension = extension};
+          return (void)host, (void)error, (void)abi, &plugin;
+        }
+        """, name: "wanting")
+    chmod(product.path, 0o755)
+    return product
+  }
+
+  @Test func `without a configuration the least that the schema asks for is tried`() async throws {
+    let schema = ##"""
+      {"type": "object", "required": ["key"], "properties": {"key": {"$ref": "#/definitions/k"}}, \##
+      "definitions": {"k": {"enum": ["open sesame", "b"]}}}
+      """##
+    let product = try await wanting(schema)
+    let result = try await validate(product.path, "--only", "create-repeatedly", "--only", "exchanges", "--strict")
+    withExtendedLifetime(product) {}
+    #expect(result.status == 0 && result.outputText.contains("2 passed"), "\(result.outputText)")
+    #expect(result.outputText.contains(#"derived from the schema: {"key":"open sesame"}"#), "\(result.outputText)")
+  }
+
+  @Test func `a check that was skipped for want of a configuration fails with --strict alone, and says what was tried`()
+    async throws
+  {
+    let product = try await wanting(
+      #"{"type": "object", "required": ["key"], "properties": {"key": {"type": "string"}}}"#)
+    let lenient = try await validate(product.path, "--only", "exchanges")
+    #expect(lenient.status == 0 && lenient.outputText.contains("1 skipped"), "\(lenient.outputText)")
+    #expect(
+      lenient.outputText.contains(#"{"key":"a"}, was refused"#) && lenient.outputText.contains("the key does not fit"),
+      "\(lenient.outputText)")
+    let strict = try await validate(product.path, "--only", "exchanges", "--strict")
+    #expect(strict.status == 1)
+    let absent = try await validate(
+      product.path, "--config", #"{"key": "open sesame"}"#, "--only", "state-any", "--only", "notifications", "--strict"
+    )
+    #expect(absent.status == 0 && absent.outputText.contains("2 absent"), "what a plugin does not have is no failure")
+    withExtendedLifetime(product) {}
+  }
+
+  @Test func `call-outs are answered, so that a plugin that waits for a token is tried whole`() async throws {
+    let configuration =
+      #"{"tokenEndpoint": "https://id.example.com/token", "clientID": "abc", "clientSecret": "s3cret", "hosts": ["example.com"]}"#
+    let path = BuiltProducts.library("oauth-refresh")
+    let names = ["--only", "suspend-resume", "--json"]
+    func verdict(_ more: String...) async throws -> JSONValue? {
+      let arguments = ["plugin", "validate", path, "--seed", "1", "--config", configuration, "--deadline", "120s"]
+      let result = try await Command.run(
+        Tool.path, arguments + names + more, environment: Tool.cleared, limit: Patience.limit)
+      return try result.documents.first
+    }
+    #expect(try await verdict()?["outcome"]?.string == "passed")
+    let refused = try await verdict("--answer", #"{"status": 400, "body": {"json": {"error": "invalid_client"}}}"#)
+    #expect(refused?["outcome"]?.string == "passed", "\(String(describing: refused))")
+    #expect(try await validate(path, "--answer", #"{"status": "x"}"#).status == 2)
+  }
+
+  @Test func `a stage that waits for a call-out is suspended and resumed, by the answer that is given`() async throws {
+    let product = try await PluginCompiler.compile(
+      source: """
+        #include "\(RepositoryRoot.path("Tests/Plugins/stage.h"))"
+        typedef struct lookup { const sluice_host *host; sluice_token token; } lookup;
+        static void on_found(void *context, const sluice_call_result *result) {
+          lookup *self = context;
+          json_t *body = json_object_get(result->response, "body");
+          const char *text = json_string_value(json_object_get(body, "text"));
+          // Without a token it waits for ever.
+          if (text && strstr(text, "access_token")) self->host->resume(self->host, self->token, SLUICE_CONTINUE);
+          free(self);
+        }
+        static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+          const sluice_host *host = host_of(instance);
+          const sluice_callout *callout = host->extension(host, SLUICE_CALLOUT_ID);
+          lookup *self = calloc(1, sizeof *self);
+          self->host = host;
+          if (host->exchange->suspend(exchange, &self->token) != SLUICE_OK) return free(self), SLUICE_FAIL;
+          json_t *request = json_pack("{s:s}", "url", "https://id.example.com/token");
+          sluice_status status = callout->start(host, request, NULL, on_found, self, NULL);
+          json_decref(request);
+          if (status == SLUICE_OK) return SLUICE_SUSPENDED;
+          free(self);
+          return sluice_fail(host, exchange, "lookup", "the call was refused");
+        }
+        static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+        STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, interceptor)
+        """, name: "waits-for-token")
+    chmod(product.path, 0o755)
+    let canned = try await validate(product.path, "--only", "suspend-resume", "--strict", "--deadline", "120s")
+    #expect(canned.status == 0 && canned.outputText.contains("1 passed"), "\(canned.outputText)")
+    let given = try await validate(
+      product.path, "--only", "suspend-resume", "--answer", #"{"status": 503}"#, "--deadline", "120s")
+    #expect(given.status == 1 && given.outputText.contains("did not resume"), "\(given.outputText)")
+    withExtendedLifetime(product) {}
   }
 }

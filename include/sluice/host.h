@@ -17,7 +17,8 @@ enum { SLUICE_LOG_DEBUG = 0, SLUICE_LOG_INFO = 1, SLUICE_LOG_WARNING = 2, SLUICE
 
 /// Flags of a host; unknown ones are to be ignored.
 enum {
-  /// The plugin is being tried out in a child process: call-outs are refused, nothing outside may be changed.
+  /// The plugin is being tried out in a child process: call-outs are refused or get a made-up answer, nothing
+  /// outside may be changed.
   SLUICE_HOST_PROBE = 1
 };
 

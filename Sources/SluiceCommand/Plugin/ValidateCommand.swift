@@ -1,6 +1,7 @@
 import Glibc
 import SluiceConformance
 import SluiceJSON
+import SluiceMessages
 import SluicePluginHost
 
 /// `sluice plugin validate`.
@@ -10,10 +11,16 @@ enum ValidateCommand {
     operands: "FILE", operandCount: 0...1,
     details: """
       Runs code of the library, in child processes with limits. The instances are told that this is a trial run; they are
-      activated, and call-outs are refused. The status is 1 where a check failed, and 3 where the library cannot be used.
+      activated, and call-outs get a canned answer. Without --config the least configuration that the plugin's schema asks for is
+      tried. The status is 1 where a check failed, with --strict also where one was skipped, and 3 where the library cannot be used.
       """,
     options: [
       Option("config", "c", "JSON|FILE", "The configuration of the instances; many plugins want one"),
+      Option(
+        "answer", nil, "JSON|FILE",
+        "Answer call-outs with this response document; without it with a token and status 200"),
+      Option(
+        "strict", nil, nil, "Fail where a check was skipped: the plugin has what it asks about, and it was not tried"),
       Option("list", "l", nil, "List the checks"),
       Option("only", nil, "NAME", "Run this check alone; more than one may be given"),
       Option("seed", nil, "N", "Try at random what was tried with this seed"),
@@ -32,11 +39,15 @@ enum ValidateCommand {
       throw CommandError(.failed, "plugin validate: there is no sluice command to try a library out in")
     }
     var run = ConformanceRun(
-      of: path, configuration: try configuration(arguments["config"]), seed: seed,
+      of: path, configuration: try document(arguments["config"], of: "--config"),
+      callOutAnswer: try answer(arguments["answer"]), seed: seed,
       deadline: try arguments.duration("deadline") ?? .seconds(30), helper: helper)
     run.checks = checks
-    let report = ValidationReport(path: path, seed: seed, count: checks.count, asJSON: arguments.has("json"))
-    do { try run.run(begin: { report.begin($0) }, end: { report.end($0) }) } catch {
+    let report = ValidationReport(
+      path: path, seed: seed, count: checks.count, asJSON: arguments.has("json"), isStrict: arguments.has("strict"))
+    do {
+      try run.run(derived: { report.note(derived: $0) }, begin: { report.begin($0) }, end: { report.end($0) })
+    } catch {
       throw CommandError(error.isRefusal ? .refused : .usage, "\(error)")
     }
     return try report.finish()
@@ -61,16 +72,24 @@ enum ValidateCommand {
     return .succeeded
   }
 
+  private static func answer(_ argument: String?) throws(CommandError) -> JSONValue? {
+    guard let answer = try document(argument, of: "--answer") else { return nil }
+    do { _ = try ResponseDocument.read(answer, rules: .line) } catch {
+      throw CommandError(.usage, "--answer: expected a response document: \(error)")
+    }
+    return answer
+  }
+
   /// JSON, or the name of a file that holds some.
-  private static func configuration(_ argument: String?) throws(CommandError) -> JSONValue? {
+  private static func document(_ argument: String?, of option: String) throws(CommandError) -> JSONValue? {
     guard let argument else { return nil }
     let isText = argument.first { !$0.isWhitespace } == "{"
     if !isText, access(argument, F_OK) != 0 {
-      throw CommandError(.usage, "--config: expected a JSON object or a file, and there is no file \(argument)")
+      throw CommandError(.usage, "\(option): expected a JSON object or a file, and there is no file \(argument)")
     }
     let text = isText ? Array(argument.utf8) : try FileContent.read(argument)
     do { return try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
-      throw CommandError(.usage, "--config: \(isText ? "" : "\(argument): ")\(error)")
+      throw CommandError(.usage, "\(option): \(isText ? "" : "\(argument): ")\(error)")
     }
   }
 }

@@ -12,20 +12,31 @@ final class ValidationReport {
   private let errors = Terminal.standardError
   private var passed = 0
   private var failed: [String] = []
-  private var skipped = 0
+  private var skipped: [String] = []
+  private var absent = 0
+  private let isStrict: Bool
   private var outputError: CommandError?
 
-  init(path: String, seed: UInt64, count: Int, asJSON: Bool) {
+  init(path: String, seed: UInt64, count: Int, asJSON: Bool, isStrict: Bool = false) {
+    self.isStrict = isStrict
     self.path = path
     self.seed = seed
     self.count = count
     self.asJSON = asJSON
   }
 
+  /// The configuration of the instances comes from the plugin's schema.
+  func note(derived configuration: JSONValue) {
+    write(
+      asJSON
+        ? "\(["configuration": configuration] as JSONValue)\n"
+        : "the configuration is derived from the schema: \(PrintableText.line("\(configuration)"))\n")
+  }
+
   /// On a terminal, what is under way.
   func begin(_ check: ConformanceCheck) {
     guard errors.isTerminal else { return }
-    let done = passed + failed.count + skipped
+    let done = passed + failed.count + skipped.count + absent
     StandardError.write("\r\u{1B}[K\(done + 1)/\(count) \(check.name)")
   }
 
@@ -35,12 +46,14 @@ final class ValidationReport {
       switch outcome.verdict {
       case .passed: ("passed", nil, .green)
       case .failed(let reason): ("failed", reason, .red)
-      case .skipped(let reason): ("skipped", reason, .dim)
+      case .skipped(let reason): ("skipped", reason, isStrict ? .red : .dim)
+      case .absent(let reason): ("absent", reason, .dim)
       }
     switch outcome.verdict {
     case .passed: passed += 1
     case .failed: failed.append(outcome.check.name)
-    case .skipped: skipped += 1
+    case .skipped: skipped.append(outcome.check.name)
+    case .absent: absent += 1
     }
     asJSON ? writeDocument(outcome, word, reason) : writeLine(outcome, terminal.colored(word, color), reason)
   }
@@ -51,9 +64,9 @@ final class ValidationReport {
     if !asJSON {
       let repeated = failed.isEmpty ? "" : "; the same again with --seed \(seed)"
       try StandardOutput.write(
-        "\(path): \(passed) passed, \(failed.count) failed, \(skipped) skipped\(repeated)\n")
+        "\(path): \(passed) passed, \(failed.count) failed, \(skipped.count) skipped, \(absent) absent\(repeated)\n")
     }
-    return failed.isEmpty ? .succeeded : .failed
+    return failed.isEmpty && (!isStrict || skipped.isEmpty) ? .succeeded : .failed
   }
 
   private func writeLine(_ outcome: ConformanceRun.Outcome, _ word: String, _ reason: String?) {

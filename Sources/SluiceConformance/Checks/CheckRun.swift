@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 
@@ -18,7 +19,11 @@ struct CheckRun {
       channel.step("after the check was over")
       return .passed
     } catch let failure as TrialFailure {
-      return failure.isSkip ? .skipped(failure.reason) : .failed(failure.reason)
+      switch failure.kind {
+      case .failed: return .failed(failure.reason)
+      case .skipped: return .skipped(failure.reason)
+      case .absent: return .absent(failure.reason)
+      }
     } catch let error as PluginError {
       return .failed(error.reason)
     } catch {
@@ -36,6 +41,13 @@ struct CheckRun {
 
   var random: RandomBits { RandomBits(seed: request.seed) }
 
+  /// A host that answers call-outs as the user has said, or as a service would that has nothing special to say.
+  func host(
+    loops: Int = 1, answer: @escaping TrialHost.Answer = { _ in .response(Response(status: 200)) }
+  ) throws(TrialFailure) -> TrialHost {
+    try TrialHost(loops: loops, callOutAnswer: CallOutAnswer(request.payload).response, answer: answer)
+  }
+
   func library(_ host: TrialHost) throws -> TrialLibrary { try TrialLibrary(request, channel, host: host.runtime) }
 
   /// Makes an instance with the user's configuration. Without one, and where the plugin wants one, there is nothing to check.
@@ -47,7 +59,11 @@ struct CheckRun {
     } catch {
       let isWanted = !hasConfiguration && (error.code == .createFailed || error.code == .configuration)
       guard isWanted else { throw error }
-      throw TrialFailure.skip("it wants a configuration, give one with --config (\(error.reason))")
+      let derived = request.payload?["refusedConfiguration"]?.string
+      let why = derived.map {
+        "that which its schema gives, \($0), was refused: \(request.payload?["refusal"]?.string ?? "")"
+      }
+      throw TrialFailure.skip("it wants a configuration, give one with --config (\(why ?? error.reason))")
     }
   }
 
@@ -72,7 +88,7 @@ struct CheckRun {
     loops: Int = 1, answer: @escaping TrialHost.Answer = TrafficGenerator.echo,
     _ body: (TrialHost, PluginInstance) throws -> Void
   ) throws -> TrialHost {
-    let host = try TrialHost(loops: loops, answer: answer)
+    let host = try self.host(loops: loops, answer: answer)
     let instance = try activeInstance(library(host).generation, host)
     channel.step("while requests went through it")
     try body(host, instance)

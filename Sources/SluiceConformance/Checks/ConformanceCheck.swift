@@ -26,14 +26,17 @@ package struct ConformanceCheck: Sendable {
 package enum CheckVerdict: Sendable, Hashable {
   case passed
   case failed(String)
-  /// There was nothing to check, for that reason.
+  /// It could not be checked, for that reason.
   case skipped(String)
+  /// The plugin has nothing of the kind that is checked.
+  case absent(String)
 
   var document: JSONValue {
     switch self {
     case .passed: ["outcome": "passed"]
     case .failed(let reason): ["outcome": "failed", "reason": JSONValue(reason)]
     case .skipped(let reason): ["outcome": "skipped", "reason": JSONValue(reason)]
+    case .absent(let reason): ["outcome": "absent", "reason": JSONValue(reason)]
     }
   }
 
@@ -43,6 +46,7 @@ package enum CheckVerdict: Sendable, Hashable {
     case "passed": self = .passed
     case "failed": self = .failed(reason)
     case "skipped": self = .skipped(reason)
+    case "absent": self = .absent(reason)
     default: return nil
     }
   }

@@ -8,7 +8,7 @@ extension ConformanceCheck {
   static let extensions = [
     ConformanceCheck("notifications", "Each notification is passed on, or taken and answered once") { run in
       try run.withActiveInstance { host, instance in
-        guard instance.takesNotifications else { throw TrialFailure.skip("it takes no notifications") }
+        guard instance.takesNotifications else { throw TrialFailure.absent("it takes no notifications") }
         var generator = TrafficGenerator(run.random)
         for topic in ["", "a", "sluice-validate", String(repeating: "t", count: 5000), "ä\n"] {
           let offer = try run.offer(topic, generator.document(), to: instance, host)
@@ -20,11 +20,11 @@ extension ConformanceCheck {
       }
     },
     ConformanceCheck("state-round-trip", "What an instance saves another can load, and saves it again") { run in
-      let host = try TrialHost(answer: TrafficGenerator.echo)
+      let host = try run.host(answer: TrafficGenerator.echo)
       let generation = try run.library(host).generation
       let first = try run.activeInstance(generation, host)
       for _ in 0..<3 { try run.pass(host, first) }
-      guard first.keepsState else { throw TrialFailure.skip("it keeps no state") }
+      guard first.keepsState else { throw TrialFailure.absent("it keeps no state") }
       run.channel.step("in save of its state")
       let saved = try run.save(first)
       let second = try run.instance(generation, host)
@@ -40,9 +40,9 @@ extension ConformanceCheck {
       try run.destroy(first)
     },
     ConformanceCheck("state-any", "load takes or refuses whatever the state is") { run in
-      let host = try TrialHost()
+      let host = try run.host()
       let generation = try run.library(host).generation
-      guard try generation.state() != nil else { throw TrialFailure.skip("it keeps no state") }
+      guard try generation.state() != nil else { throw TrialFailure.absent("it keeps no state") }
       var generator = TrafficGenerator(run.random)
       for number in 0..<100 {
         let instance = try run.instance(generation, host)
@@ -54,7 +54,7 @@ extension ConformanceCheck {
       }
     },
     ConformanceCheck("self-tests", "The plugin's own cases pass") { run in
-      let host = try TrialHost(answer: SelfTestRun.answer)
+      let host = try run.host(answer: SelfTestRun.answer)
       let instance = try run.instance(run.library(host).generation, host)
       let count = try SelfTestRun(host, instance, run.channel).run()
       try run.destroy(instance)

@@ -34,7 +34,7 @@ extension ConformanceCheck {
       guard changed.isEmpty else { throw TrialFailure("it changed the handlers of \(changed.joined(separator: ", "))") }
     },
     ConformanceCheck("note-matches-entry", "The note in the file and the table say the same") { run in
-      let host = try TrialHost()
+      let host = try run.host()
       let library = try run.library(host)
       guard let note = library.generation.facts.note else { throw TrialFailure("the file has no note") }
       if let version = note.version, version != library.generation.version {
@@ -46,7 +46,7 @@ extension ConformanceCheck {
     },
     ConformanceCheck("entry-pure", "The entry point gives the same again, to another host too, and starts nothing") {
       run in
-      let (first, second) = (try TrialHost(), try TrialHost())
+      let (first, second) = (try run.host(), try run.host())
       let loaded = try TrialLibrary.load(run.request, run.channel)
       run.channel.step("in its entry point")
       let before = ProcessState()
@@ -62,7 +62,7 @@ extension ConformanceCheck {
       "extensions", "Each table is of full length, the same when it is asked for again, and none is invented"
     ) {
       run in
-      let generation = try run.library(TrialHost()).generation
+      let generation = try run.library(run.host()).generation
       _ = try (
         generation.interceptor(), generation.body(), generation.tracer(), generation.state(),
         generation.notifications(), generation.selfTests()

@@ -5,7 +5,7 @@ import SluicePluginHost
 extension ConformanceCheck {
   static let lifecycle = [
     ConformanceCheck("create-is-quiet", "create and destroy start no thread, open no file, and leave nothing") { run in
-      let host = try TrialHost()
+      let host = try run.host()
       let generation = try run.library(host).generation
       // The first one may fill caches of libraries.
       try run.destroy(run.instance(generation, host))
@@ -18,7 +18,7 @@ extension ConformanceCheck {
       if let added = ProcessState.settled(since: before) { throw TrialFailure("destroy left \(added)") }
     },
     ConformanceCheck("create-repeatedly", "A hundred instances can be made and destroyed, one after the other") { run in
-      let host = try TrialHost()
+      let host = try run.host()
       let generation = try run.library(host).generation
       try run.destroy(run.instance(generation, host))
       let before = ProcessState()
@@ -26,18 +26,18 @@ extension ConformanceCheck {
       if let added = ProcessState.settled(since: before) { throw TrialFailure("a hundred instances left \(added)") }
     },
     ConformanceCheck("create-empty-config", "create takes an empty configuration, or says what is missing") { run in
-      let host = try TrialHost()
+      let host = try run.host()
       try run.attempt([:], library: run.library(host).generation, host)
     },
     ConformanceCheck("create-any-config", "create takes or refuses with a reason whatever the configuration is") {
       run in
-      let host = try TrialHost()
+      let host = try run.host()
       let generation = try run.library(host).generation
       var generator = TrafficGenerator(run.random)
       for _ in 0..<200 { try run.attempt(generator.variation(of: run.configuration), library: generation, host) }
     },
     ConformanceCheck("two-instances", "Two instances live beside each other, and end in either order") { run in
-      let host = try TrialHost(answer: TrafficGenerator.echo)
+      let host = try run.host(answer: TrafficGenerator.echo)
       let generation = try run.library(host).generation
       let first = try run.instance(generation, host, name: "first")
       let second = try run.instance(generation, host, name: "second")
@@ -51,7 +51,7 @@ extension ConformanceCheck {
       try run.destroy(second)
     },
     ConformanceCheck("activate-deactivate", "Ten times from create to destroy, nothing of it is left") { run in
-      let host = try TrialHost(answer: TrafficGenerator.echo)
+      let host = try run.host(answer: TrafficGenerator.echo)
       let generation = try run.library(host).generation
       func live() throws {
         let instance = try run.activeInstance(generation, host)
@@ -71,7 +71,7 @@ extension ConformanceCheck {
       if let left { throw TrialFailure("after destroy there still is \(left)") }
     },
     ConformanceCheck("deactivate-in-time", "deactivate keeps its deadline") { run in
-      let host = try TrialHost(answer: TrafficGenerator.echo)
+      let host = try run.host(answer: TrafficGenerator.echo)
       let instance = try run.activeInstance(run.library(host).generation, host)
       try run.pass(host, instance)
       run.channel.step("in deactivate")

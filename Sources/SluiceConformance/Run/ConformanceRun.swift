@@ -15,30 +15,42 @@ package struct ConformanceRun: Sendable {
   /// For each check.
   package var deadline: Duration
   private let path: String
-  private let instances: [TrialRequest.Instance]
+  private var instances: [TrialRequest.Instance]
   private let helper: TrialHelper
+  /// What the checks are told beside the instances.
+  private let payload: JSONValue = .object()
 
-  /// - Parameter configuration: nil has checks that need an instance try an empty one.
+  /// - Parameters:
+  ///   - configuration: nil takes the least that the plugin's schema asks for, else an empty one.
+  ///   - callOutAnswer: a response document that all requests of the plugin's own are answered with; nil for one of ours.
   package init(
-    of path: String, configuration: JSONValue?, seed: UInt64, deadline: Duration, helper: TrialHelper
+    of path: String, configuration: JSONValue?, callOutAnswer: JSONValue? = nil, seed: UInt64, deadline: Duration,
+    helper: TrialHelper
   ) {
     self.path = path
     self.seed = seed
     self.deadline = deadline
     self.helper = helper
+    payload["callOutAnswer"] = callOutAnswer
     instances = configuration.map { [TrialRequest.Instance(name: "plugin", configuration: $0)] } ?? []
   }
 
   /// Runs the checks in order; `report` hears of each before it begins and when it is over.
   /// - Throws: why the library cannot be used at all.
-  package func run(
-    begin: (ConformanceCheck) -> Void = { _ in }, end: (Outcome) -> Void
+  /// - Parameter derived: told of the configuration where it comes from the schema.
+  package mutating func run(
+    derived: (JSONValue) -> Void = { _ in }, begin: (ConformanceCheck) -> Void = { _ in }, end: (Outcome) -> Void
   ) throws(PluginError) {
     guard let folder = PluginStore.defaultPath() else {
       throw PluginError(.store, .store(path: "(none)"), "there is no home folder to keep private copies of plugins in")
     }
     let (copy, _) = try PluginLoader(store: PluginStore(at: folder)).stage(path)
-    try requireInstance(copy.path)
+    if instances.isEmpty {
+      try deriveInstance(copy.path)
+      if let configuration = instances.first?.configuration { derived(configuration) }
+    } else if let error = try refusal(of: instances, copy.path) {
+      throw error
+    }
     for check in checks {
       begin(check)
       let started = ContinuousClock.now
@@ -49,21 +61,35 @@ package struct ConformanceRun: Sendable {
     withExtendedLifetime(copy) {}
   }
 
-  /// Fails where the plugin does not take the configuration that was given: then nothing else is to be found out.
-  private func requireInstance(_ copy: String) throws(PluginError) {
-    guard !instances.isEmpty else { return }
+  /// Takes the configuration that the schema gives, where the plugin takes it.
+  private mutating func deriveInstance(_ copy: String) throws(PluginError) {
+    let request = TrialRequest(
+      library: copy, path: path, task: TrialRun.schemaTask, instances: [], deadline: deadline)
+    let report = try TrialProcess(request, helper: helper).run()
+    guard let text = report.result?["schema"]?.string, let schema = try? JSONValue(parsing: text),
+      let configuration = ExampleConfiguration(schema: schema).value, !Array(configuration.members).isEmpty
+    else { return }
+    let derived = [TrialRequest.Instance(name: "plugin", configuration: configuration)]
+    guard let error = try refusal(of: derived, copy) else { return instances = derived }
+    payload["refusedConfiguration"] = JSONValue("\(configuration)")
+    payload["refusal"] = JSONValue(error.reason)
+  }
+
+  /// Why the plugin does not take these configurations; nil where it does. Without an instance nothing else is to be found out.
+  private func refusal(of instances: [TrialRequest.Instance], _ copy: String) throws(PluginError) -> PluginError? {
     let request = TrialRequest(library: copy, path: path, instances: instances, deadline: deadline)
     let report = try TrialProcess(request, helper: helper).run()
     guard let error = report.failure(of: request.subject, secrets: TrialSecrets(instances.map(\.configuration))),
       error.code == .configuration || error.code == .createFailed
-    else { return }
-    throw error
+    else { return nil }
+    return error
   }
 
   private func verdict(of check: ConformanceCheck, _ copy: String) throws(PluginError) -> CheckVerdict {
     let request = TrialRequest(
       library: copy, path: path, task: check.name, instances: instances, seed: seed, deadline: deadline,
-      limits: TrialLimits(processorSeconds: UInt64(clamping: deadline.components.seconds) + 1, descriptors: 1024))
+      limits: TrialLimits(processorSeconds: UInt64(clamping: deadline.components.seconds) + 1, descriptors: 1024),
+      payload: payload)
     let report = try TrialProcess(request, helper: helper).run()
     let secrets = TrialSecrets(instances.map(\.configuration))
     // Only what became of the process: what the check itself found is its verdict.

@@ -17,9 +17,13 @@ final class TrialHost: Sendable {
   let runtime: HostRuntime
   private let lines = Locked<[PluginLogEntry]>([])
 
-  /// - Parameter loops: how many.
-  init(loops count: Int = 1, answer: @escaping Answer = { _ in .response(Response(status: 200)) }) throws(TrialFailure)
-  {
+  /// - Parameters:
+  ///   - loops: how many.
+  ///   - callOutAnswer: what plugins get to requests of their own; nil refuses them.
+  init(
+    loops count: Int = 1, callOutAnswer: Response? = nil,
+    answer: @escaping Answer = { _ in .response(Response(status: 200)) }
+  ) throws(TrialFailure) {
     var loops: [Loop] = []
     do {
       for index in 0..<count { loops.append(try Loop(index: index)) }
@@ -27,7 +31,13 @@ final class TrialHost: Sendable {
     self.loops = loops
     let lines = lines
     runtime = HostRuntime(
-      loops: loops.map { LoopEnvironment(loop: $0, transport: StubTransport(loop: $0, answer: answer)) },
+      loops: loops.map { loop in
+        let environment = LoopEnvironment(loop: loop, transport: StubTransport(loop: loop, answer: answer))
+        environment.callOutTransport = callOutAnswer.map { response in
+          StubTransport(loop: loop) { _ in .response(response) }
+        }
+        return environment
+      },
       programName: "sluice", programVersion: "trial", isProbe: true
     ) { entry in
       lines.withLock { if $0.count < 1000 { $0.append(entry) } }
@@ -98,14 +108,22 @@ final class TrialTransaction: Sendable {
 
 /// Why a trial ends without the answer that was hoped for.
 struct TrialFailure: Error {
-  let reason: String
-  /// True where there is nothing to try.
-  let isSkip: Bool
-
-  init(_ reason: String, isSkip: Bool = false) {
-    self.reason = reason
-    self.isSkip = isSkip
+  enum Kind {
+    case failed
+    /// It could not be tried.
+    case skipped
+    /// The plugin has nothing of the kind.
+    case absent
   }
 
-  static func skip(_ reason: String) -> TrialFailure { TrialFailure(reason, isSkip: true) }
+  let reason: String
+  let kind: Kind
+
+  init(_ reason: String, _ kind: Kind = .failed) {
+    self.reason = reason
+    self.kind = kind
+  }
+
+  static func skip(_ reason: String) -> TrialFailure { TrialFailure(reason, .skipped) }
+  static func absent(_ reason: String) -> TrialFailure { TrialFailure(reason, .absent) }
 }

@@ -13,10 +13,26 @@ package enum TrialRun {
   private static func perform(_ request: TrialRequest, _ channel: TrialChannel, _ tasks: [String: Body]) {
     if let body = tasks[request.task] { return body(request, channel) }
     guard request.task != TrialRequest.probe else { return probe(request, channel) }
+    guard request.task != schemaTask else { return tellSchema(request, channel) }
     guard let check = ConformanceCheck.named(request.task) else {
       return channel.finish(CheckVerdict.failed("there is no check of that name").document)
     }
     channel.finish(CheckRun(request, channel).verdict(of: check).document)
+  }
+
+  /// Gives the schema of the plugin's configuration.
+  static let schemaTask = "schema"
+
+  private static func tellSchema(_ request: TrialRequest, _ channel: TrialChannel) {
+    do {
+      let host = try TrialHost()
+      let generation = try TrialLibrary(request, channel, host: host.runtime).generation
+      let document: JSONValue = ["passed": true]
+      document["schema"] = generation.configurationSchema.map { JSONValue($0) }
+      channel.finish(document)
+    } catch {
+      channel.finish(["passed": false])
+    }
   }
 
   private static func probe(_ request: TrialRequest, _ channel: TrialChannel) {

@@ -5,6 +5,8 @@ public final class LoopEnvironment: @unchecked Sendable {
   public let suspensions: SuspensionTable
   /// Whether the pause before another attempt is made: not in a replay.
   package var waitsToRetry = true
+  /// What requests of plugins' own go to in a trial; nil for ``transport``.
+  package var callOutTransport: (any Transport)?
   /// Told before each call of a stage in transactions with a journal.
   package var stageWatcher: ((_ stage: String, _ callback: StageCall.Callback) -> Void)?
   private var running: [Transaction?] = []

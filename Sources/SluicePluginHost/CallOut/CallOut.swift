@@ -59,7 +59,8 @@ final class CallOut: @unchecked Sendable {
     guard now < deadline else { return complete(timeout) }
     loop.arm(timer, at: deadline, for: self)
     let options = TransferOptions(maximumResponseBytes: order.maximumResponseBytes, spillBytes: .max)
-    transfer = environment.transport.start(order.request, options, observer: self)
+    let transport = environment.callOutTransport ?? environment.transport
+    transfer = transport.start(order.request, options, observer: self)
   }
 
   /// Has the transfer end, after the set noted that it was cancelled. [any]

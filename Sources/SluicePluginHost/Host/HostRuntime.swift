@@ -12,6 +12,8 @@ package final class HostRuntime: Sendable {
   package let programName: String
   package let programVersion: String
   package let isProbe: Bool
+  /// Whether call-outs of a trial are answered, and not refused.
+  let answersCallOuts: Bool
   private let limits: Locked<CallOutLimits>
   let log: Log
   let pool: BlockingPool
@@ -34,6 +36,7 @@ package final class HostRuntime: Sendable {
     self.programName = programName
     self.programVersion = programVersion
     self.isProbe = isProbe
+    answersCallOuts = loops.contains { $0.callOutTransport != nil }
     limits = Locked(callOuts)
     self.log = log
     pool = BlockingPool(maximumThreads: blockingThreads)
