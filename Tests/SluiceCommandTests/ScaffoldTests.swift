@@ -126,4 +126,19 @@ struct ScaffoldTests {
     #expect(try await run(folder, "plugin", "new", "a", "--lang", "rust").status == 2)
     #expect(try await run(folder, "plugin", "new", "a", "--path", "nowhere").status == 2)
   }
+
+  @Test func `the first edit of a new plugin, another header, keeps its case`() async throws {
+    let folder = try TemporaryDirectory()
+    _ = try await run(folder, "plugin", "new", "edited")
+    let file = folder.path("edited/plugin.c")
+    let text = try FileTree.readText(file).replacing(
+      "  return SLUICE_CONTINUE;",
+      with: "  sluice_set_request_header(self->host, exchange, \"x-more\", \"1\");\n  return SLUICE_CONTINUE;")
+    try folder.write(text, to: "edited/plugin.c")
+    let built = try await run(folder, "plugin", "build", "edited")
+    #expect(built.status == 0, "\(built.errorText)")
+    let result = try await run(
+      folder, "plugin", "validate", built.outputText.trimmed, "--only", "self-tests", "--strict")
+    #expect(result.status == 0 && result.outputText.contains("passed  self-tests"), "\(result.outputText)")
+  }
 }

@@ -14,7 +14,8 @@
 
 /// The documents of a case go the whole way of a transaction: on_request, on_issue, a wire that is not there, on_response.
 ///
-/// Of an expected document those members are compared that it has: `headers` or `body` with all that is in them.
+/// Of an expected document only the members are compared that it names, also within `headers` and `body`; `null` is for one that must
+/// not be there. Lists are compared as a whole.
 typedef struct sluice_selftest_case {
   uint32_t size;
   uint32_t reserved;

@@ -83,10 +83,19 @@ struct SelfTestRun {
     let wantsJSON = expected["body"]?["json"] != nil
     let found = make(wantsJSON ? .parsed : .plain)
     for (key, value) in expected.members {
-      let actual = found[key] ?? (key == "headers" ? .object() : .null)
-      guard actual != value else { continue }
-      throw failure(test, "the \(side)'s \(key): expected \(value), found \(actual)")
+      try compare(test, "the \(side)'s \(key)", value, found[key] ?? .null)
     }
+  }
+
+  /// Of an object only the members are compared that are named; null is for one that must not be there.
+  private func compare(
+    _ test: SelfTestCase, _ place: String, _ expected: JSONValue, _ found: JSONValue
+  ) throws(PluginError) {
+    guard expected.isObject, found.isObject || found.isNull else {
+      guard found != expected else { return }
+      throw failure(test, "\(place): expected \(expected), found \(found)")
+    }
+    for (key, value) in expected.members { try compare(test, "\(place).\(key)", value, found[key] ?? .null) }
   }
 
   private func failure(_ test: SelfTestCase, _ message: String) -> PluginError {

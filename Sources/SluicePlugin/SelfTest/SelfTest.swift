@@ -10,8 +10,8 @@ public import SluiceJSON
 ///     ]
 ///
 /// The request goes through all stages that the plugin has, to a wire that is not there, and the response back. Of an expected
-/// document those members are compared that it has: `headers` or `body` with all that is in them. Cases run in a child process, in
-/// a trial run (``PluginHost/isProbe``), on an instance that was not activated.
+/// document only the members are compared that it names, also within `headers` and `body`; `null` is for one that must not be there.
+/// Cases run in a child process, in a trial run (``PluginHost/isProbe``), on an instance that was not activated.
 public struct SelfTest<Tested: Plugin>: Sendable {
   /// Stable, `[a-z0-9-]`.
   public var name: String
