@@ -1,3 +1,37 @@
 #include "current_loop.h"
 
+#include <pthread.h>
+#include <stddef.h>
+
 _Thread_local const void *_Nullable sluice_thread_loop;
+
+typedef struct thread_watch {
+  void (*end)(const void *loop);
+  const void *loop;
+} thread_watch;
+
+static pthread_key_t watch_key;
+static pthread_once_t watch_once = PTHREAD_ONCE_INIT;
+static int has_key;
+static _Thread_local thread_watch watch;
+
+static void thread_ends(void *context) {
+  const thread_watch *left = context;
+  if (left->end) left->end(left->loop);
+}
+
+static void make_key(void) { has_key = pthread_key_create(&watch_key, thread_ends) == 0; }
+
+void sluice_enter_loop(const void *loop, void (*end)(const void *loop)) {
+  sluice_thread_loop = loop;
+  watch.end = end;
+  watch.loop = loop;
+  pthread_once(&watch_once, make_key);
+  // Without a key nobody learns of such an end; the loop is then one that does not move.
+  if (has_key) pthread_setspecific(watch_key, &watch);
+}
+
+void sluice_leave_loop(void) {
+  watch.end = NULL;
+  sluice_thread_loop = NULL;
+}

@@ -7,6 +7,11 @@ extern _Thread_local const void *_Nullable sluice_thread_loop;
 
 static inline const void *_Nullable sluice_current_loop(void) { return sluice_thread_loop; }
 
-static inline void sluice_set_current_loop(const void *_Nullable loop) { sluice_thread_loop = loop; }
+/// Makes the loop that of the calling thread. `end` is called once, on this thread, when the thread ends without
+/// `sluice_leave_loop`: with `pthread_exit` in something that the loop has called.
+void sluice_enter_loop(const void *_Nonnull loop, void (*_Nonnull end)(const void *_Nonnull loop));
+
+/// The thread runs no loop any more.
+void sluice_leave_loop(void);
 
 #endif

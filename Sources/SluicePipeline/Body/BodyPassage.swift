@@ -255,6 +255,11 @@ final class BodyPassage: @unchecked Sendable {
   private func deliver(_ piece: [UInt8]) -> BodyFlow.Event? {
     switch receiver {
     case .sink(let sink):
+      // The result was given from outside, while a stage kept the loop: no piece follows it.
+      guard transaction?.answer.isTaken == false else {
+        end(.failed(Self.stopped, cause: nil))
+        return nil
+      }
       switch sink.receive(piece) {
       case .proceed: return .delivered(pauses: false)
       case .pause: return .delivered(pauses: true)

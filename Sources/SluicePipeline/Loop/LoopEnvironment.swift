@@ -9,6 +9,8 @@ public final class LoopEnvironment: @unchecked Sendable {
   package var callOutTransport: (any Transport)?
   /// Told before each call of a stage in transactions with a journal.
   package var stageWatcher: ((_ stage: String, _ callback: StageCall.Callback) -> Void)?
+  /// Who gives each running transaction its result.
+  let answers = AnswerTable()
   private var running: [Transaction?] = []
   private var vacant: [Int] = []
   private var spareTimers: [LoopTimer] = []

@@ -27,6 +27,9 @@ public final class Transaction: @unchecked Sendable {
   private(set) var delegate: StageBinding?
   private var completion: Finish?
   private var place = 0
+  /// Decides who gives the result.
+  let answer: AnswerSlot
+  private var answerNumber: UInt64 = 0
 
   // The hop under way.
   var transfer: (any Transfer)?
@@ -84,15 +87,18 @@ public final class Transaction: @unchecked Sendable {
   /// - Parameters:
   ///   - sink: takes the response body piece by piece; gets nothing where a payload is made of the body.
   ///   - checks: what the response is held against, in place of the pipeline's.
+  ///   - whenKnown: called before the first stage, which may not return, with what can be cancelled from then on.
   ///   - completion: called exactly once, on the loop, possibly before this returns.
   @discardableResult
   public static func begin(
     _ request: Request, on environment: LoopEnvironment, through pipeline: Pipeline,
     parent: ParentContext = ParentContext(), sink: (any BodySink)? = nil, checks: ResponseChecks? = nil,
-    delegate: StageBinding? = nil, completion: @escaping Completion
+    delegate: StageBinding? = nil, whenKnown: ((Transaction) -> Void)? = nil, completion: @escaping Completion
   ) -> Transaction {
     let transaction = Transaction(request, environment, pipeline, parent, sink, checks, completion)
     transaction.delegate = delegate
+    transaction.enter()
+    whenKnown?(transaction)
     transaction.start()
     return transaction
   }
@@ -113,6 +119,7 @@ public final class Transaction: @unchecked Sendable {
     self.checks = checks ?? pipeline.settings.checks
     self.sink = self.checks?.extract == nil ? sink : nil
     self.completion = Finish(call: completion)
+    answer = environment.answers.vacantSlot()
     machine = TransactionMachine(
       plan: TransactionMachine.Plan(
         requestStages: pipeline.requestStages.count, responseStages: pipeline.responseStages.count,
@@ -129,8 +136,12 @@ public final class Transaction: @unchecked Sendable {
     if result.originalRequest.wantsNotes { makeNotes() }
   }
 
-  private func start() {
+  private func enter() {
     place = environment.enter(self)
+    answerNumber = answer.open(for: self, until: exchange.deadline)
+  }
+
+  private func start() {
     pipeline.takeLease(on: loop.index)
     metrics.transactionDidBegin()
     metrics.countAttempt()
@@ -143,6 +154,7 @@ public final class Transaction: @unchecked Sendable {
   /// Ends the transaction as cancelled, unless it has ended. From any thread.
   public func cancel() {
     let error = TransactionError(code: TransactionError.Code.cancelled, message: "the caller cancelled the transaction")
+    answer.cancel(answerNumber)
     loop.post { self.run(.abort(error)) }
   }
 
@@ -189,6 +201,9 @@ public final class Transaction: @unchecked Sendable {
     exchange.transaction = nil
     delegate = nil
     environment.leave(place)
+    // Somebody else has given the result, while this loop did not move.
+    guard answer.close(answerNumber) else { return }
+    environment.answers.giveBack(answer)
     guard let completion = completion.take() else { return }
     result.requestID = exchange.requestID
     // Moved out of what ends here, not copied.
@@ -199,6 +214,9 @@ public final class Transaction: @unchecked Sendable {
     result.explanation = exchange.explanation.take()
     completion.call(TransactionResult(result))
   }
+
+  /// The completion, for whoever has taken the slot.
+  func takeCompletion() -> Completion? { completion.take()?.call }
 
   private func settleLastForms() -> TransactionError? {
     do {

@@ -83,5 +83,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     /// More redirects than `redirects.max`.
     public static let tooManyRedirects = "too_many_redirects"
     public static let shutdown = "shutdown"
+    /// The loop of the transaction was in a stage that did not return, and the result came from outside of that loop.
+    public static let stalled = "stalled"
   }
 }

@@ -17,6 +17,16 @@ public struct TransactionResult: Sendable {
     record.error = error
   }
 
+  /// The result of a transaction whose loop is in a stage that does not return. Reads what is written at the beginning alone.
+  init(stalled original: ResultRecord, requestIDHeader: String, _ error: TransactionError, after duration: Duration) {
+    record = ResultRecord(id: original.id, original.originalRequest)
+    record.requestID = original.originalRequest.headers[requestIDHeader] ?? original.id.description
+    record.snapshot = original.snapshot
+    record.attempts = 1
+    record.duration = duration
+    record.error = error
+  }
+
   public var id: TransactionID { record.id }
   public var requestID: String { record.requestID }
 

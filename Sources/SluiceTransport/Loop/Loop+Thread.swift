@@ -7,14 +7,41 @@ import Synchronization
 extension Loop {
   /// Ends the loop: transfers are cancelled, queued work runs, the thread is joined. From any thread but the loop's
   /// own; a second call waits for the first.
-  public func shutdown() {
+  public func shutdown() { _ = shutdown(within: nil) }
+
+  /// The same, waiting at most so long for the thread. False where it is in something that does not return, and is left
+  /// behind: the loop ends when it comes back. A thread that has ended by itself is not waited for.
+  public func shutdown(within limit: Duration?) -> Bool {
+    isStopping.store(true, ordering: .sequentiallyConsistent)
+    poller.wake()
+    guard let limit else {
+      life.wait { $0 == .running ? nil : () }
+      join()
+      return true
+    }
+    guard life.wait(upTo: limit, { $0 == .running ? nil : () }) != nil else { return false }
+    join()
+    return true
+  }
+
+  private func join() {
     thread.withLock { thread in
-      guard let running = thread else { return }
-      isStopping.store(true, ordering: .sequentiallyConsistent)
-      poller.wake()
-      pthread_join(running, nil)
+      guard let ended = thread else { return }
+      pthread_join(ended, nil)
       thread = nil
     }
+  }
+
+  /// The thread was ended from within, by `pthread_exit` in a stage: nothing runs on this loop any more. Called on what is
+  /// left of that thread.
+  private func threadDidEnd() {
+    // What was queued is let go of; tasks go on elsewhere.
+    repeat {
+      inbox.takeAll { work in
+        if case .job(let job) = work { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
+      }
+    } while !inbox.closeIfEmpty()
+    life.update { $0 = .diedEarly }
   }
 
   func startThread() throws(TransportError) {
@@ -27,9 +54,10 @@ extension Loop {
         guard let context else { return nil }
         let loop = Unmanaged<Loop>.fromOpaque(context).takeRetainedValue()
         sluice_name_thread("sluice-loop-\(loop.index)")
-        sluice_set_current_loop(context)
+        sluice_enter_loop(context) { Unmanaged<Loop>.fromOpaque($0).takeUnretainedValue().threadDidEnd() }
         loop.run()
-        sluice_set_current_loop(nil)
+        sluice_leave_loop()
+        loop.life.update { $0 = .ended }
         return nil
       }, context)
     previous.restore()

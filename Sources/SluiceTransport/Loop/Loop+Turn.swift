@@ -10,6 +10,7 @@ extension Loop {
   func run() {
     repeat {
       let ready = poller.wait(timeout: prepareToSleep())
+      turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
       isAsleep.store(false, ordering: .relaxed)
       turnBegan = now
       for index in 0..<ready { dispatch(index) }

@@ -24,6 +24,9 @@ public final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
   let isAsleep = Atomic<Bool>(false)
   let isStopping = Atomic<Bool>(false)
   let thread = Locked<pthread_t?>(nil)
+  let life = Monitor(LoopLife.running)
+  /// Counts turns, for those who wonder whether the loop moves; written on the loop's thread.
+  let turns = Atomic<UInt64>(0)
 
   var timers = TimerQueue()
   var local = LocalWork()
