@@ -61,8 +61,12 @@ extension Configuration {
   }
 
   private mutating func readWatchdog(_ node: ConfigurationNode) throws(ConfigurationError) {
-    try node.checkObject(["limit", "kill"])
+    try node.checkObject(["limit", "abandon", "kill"])
     if let limit = node["limit"] { stallLimit = try limit.duration() }
+    if let abandon = node["abandon"] {
+      stallAbandon = try abandon.duration()
+      guard stallAbandon > .zero else { throw abandon.error("expected a duration above zero") }
+    }
     guard let kill = node["kill"] else { return }
     stallKillLimit = try kill.duration()
     guard stallKillLimit == .zero || stallKillLimit >= .seconds(1) else {

@@ -2,9 +2,10 @@ import SluiceJSON
 
 extension Configuration {
   mutating func readSwap(_ node: ConfigurationNode) throws(ConfigurationError) {
-    try node.checkObject(["generations", "probation", "drain", "trial"])
+    try node.checkObject(["generations", "probation", "drain", "publish", "trial"])
     if let generations = node["generations"] { swap.generations = try generations.integer(1...1_000_000) }
     if let drain = node["drain"] { swap.drain = try drain.duration() }
+    if let publish = node["publish"] { swap.publish = try publish.duration() }
     if let trial = node["trial"] { swap.trial = try trial.duration() }
     guard let node = node["probation"] else { return }
     try node.checkObject(["duration", "transactions"])

@@ -43,6 +43,8 @@ public struct Configuration: Sendable {
   /// How long a loop may not turn before `sluice dev` ends the engine's process; zero for ever. Engines themselves never end a
   /// process.
   public var stallKillLimit = Duration.seconds(5)
+  /// How long a loop may stand still until what runs on it ends with the code `stalled`, whatever deadline it has.
+  public var stallAbandon = Duration.seconds(30)
   /// The folder of private copies of plugins; nil for the user's cache.
   public var store: String?
   /// Nil for no control socket.

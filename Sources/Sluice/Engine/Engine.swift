@@ -78,7 +78,8 @@ public final class Engine: Sendable {
   ///   - checks: what the response is held against, in place of the configuration's.
   ///   - delegate: decides about redirects and challenges before the engine's own; held until the transaction has ended.
   ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down; must not block.
-  ///     One that submits again has to look at the error first: after a shutdown it is called from within.
+  ///     One that submits again has to look at the error first: after a shutdown it is called from within. Where a stage
+  ///     does not give the loop back it is called on another thread, with the code `stalled`.
   public func submit(
     _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
     checks: ResponseChecks? = nil, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
@@ -90,32 +91,20 @@ public final class Engine: Sendable {
     let delegate = delegate?.binding
     if let worker = currentWorker {
       // A drain looks on this loop, so that it sees what began before it.
-      guard !isClosed.load(ordering: .sequentiallyConsistent) else { return refuse(request, completion) }
-      return begin(worker, request, parent, sink, checks, delegate, cancellation, completion)
+      guard !isClosed.load(ordering: .sequentiallyConsistent) else {
+        return completion(Submission.refused(request, Self.isShutDown))
+      }
+      return worker.begin(request, parent, sink, checks, delegate, cancellation, completion)
     }
+    let submission = Submission(request, parent, sink, checks, delegate, cancellation, completion)
     let worker = nextWorker
     // Counted before it is asked whether the engine is closed, so that a shutdown either sees it or turns it away.
     worker.submitted.wrappingAdd(1, ordering: .sequentiallyConsistent)
     guard !isClosed.load(ordering: .sequentiallyConsistent) else {
       worker.submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
-      return refuse(request, completion)
+      return submission.refuse(Self.isShutDown)
     }
-    worker.loop.post { [self] in
-      begin(worker, request, parent, sink, checks, delegate, cancellation, completion)
-      worker.submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
-    }
-  }
-
-  private func begin(
-    _ worker: Worker, _ request: Request, _ parent: ParentContext, _ sink: (any BodySink)?,
-    _ checks: ResponseChecks?, _ delegate: StageBinding?, _ cancellation: Cancellation?,
-    _ completion: @escaping @Sendable (TransactionResult) -> Void
-  ) {
-    let transaction = Transaction.begin(
-      request, on: worker.environment, through: worker.pipeline, parent: parent, sink: sink, checks: checks,
-      delegate: delegate,
-      completion: completion)
-    cancellation?.adopt(transaction)
+    worker.enqueue(submission)
   }
 
   /// Tells the delegates before the completion; without any, the completion itself.
@@ -131,16 +120,9 @@ public final class Engine: Sendable {
     }
   }
 
-  /// Ends a transaction that never began.
-  private func refuse(_ request: Request, _ completion: @Sendable (TransactionResult) -> Void) {
-    var random = SystemRandomNumberGenerator()
-    completion(
-      TransactionResult(
-        refused: TransactionID(using: &random), request,
-        TransactionError(
-          code: TransactionError.Code.shutdown, message: "the engine was shut down before the request was submitted",
-          isBeforeSending: true)))
-  }
+  static let isShutDown = TransactionError(
+    code: TransactionError.Code.shutdown, message: "the engine was shut down before the request was submitted",
+    isBeforeSending: true)
 
   private var currentWorker: Worker? {
     guard let index = Loop.currentIndex, index < workers.count else { return nil }
@@ -148,8 +130,20 @@ public final class Engine: Sendable {
     return worker.loop.isCurrent ? worker : nil
   }
 
+  /// Each in turn; one that does not move only where none does.
   private var nextWorker: Worker {
-    workers[next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max % workers.count]
+    let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
+    let worker = workers[turn % workers.count]
+    guard worker.isStuck.load(ordering: .relaxed) else { return worker }
+    return Self.moving(workers, after: turn) ?? worker
+  }
+
+  static func moving(_ workers: [Worker], after turn: Int) -> Worker? {
+    for step in 1..<max(workers.count, 2) {
+      let worker = workers[(turn % workers.count + step) % workers.count]
+      if !worker.isStuck.load(ordering: .relaxed) { return worker }
+    }
+    return nil
   }
 
   /// The loops, for tasks that want to live on one: `Task(executorPreference: engine.executors[0])`. Calls of the engine
@@ -159,23 +153,5 @@ public final class Engine: Sendable {
   /// What was counted so far, over all loops.
   public func metrics() -> MetricsSnapshot {
     swaps.metrics()
-  }
-
-  /// Ends the engine: what was submitted gets `drain` to finish and fails with the code `shutdown` after it, as does
-  /// what is submitted from now on; then the instances are deactivated and the loops joined. Not to be called on a loop.
-  ///
-  /// - Parameter deactivation: how long the instances may take to end what they have under way.
-  public func shutdown(drain: Duration = .seconds(30), deactivation: Duration = .seconds(5)) async {
-    guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return }
-    // Side by side: what one waits for takes no time from the others.
-    await withTaskGroup { group in
-      group.addTask { [swaps] in await swaps.close(within: drain) }
-      for worker in workers { group.addTask { await worker.drain(for: drain) } }
-    }
-    await ControlThread.run { [swaps, workers] in
-      swaps.end(within: deactivation)
-      for worker in workers { worker.loop.shutdown() }
-      swaps.watchdog.stop()
-    }
   }
 }

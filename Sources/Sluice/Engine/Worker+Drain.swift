@@ -1,16 +1,33 @@
 import SluiceLocks
 import SluicePipeline
+import SluicePluginHost
 import SluiceTransport
 import Synchronization
 
 extension Worker {
+  /// For a loop to say that it is done, beyond its drain; the second where it moves, and is only slow.
+  static let answerLimit = Duration.seconds(1)
+  private static let slowLimit = Duration.seconds(4)
+
   /// Waits until no transaction is running, at most so long; then ends those that are left.
-  func drain(for limit: Duration) async {
-    await Handover.wait { end in
+  /// - Returns: false where the loop did not answer: it is in something that does not return, or its thread is gone.
+  func drain(for limit: Duration) async -> Bool {
+    if await drain(for: limit, andThen: Self.answerLimit) { return true }
+    guard !loop.pulse.hasDied, !isStuck.load(ordering: .relaxed) else { return false }
+    return await drain(for: .zero, andThen: Self.slowLimit)
+  }
+
+  private func drain(for limit: Duration, andThen grace: Duration) async -> Bool {
+    await FirstAnswer<Bool>.race(within: limit + grace) { answer in
+      owedNothing.withLock { $0 = answer }
+      // Dropped without a call where the thread is gone.
+      let end = LastRelease { answer.give(false) }
       loop.post { [self] in
         let deadline = loop.now + limit
-        DrainWatch(self, deadline) { end.give() }.check()
+        DrainWatch(self, deadline) { withExtendedLifetime(end) { _ = answer.give(true) } }.check()
       }
+    } orElse: {
+      false
     }
   }
 }

@@ -1,4 +1,8 @@
+import SluiceLocks
+import SluiceMessages
 import SluicePipeline
+import SluicePluginHost
+import SluiceTraceContext
 import SluiceTransport
 import Synchronization
 
@@ -11,6 +15,11 @@ final class Worker: @unchecked Sendable {
   let environment: LoopEnvironment
   /// Requests on their way from another thread to the loop.
   let submitted = Atomic<Int>(0)
+  let submissions = SubmissionQueue()
+  /// A drain that need not wait for a loop which stands still, when all that it owes was given by somebody else.
+  let owedNothing = Locked<FirstAnswer<Bool>?>(nil)
+  /// The watchdog sees that the loop does not move: new requests go elsewhere.
+  let isStuck = Atomic<Bool>(false)
   /// What new transactions of this loop run through.
   var pipeline: Pipeline
 
@@ -22,5 +31,43 @@ final class Worker: @unchecked Sendable {
     }
     environment = LoopEnvironment(loop: loop, transport: transport)
     self.pipeline = pipeline
+  }
+}
+
+extension Worker {
+  /// How many requests begin before the loop gets to its other work.
+  private static let burst = 256
+
+  /// Begins a transaction. [loop]
+  func begin(
+    _ request: Request, _ parent: ParentContext, _ sink: (any BodySink)?, _ checks: ResponseChecks?,
+    _ delegate: StageBinding?, _ cancellation: Cancellation?,
+    _ completion: @escaping @Sendable (TransactionResult) -> Void
+  ) {
+    Transaction.begin(
+      request, on: environment, through: pipeline, parent: parent, sink: sink, checks: checks, delegate: delegate,
+      whenKnown: cancellation.map { cancellation in { cancellation.adopt($0) } }, completion: completion)
+  }
+
+  /// Takes a request that was counted in ``submitted``. From any thread.
+  func enqueue(_ submission: Submission) {
+    if submissions.push(submission) { loop.post { [self] in beginSubmissions() } }
+  }
+
+  /// One at a time: what waits behind a stage that does not return can still be taken.
+  private func beginSubmissions() {
+    for _ in 0..<Self.burst {
+      guard let submission = submissions.takeFirst() else { return }
+      submission.begin(on: self)
+      submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+    }
+    loop.post { [self] in beginSubmissions() }
+  }
+
+  /// Takes what the loop has not begun.
+  func takeSubmissions() -> [Submission] {
+    let taken = submissions.takeAll()
+    submitted.wrappingSubtract(taken.count, ordering: .sequentiallyConsistent)
+    return taken
   }
 }

@@ -7,7 +7,9 @@ extension EngineStatus {
     let document: JSONValue = [
       "snapshot": JSONValue(Int64(snapshot)),
       "budget": ["used": JSONValue(Int64(budget.used)), "limit": JSONValue(Int64(budget.limit))],
-      "queued": JSONValue(Int64(queued)), "generations": .array(of: generations.map { $0.document() }),
+      "replaced": ["waiting": JSONValue(Int64(replaced.used)), "limit": JSONValue(Int64(replaced.limit))],
+      "queued": JSONValue(Int64(queued)), "waits": .array(of: waits.map { $0.document() }),
+      "generations": .array(of: generations.map { $0.document() }),
       "history": .array(of: history.map { $0.document() }),
       "silentLoops": .array(of: silentLoops.map { JSONValue(Int64($0)) }),
       "stalls": .array(of: stalls.map { $0.document() }),
@@ -16,6 +18,12 @@ extension EngineStatus {
       document["probation"] = [
         "standby": JSONValue(Int64(probation.standby)), "remainingMs": .milliseconds(probation.remaining),
         "transactions": JSONValue(Int64(probation.transactions)),
+      ]
+    }
+    document["running"] = running.map { running in
+      [
+        "id": JSONValue(Int64(running.id)), "trigger": JSONValue(running.trigger.rawValue),
+        "step": JSONValue(running.step.rawValue), "ageMs": .milliseconds(running.age),
       ]
     }
     let refused = JSONValue.object()
@@ -38,6 +46,32 @@ extension EngineStatus.Generation {
     document["reason"] = state.reason.map { JSONValue($0) }
     document["buildId"] = buildID.map { JSONValue($0) }
     return document
+  }
+}
+
+extension EngineStatus.Wait {
+  fileprivate func document() -> JSONValue {
+    let document: JSONValue = [
+      "for": JSONValue(purpose.rawValue), "snapshot": JSONValue(Int64(snapshot)), "ageMs": .milliseconds(age),
+    ]
+    obstacle.describe(in: document)
+    return document
+  }
+}
+
+extension LoopObstacle {
+  /// Sets `loop`, `hasDied`, and where a plugin is called there `plugin`, `pluginId`, `generation`, `callback` and
+  /// `transaction`.
+  fileprivate func describe(in document: JSONValue) {
+    document["loop"] = JSONValue(Int64(loop))
+    document["hasDied"] = JSONValue(hasDied)
+    document["keptMs"] = .milliseconds(age)
+    guard let call else { return }
+    document["plugin"] = JSONValue(call.plugin)
+    document["pluginId"] = JSONValue(call.pluginID)
+    document["generation"] = JSONValue(Int64(call.generation))
+    document["callback"] = JSONValue(call.callback)
+    document["transaction"] = call.transaction.map { JSONValue("\($0)") }
   }
 }
 
@@ -69,6 +103,14 @@ extension SwapReport {
       "snapshot": JSONValue(Int64(snapshot)), "changes": .array(of: changes.map { $0.document() }),
     ]
     document["reason"] = reason.map { JSONValue($0) }
+    if !late.isEmpty {
+      document["late"] = .array(
+        of: late.map { obstacle in
+          let document = JSONValue.object()
+          obstacle.describe(in: document)
+          return document
+        })
+    }
     return document
   }
 }

@@ -8,10 +8,17 @@ public struct EngineStatus: Sendable, Hashable {
   public var generations: [Generation]
   /// Builds that the engine has mapped, and may.
   public var budget: Budget
+  /// Replaced snapshots that have not ended, and builds that have not returned from a step of a swap. At the limit swaps are
+  /// refused.
+  public var replaced: Budget
   /// Nil where no snapshot is on probation.
   public var probation: Probation?
+  /// The swap that is under way.
+  public var running: Running?
   /// Swaps that wait for others.
   public var queued: Int
+  /// What does not go on since a loop does not answer.
+  public var waits: [Wait]
   /// The last swaps, the oldest first.
   public var history: [SwapReport]
   /// Builds that are refused whatever they are asked for by: SHA-256 in hex, and why.
@@ -24,6 +31,41 @@ public struct EngineStatus: Sendable, Hashable {
   public struct Budget: Sendable, Hashable {
     public var used: Int
     public var limit: Int
+  }
+
+  /// A swap that has begun.
+  public struct Running: Sendable, Hashable {
+    public enum Step: String, Sendable, Hashable {
+      /// The new builds are read, tried out, created and activated.
+      case preparing
+      /// Loops take what is new.
+      case publishing
+    }
+
+    /// As its report will have it.
+    public var id: Int
+    public var trigger: SwapReport.Trigger
+    public var step: Step
+    /// Since its turn came.
+    public var age: Duration
+  }
+
+  /// A loop that is waited for.
+  public struct Wait: Sendable, Hashable {
+    public enum Purpose: String, Sendable, Hashable {
+      /// The loop has not taken what was published; its new transactions would run on an older snapshot.
+      case publication
+      /// A replaced snapshot cannot end before the loop answers, since the loop may still use it.
+      case drain
+    }
+
+    public var purpose: Purpose
+    /// The one that is to be taken, or to end.
+    public var snapshot: Int
+    /// Since the loop was asked.
+    public var age: Duration
+    /// What keeps the loop.
+    public var obstacle: LoopObstacle
   }
 
   public struct Probation: Sendable, Hashable {

@@ -17,13 +17,33 @@ extension SwapCoordinator {
     return EngineStatus(
       snapshot: state.published.number, generations: generations,
       budget: EngineStatus.Budget(used: generations.count, limit: state.published.configuration.swap.generations),
-      probation: state.standby.map { standby in
+      replaced: EngineStatus.Budget(used: state.machine.retiredCount, limit: SwapMachine.retiredLimit),
+      probation: state.machine.standby.map { standby in
         let ended = state.published.pipeline.metrics.reduce(0) { $0 + $1.snapshot().completed }
         return EngineStatus.Probation(
-          standby: standby.snapshot.number, remaining: max(standby.end - .now, .zero), transactions: Int(ended))
+          standby: standby.snapshot, remaining: max(standby.end - MonotonicClock.now, .zero), transactions: Int(ended))
       },
-      queued: state.queue.entries.count, history: state.history, refused: registry.refusals?.all ?? [:],
-      silentLoops: silent, stalls: watchdog.stalls)
+      running: state.running(at: MonotonicClock.now), queued: state.machine.queue.entries.count, waits: waits(),
+      history: state.history, refused: registry.refusals?.all ?? [:], silentLoops: silent, stalls: watchdog.stalls)
+  }
+
+  /// What does not go on since a loop does not answer.
+  func waits() -> [EngineStatus.Wait] {
+    let (machine, now) = (state.withLock { $0.machine }, MonotonicClock.now)
+    let publications = machine.lateLoops.map { loop in
+      wait(for: loop, .publication, machine.newest.snapshot, now - machine.newest.began)
+    }
+    let drains = machine.retired.flatMap { retired in
+      machine.holders(of: retired).map { wait(for: $0, .drain, retired.snapshot, now - retired.since) }
+    }
+    return publications + drains
+  }
+
+  private func wait(
+    for loop: Int, _ purpose: EngineStatus.Wait.Purpose, _ snapshot: Int, _ age: Duration
+  ) -> EngineStatus.Wait {
+    EngineStatus.Wait(
+      purpose: purpose, snapshot: snapshot, age: age, obstacle: watchdog.obstacle(on: loop, waiting: age))
   }
 
   private func generation(
@@ -56,31 +76,43 @@ extension SwapCoordinator {
 
   private static func state(of record: GenerationRecord, _ state: SwapState) -> EngineStatus.Generation.State {
     if state.published.holds(record) {
-      return state.standby.map { !$0.snapshot.holds(record) } == true ? .probation : .active
+      return state.standby.map { !$0.holds(record) } == true ? .probation : .active
     }
     switch record.end {
     case .parked(let reason): return .parked(reason)
     case .refused(let reason): return .refused(reason)
     case nil: break
     }
-    if state.standby?.snapshot.holds(record) == true { return .standby }
+    if state.standby?.holds(record) == true { return .standby }
     return record.hasServed ? .draining : .preparing
   }
 
   /// What runs on each snapshot, and the loops that did not say.
   private func survey(_ snapshots: [Snapshot], isOver: Bool) async -> ([[RunningTransaction]], [Int]) {
     let found = Locked<[Int: [[RunningTransaction]]]>([:])
-    let isDone = Occurrence()
-    Task { [workers] in
-      await LoopRound.run(on: workers) { worker in
-        let running = snapshots.map { worker.environment.transactions(on: $0.pipeline) }
-        found.withLock { $0[worker.loop.index] = running }
+    // Those that are known not to move are not waited for.
+    let stuck = watchdog.stuckLoops
+    let asked = workers.filter { !stuck.contains($0.loop.index) }
+    await FirstAnswer<Void>.race(within: Self.surveyLimit) { done in
+      let end = LastRelease { _ = done.give(()) }
+      for worker in asked {
+        worker.loop.post {
+          let running = snapshots.map { worker.environment.transactions(on: $0.pipeline) }
+          withExtendedLifetime(end) { found.withLock { $0[worker.loop.index] = running } }
+        }
       }
-      isDone.happen()
+    } orElse: {
     }
-    _ = await isDone.isThere(within: Self.surveyLimit)
     let answers = found.withLock { $0 }
     let merged = snapshots.indices.map { index in answers.values.flatMap { $0[index] } }
     return (merged, isOver ? [] : workers.map(\.loop.index).filter { answers[$0] == nil })
+  }
+}
+
+extension SwapState {
+  fileprivate func running(at now: Duration) -> EngineStatus.Running? {
+    guard let running = machine.running, let request = requests[running.request] else { return nil }
+    let step: EngineStatus.Running.Step = running.step == .preparing ? .preparing : .publishing
+    return EngineStatus.Running(id: request.id, trigger: request.kind.trigger, step: step, age: now - running.since)
   }
 }

@@ -15,7 +15,7 @@ extension SwapCoordinator {
   /// For a state to be saved, what waits in front of it included.
   static let saveLimit = Duration.seconds(5)
 
-  func publish(_ goal: Goal, _ changes: inout [SwapReport.Change]) async throws(SwapStop) {
+  func make(_ goal: Goal, _ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
     let current = published
     let candidates = try await prepare(goal, current, &changes)
     var generations = current.loaded
@@ -32,9 +32,7 @@ extension SwapCoordinator {
         change.new = fresh.first { $0.library == change.library }?.build ?? change.new
         return change
       }
-      let snapshot = try await make(goal, generations, following: current)
-      await show(snapshot)
-      settle(current)
+      return try await make(goal, generations, following: current)
     } catch {
       for record in fresh { record.end(.refused(error.words ?? "the swap was given up")) }
       throw error
@@ -200,11 +198,13 @@ extension SwapCoordinator {
   ) async throws(SwapStop) -> LoadedGeneration {
     let result = await ControlThread.run(within: Self.stepLimit) { [registry] in
       Result { () throws(PluginError) in try registry.load(candidate) }
-    } late: { result in
+    } late: { [self] result in
       if case .success(let loaded) = result { loaded.record.end(.refused("it took too long to load")) }
+      handle(.caughtUp)
     }
     do throws(PluginError) {
       guard let result else {
+        handle(.leftBehind)
         throw PluginError(
           .loadFailed, .plugin(name: nil, path: candidate.library),
           "was not loaded within \(Self.stepLimit): a constructor or its entry point does not return")
@@ -249,8 +249,9 @@ extension SwapCoordinator {
     }
     let result = await ControlThread.run(within: Self.stepLimit) {
       Result { () throws(EngineError) in try body() }
-    } late: { _ in
+    } late: { [self] _ in
       draft.undo()
+      handle(.caughtUp)
     }
     switch result {
     case .success(let value): return value
@@ -258,13 +259,28 @@ extension SwapCoordinator {
       await undo(draft)
       throw .refused(error)
     case nil:
+      handle(.leftBehind)
       if let call = draft.callUnderWay { throw .refused(call.overdue(after: Self.stepLimit)) }
       throw .impossible(
         "\(what) of all new instances took longer than \(Self.stepLimit), and was given up; swap fewer at a time")
     }
   }
 
-  private func undo(_ draft: SnapshotDraft) async { await ControlThread.run { draft.undo() } }
+  private func undo(_ draft: SnapshotDraft) async {
+    let isUndone: Void? = await ControlThread.run(within: Self.stepLimit) {
+      draft.undo()
+    } late: { [self] in
+      handle(.caughtUp)
+    }
+    guard isUndone == nil else { return }
+    handle(.leftBehind)
+    let names = draft.fresh.map { "\"\($0.plugin.name)\"" }.joined(separator: ", ")
+    log(
+      LogLine(
+        level: .error,
+        message: "new instances of \(names): deactivate or destroy has not returned within \(Self.stepLimit); "
+          + "they are left behind"))
+  }
 
   /// What the instances that are to be replaced save, by name; just before the new ones load it.
   private func save(_ draft: SnapshotDraft, _ current: Snapshot) async throws(SwapStop) -> [String: SavedState] {

@@ -4,10 +4,8 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceTransport
 
-/// Exchanges snapshots, one after the other, and ends those that are over.
-///
-///     request ─► queue ─► steps, see SwapCoordinator+Steps ─► publish ─► probation ─► drain ─► park
-///                                   └ fails: undone, what serves goes on     └ breach: publish the one before
+/// Exchanges snapshots, one after the other, and ends those that are over: performs what ``SwapMachine`` decides, in order, on a
+/// thread of its own (SwapCoordinator+Performing).
 final class SwapCoordinator: Sendable {
   let workers: [Worker]
   let runtime: HostRuntime
@@ -39,12 +37,26 @@ final class SwapCoordinator: Sendable {
       runtime.close(within: SnapshotDraft.undoLimit)
       throw error
     }
-    let state = Monitor(SwapState(published: snapshot))
+    let state = Monitor(SwapState(published: snapshot, loops: workers.count))
     self.state = state
+    let stuckLoops = StuckLoops(workers: workers) { state.withLock { $0.isClosed } }
+    let later = Locked<(@Sendable (Int) -> Void)?>(nil)
     watchdog = Watchdog(
-      workers.map(\.loop), limit: { state.withLock { $0.published.configuration.stallLimit } }, log: log)
+      workers.map(\.loop), settings: { state.withLock { $0.published.configuration.watchdog } },
+      response: Self.response(stuckLoops) { loop in later.withLock { $0 }?(loop) }, log: log)
+    later.withLock { $0 = { [weak self] loop in self?.handle(.died(loop: loop)) } }
     watchdog.start()
     for worker in workers { worker.loop.post { worker.pipeline = snapshot.pipeline } }
+  }
+
+  /// - Parameter died: told of a loop whose thread is gone, again and again.
+  private static func response(
+    _ stuckLoops: StuckLoops, died: @escaping @Sendable (Int) -> Void
+  ) -> Watchdog.Response {
+    Watchdog.Response(mark: { stuckLoops.mark($0, $1) }) { obstacle, settings in
+      if obstacle.hasDied { died(obstacle.loop) }
+      stuckLoops.relieve(obstacle, settings)
+    }
   }
 
   private static func first(
@@ -91,7 +103,7 @@ final class SwapCoordinator: Sendable {
   }
 }
 
-// The queue.
+// Requests.
 extension SwapCoordinator {
   /// Asks for a swap, and waits for what becomes of it. Cancelling the task takes it back until it is published.
   func submit(
@@ -106,72 +118,34 @@ extension SwapCoordinator {
         let request = SwapRequest(
           id: id, kind: kind, configuration: configuration, reason: reason, began: workers[0].loop.wallClock
         ) { answer.give(($0, $1)) }
-        enqueue(request, isCancelled: Task.isCancelled)
+        state.withLock { $0.requests[id] = request }
+        startPerforming()
+        handle(.requested(id, kind))
+        if Task.isCancelled { handle(.cancelled(id)) }
       }
     } onCancel: {
-      cancel(id)
+      handle(.cancelled(id))
     }
   }
 
-  private func enqueue(_ request: SwapRequest, isCancelled: Bool) {
-    let answered: [(SwapRequest, SwapReport.Outcome)] = state.withLock { state in
-      if state.isClosed { return [(request, .shutdown)] }
-      if isCancelled { return [(request, .cancelled)] }
-      state.requests[request.id] = request
-      let superseded = state.queue.add(SwapQueue.Entry(id: request.id, kind: request.kind))
-      return superseded.compactMap { state.requests.removeValue(forKey: $0.id) }.map { ($0, .superseded) }
-    }
-    for (request, outcome) in answered { end(request, outcome) }
-    pump()
-  }
-
-  private func cancel(_ id: Int) {
-    let (waiting, running): (SwapRequest?, Task<Void, Never>?) = state.withLock { state in
-      if state.queue.remove(id) { return (state.requests.removeValue(forKey: id), nil) }
-      return (nil, state.running?.id == id ? state.running?.task : nil)
-    }
-    running?.cancel()
-    if let waiting { end(waiting, .cancelled) }
-  }
-
-  /// Answers a request that never ran.
-  private func end(_ request: SwapRequest, _ outcome: SwapReport.Outcome) {
-    let report = state.withLock { state in
-      let report = request.report(outcome, snapshot: state.published.number)
+  /// Answers a request, once.
+  func finish(_ id: Int, _ report: SwapReport, _ error: EngineError?) {
+    let request = state.withLock { state in
+      state.changes[id] = nil
+      guard let request = state.requests.removeValue(forKey: id) else { return nil as SwapRequest? }
       state.note(report)
-      return report
+      return request
     }
-    request.answer(report, nil)
-  }
-
-  /// Begins the next one where none is under way.
-  private func pump() {
-    state.withLock { state in
-      guard state.running == nil, let entry = state.queue.next(), let request = state.requests[entry.id] else { return }
-      // It needs the lock before it does anything.
-      let task = Task { [self] in
-        let (report, error) = await run(request)
-        finish(request, report, error)
-      }
-      state.running = SwapState.Running(id: request.id, task: task)
-    }
-  }
-
-  private func finish(_ request: SwapRequest, _ report: SwapReport, _ error: EngineError?) {
-    state.update { state in
-      state.running = nil
-      state.requests[request.id] = nil
-      state.note(report)
-    }
+    guard let request else { return }
     say(report)
     request.answer(report, error)
-    pump()
   }
 
   private func say(_ report: SwapReport) {
     let level: LogLine.Level =
       switch report.outcome {
-      case .published, .unchanged, .superseded, .cancelled, .shutdown: .info
+      case .published: report.late.isEmpty ? .info : .warning
+      case .unchanged, .superseded, .cancelled, .shutdown: .info
       case .refused, .rolledBack: .warning
       }
     let took = "\(report) after \(report.duration.milliseconds) ms"
@@ -182,41 +156,6 @@ extension SwapCoordinator {
         LogLine(
           level: level, plugin: record?.pluginID, generation: record?.id, stage: change.plugins.first, message: took,
           swap: report))
-    }
-  }
-}
-
-// The end.
-extension SwapCoordinator {
-  /// Takes no more swaps, and waits for the one under way to stop, at most so long.
-  func close(within limit: Duration) async {
-    let (waiting, running, watch) = state.update { state in
-      state.isClosed = true
-      let waiting = state.queue.removeAll().compactMap { state.requests.removeValue(forKey: $0.id) }
-      return (waiting, state.running?.task, state.standby?.watch)
-    }
-    running?.cancel()
-    watch?.cancel()
-    for request in waiting { end(request, .shutdown) }
-    guard running != nil else { return }
-    await ControlThread.run { [state] in _ = state.wait(upTo: limit) { $0.running == nil ? true : nil } }
-  }
-
-  /// Delivers what is queued, deactivates and destroys in reverse. The transactions must be over, and swaps too. Blocks.
-  func end(within limit: Duration) {
-    _ = state.wait(upTo: limit) { $0.ending == 0 && $0.arriving == nil ? true : nil }
-    let parts = state.withLock { $0.snapshots }.reversed().flatMap(\.parts)
-    var ended: [SnapshotPart] = []
-    for part in parts where part.instance != nil && !ended.contains(where: { $0.instance === part.instance }) {
-      ended.append(part)
-    }
-    for part in ended { part.queuedTracer?.stop(within: limit) }
-    runtime.close(within: limit)
-    for part in ended.reversed() { part.instance?.destroy(within: limit) }
-    state.update { state in
-      // The published one is kept, for what is asked of an engine that has ended.
-      for snapshot in state.snapshots.dropFirst() { state.keepCounts(of: snapshot) }
-      (state.standby, state.draining, state.leaked) = (nil, [], [])
     }
   }
 }

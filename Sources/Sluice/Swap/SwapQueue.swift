@@ -54,6 +54,12 @@ extension SwapQueue.Kind {
     }
   }
 
+  /// The engine's own, because of a probation.
+  var isBreach: Bool {
+    if case .breach = self { return true }
+    return false
+  }
+
   func supersedes(_ older: Self) -> Bool {
     switch (self, older) {
     case (.swap(nil), .swap), (.reload, .swap), (.reload, .reload), (.rollback, .rollback): true

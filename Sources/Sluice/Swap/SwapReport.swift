@@ -56,8 +56,11 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
   /// The snapshot that stands in front of new transactions afterwards.
   public var snapshot: Int
   public var changes: [Change] = []
-  /// Why nothing was published, or why the engine went back: what failed, on what, why, and what to do.
+  /// Why nothing was published, why the engine went back, or which loops have not taken what was published: what failed, on
+  /// what, why, and what to do.
   public var reason: String?
+  /// The loops that had not taken it within `swap.publish`, and what keeps them.
+  public var late: [LoopObstacle] = []
 }
 
 extension SwapReport: CustomStringConvertible {

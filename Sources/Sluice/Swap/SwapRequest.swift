@@ -24,7 +24,7 @@ struct SwapRequest: Sendable {
 }
 
 extension SwapQueue.Kind {
-  fileprivate var trigger: SwapReport.Trigger {
+  var trigger: SwapReport.Trigger {
     switch self {
     case .swap: .swap
     case .reload: .reload
@@ -39,14 +39,13 @@ enum SwapStop: Error {
   case unchanged
   /// The task was cancelled: by its caller, or by the end of the engine.
   case stopped
-  case superseded
   case refused(EngineError)
   /// Where no plugin and no configuration is wrong: in words.
   case impossible(String)
 
   var words: String? {
     switch self {
-    case .unchanged, .stopped, .superseded: nil
+    case .unchanged, .stopped: nil
     case .refused(let error): error.description
     case .impossible(let reason): reason
     }

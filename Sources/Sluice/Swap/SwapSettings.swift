@@ -22,6 +22,8 @@ public struct SwapSettings: Sendable, Hashable {
   public var trial = Duration.seconds(10)
   /// How long what runs on an old snapshot may take to end.
   public var drain = Duration.seconds(30)
+  /// How long a publication waits for event loops; then it counts as done on those that answer.
+  public var publish = Duration.seconds(5)
 
   public init() {}
 }

@@ -2,16 +2,9 @@ import SluiceMetrics
 import SluicePipeline
 import SluicePluginHost
 
-/// What a coordinator keeps under its lock.
+/// What a coordinator keeps under its lock: the machine that decides, and what its numbers stand for.
 struct SwapState: Sendable {
   static let historyLimit = 100
-
-  /// The snapshot before the published one, while that is on probation.
-  struct Standby: Sendable {
-    let snapshot: Snapshot
-    let end: ContinuousClock.Instant
-    let watch: Task<Void, Never>
-  }
 
   /// What served before the published snapshot, when it is over.
   struct RestorePoint: Sendable {
@@ -20,69 +13,66 @@ struct SwapState: Sendable {
     let builds: [String: (copy: String, hash: ContentHash)]
   }
 
-  struct Running: Sendable {
-    let id: Int
-    let task: Task<Void, Never>
-  }
+  var machine: SwapMachine
+  /// What is to be performed, in order.
+  var actions: [SwapMachine.Action] = []
+  /// Whether there is a thread that performs.
+  var hasPerformer = false
+  var isOver = false
 
   var published: Snapshot
-  /// What is being published: some loops have it already.
-  var arriving: Snapshot?
-  var standby: Standby?
+  /// Everything that transactions may run on, by its number.
+  private(set) var live: [Int: Snapshot]
   var restorePoint: RestorePoint?
-  var draining: [Snapshot] = []
-  /// Those that did not drain; kept, since transactions still run on them.
-  var leaked: [Snapshot] = []
-  /// Ends of instances that are under way.
-  var ending = 0
   /// What was counted on snapshots that are gone.
   var retired = MetricsSnapshot()
 
-  var queue = SwapQueue()
   var requests: [Int: SwapRequest] = [:]
-  var running: Running?
+  /// What the steps of a request are to change.
+  var changes: [Int: [SwapReport.Change]] = [:]
+  /// The steps that are being performed.
+  var steps: Task<Void, Never>?
   var lastRequest = 0
   var lastSnapshot = 1
   var history: [SwapReport] = []
-  var isClosed = false
 
-  init(published: Snapshot) { self.published = published }
+  init(published: Snapshot, loops: Int) {
+    self.published = published
+    live = [published.number: published]
+    machine = SwapMachine(loops: loops, snapshot: published.number, published.configuration.swap.terms)
+  }
+
+  var isClosed: Bool { machine.isClosed }
 
   /// Everything that transactions may run on, the published one first.
   var snapshots: [Snapshot] {
-    var all = [published]
-    for snapshot in [arriving, standby?.snapshot].compactMap(\.self) + draining + leaked
-    where !all.contains(where: { $0 === snapshot }) {
-      all.append(snapshot)
-    }
-    return all
+    [published] + live.values.filter { $0 !== published }.sorted { $0.number < $1.number }
   }
 
-  /// Ends the probation, and with it the time of the snapshot before.
-  mutating func endStandby() -> Standby? {
-    defer { standby = nil }
-    if let standby { draining.append(standby.snapshot) }
-    return standby
+  func snapshot(_ number: Int) -> Snapshot? { live[number] }
+
+  /// What is being published: some loops have it already.
+  var arriving: Snapshot? {
+    guard case .publishing? = machine.running?.step else { return nil }
+    return live[machine.newest.snapshot]
   }
+
+  var standby: Snapshot? { machine.standby.flatMap { live[$0.snapshot] } }
+
+  mutating func adopt(_ snapshot: Snapshot) { live[snapshot.number] = snapshot }
 
   mutating func note(_ report: SwapReport) {
     history.append(report)
     if history.count > Self.historyLimit { history.removeFirst(history.count - Self.historyLimit) }
   }
 
-  /// Keeps what was counted on a snapshot that is about to go.
-  mutating func keepCounts(of snapshot: Snapshot) {
-    retired.merge(MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() }))
-  }
-
-  /// Takes a snapshot out of the live ones; gives the parts that no other has.
+  /// Takes a snapshot out of the live ones, and keeps what was counted on it; gives the parts that no other has.
   mutating func release(_ snapshot: Snapshot) -> [SnapshotPart] {
-    draining.removeAll { $0 === snapshot }
-    leaked.removeAll { $0 === snapshot }
-    let rest = snapshots
+    live[snapshot.number] = nil
+    retired.merge(MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() }))
     return snapshot.parts.filter { part in
       guard let instance = part.instance else { return false }
-      return !rest.contains { $0.holds(instance) }
+      return !live.values.contains { $0.holds(instance) }
     }
   }
 }
@@ -91,5 +81,12 @@ extension SwapState.RestorePoint {
   init(_ snapshot: Snapshot) {
     configuration = snapshot.configuration
     builds = Dictionary(snapshot.generations.map { ($0.library, ($0.copy, $0.hash)) }) { first, _ in first }
+  }
+}
+
+extension SwapSettings {
+  var terms: SwapMachine.Terms {
+    SwapMachine.Terms(
+      publish: publish, probation: probation.flatMap { $0.duration > .zero ? $0.duration : nil }, drain: drain)
   }
 }

@@ -3,29 +3,54 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceTransport
 
-/// Names a stage that keeps its loop, since nobody in the process can take the loop from it. Looks from a thread of its own at what
-/// each loop calls at the moment; the loops pay nothing for it.
+/// Names a stage that keeps its loop, since nobody in the process can take the loop from it, and has requests spared that
+/// loop. Looks from a thread of its own at what each loop calls, and whether it moves; the loops pay nothing for it.
 final class Watchdog: Sendable {
+  /// What a configuration says about loops that do not move.
+  struct Settings: Sendable {
+    /// How long a call may keep its loop before it is named; zero names none.
+    var limit: Duration
+    /// How long a loop may stand still until what runs on it is ended.
+    var abandon: Duration
+  }
+
+  /// What is done about a loop that stands still, at each look, on the watchdog's thread.
+  struct Response: Sendable {
+    /// Has new transactions go elsewhere, or come back.
+    var mark: @Sendable (_ loop: Int, _ isStuck: Bool) -> Void
+    /// Moves and ends what waits for that loop.
+    var relieve: @Sendable (_ obstacle: LoopObstacle, _ settings: Settings) -> Void
+  }
+
   private struct State {
     var detector = StallDetector()
+    var pulses = PulseDetector()
+    var stuck: Set<Int> = []
     var isStopping = false
     var isOver = false
   }
 
   /// Looks in the time that a call may take.
   private static let looks = 4
-  /// While there is nothing to look for, since a new configuration may ask for it.
-  private static let rest = Duration.seconds(1)
+  /// How long a turn may take where no limit is set.
+  private static let patience = Duration.seconds(1)
 
-  private let loops: [ObjectIdentifier: Int]
-  private let limit: @Sendable () -> Duration
+  private let loops: [Loop]
+  private let indices: [ObjectIdentifier: Int]
+  private let settings: @Sendable () -> Settings
+  private let response: Response
   private let log: @Sendable (LogLine) -> Void
   private let state = Monitor(State())
 
-  /// - Parameter limit: how long a call may keep its loop; asked before each look.
-  init(_ loops: [Loop], limit: @escaping @Sendable () -> Duration, log: @escaping @Sendable (LogLine) -> Void) {
-    self.loops = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0), $0.index) })
-    self.limit = limit
+  /// - Parameter settings: asked before each look.
+  init(
+    _ loops: [Loop], settings: @escaping @Sendable () -> Settings, response: Response,
+    log: @escaping @Sendable (LogLine) -> Void
+  ) {
+    self.loops = loops
+    indices = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0), $0.index) })
+    self.settings = settings
+    self.response = response
     self.log = log
   }
 
@@ -35,32 +60,70 @@ final class Watchdog: Sendable {
     log(LogLine(level: .warning, message: "no thread for the watchdog: stages that keep their loop are not named"))
   }
 
-  /// Nothing is said after it. Blocks for as long as the log does.
-  func stop() {
+  /// Nothing is said after it. Waits at most so long for a log that does not return.
+  func stop(within limit: Duration) {
     state.update { $0.isStopping = true }
-    state.wait { $0.isOver ? () : nil }
+    _ = state.wait(upTo: limit) { $0.isOver ? () : nil }
   }
 
   /// What keeps a loop at the moment.
   var stalls: [EngineStatus.Stall] { state.withLock { $0.detector.stalls.map(EngineStatus.Stall.init) } }
 
+  /// Loops that stood still at the last look.
+  var stuckLoops: Set<Int> { state.withLock { $0.stuck } }
+
+  /// What keeps a loop from an answer that has been waited for.
+  /// - Parameter age: how long it was waited for, where the watchdog has not seen more.
+  func obstacle(on loop: Int, waiting age: Duration) -> LoopObstacle {
+    let call = LoopCall.current(on: indices).first { $0.loop == loop }
+    let standstill = state.withLock { state in state.pulses.standstills.first { $0.loop == loop } }
+    return LoopObstacle(
+      loop: loop, hasDied: loops[loop].pulse.hasDied, age: max(age, standstill?.age ?? .zero),
+      call: call.map { LoopObstacle.Call($0) })
+  }
+
   private func run() {
     while !isStopped(within: period) {
-      let calls = LoopCall.current(on: loops)
-      let limit = limit()
-      let findings = state.withLock { $0.detector.look(calls, at: MonotonicClock.now, limit: limit) }
+      let calls = LoopCall.current(on: indices)
+      let settings = settings()
+      let now = MonotonicClock.now
+      let pulses = loops.map(\.pulse)
+      let (findings, standstills, before) = state.withLock { state in
+        state.pulses.look(pulses, at: now, limit: Self.patience(settings))
+        let before = state.stuck
+        state.stuck = Set(state.pulses.standstills.map(\.loop))
+        return (state.detector.look(calls, at: now, limit: settings.limit), state.pulses.standstills, before)
+      }
       for finding in findings { say(finding) }
+      for loop in before.subtracting(standstills.map(\.loop)) { response.mark(loop, false) }
+      for standstill in standstills {
+        let call = calls.first { $0.loop == standstill.loop }
+        let obstacle = LoopObstacle(standstill, call.map { LoopObstacle.Call($0) })
+        if standstill.hasDied, !before.contains(standstill.loop) { say(obstacle) }
+        response.mark(standstill.loop, true)
+        response.relieve(obstacle, settings)
+      }
     }
     state.update { $0.isOver = true }
   }
 
-  private var period: Duration {
-    let limit = limit()
-    return limit > .zero ? max(limit / Self.looks, .milliseconds(1)) : Self.rest
+  private func say(_ obstacle: LoopObstacle) {
+    log(
+      LogLine(
+        level: .error, plugin: obstacle.call?.pluginID, generation: obstacle.call?.generation,
+        stage: obstacle.call?.plugin,
+        message: "\(obstacle); what ran there fails with \"stalled\", and requests go to the other loops: a plugin "
+          + "must not end a thread of the host; restart the program"))
   }
 
-  private func isStopped(within period: Duration) -> Bool {
-    state.wait(upTo: period) { $0.isStopping ? () : nil } != nil
+  private static func patience(_ settings: Settings) -> Duration {
+    settings.limit > .zero ? settings.limit : Self.patience
+  }
+
+  private var period: Duration { max(Self.patience(settings()) / Self.looks, .milliseconds(1)) }
+
+  private func isStopped(within limit: Duration) -> Bool {
+    state.wait(upTo: limit) { $0.isStopping ? true : nil } ?? false
   }
 
   private func say(_ finding: StallDetector.Finding) {
@@ -96,4 +159,8 @@ extension EngineStatus.Stall {
       loop: stall.call.loop, plugin: stall.call.stage, pluginID: stall.call.plugin, generation: stall.call.generation,
       callback: stall.call.callback, transaction: stall.call.transaction, age: stall.age)
   }
+}
+
+extension Configuration {
+  var watchdog: Watchdog.Settings { Watchdog.Settings(limit: stallLimit, abandon: stallAbandon) }
 }

@@ -1,0 +1,55 @@
+import SluiceLocks
+import SluicePipeline
+import SluicePluginHost
+import SluiceTransport
+import Synchronization
+
+extension Engine {
+  /// For a loop that has drained to end, and for a log that does not return.
+  private static let endLimit = Duration.seconds(5)
+
+  /// Ends the engine: what was submitted gets `drain` to finish and fails with the code `shutdown` after it, as does
+  /// what is submitted from now on; then the instances are deactivated and the loops joined. Not to be called on a loop.
+  ///
+  /// It returns at most a few seconds after `drain` and `deactivation`. A loop that a stage does not give back is left
+  /// behind, and the log names the stage: what ran there fails with `stalled`, its thread stays, and the instances that it
+  /// may be in are neither deactivated nor destroyed.
+  ///
+  /// - Parameter deactivation: how long the instances may take to end what they have under way.
+  public func shutdown(drain: Duration = .seconds(30), deactivation: Duration = .seconds(5)) async {
+    _ = await end(drain: drain, deactivation: deactivation)
+  }
+
+  /// What ``shutdown(drain:deactivation:)`` does; gives what keeps the loops that were left behind.
+  package func end(drain: Duration, deactivation: Duration) async -> [LoopObstacle] {
+    guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return [] }
+    // Side by side: what one waits for takes no time from the others.
+    let silent = await withTaskGroup(of: Worker?.self) { group in
+      group.addTask { [swaps] in
+        await swaps.close(within: drain)
+        return nil
+      }
+      for worker in workers { group.addTask { await worker.drain(for: drain) ? nil : worker } }
+      return await group.reduce(into: [Worker]()) { if let worker = $1 { $0.append(worker) } }
+    }
+    let stuck = StuckLoops(workers: workers) { true }
+    let obstacles = silent.map { worker in
+      swaps.watchdog.obstacle(on: worker.loop.index, waiting: drain + Worker.answerLimit)
+    }
+    for (worker, obstacle) in zip(silent, obstacles) { stuck.end(worker, because: obstacle) }
+    return await ControlThread.run { [swaps, workers] in
+      swaps.end(within: deactivation, obstacles)
+      // One that did not answer has been waited for.
+      let left = workers.filter { worker in
+        !worker.loop.shutdown(within: silent.contains { $0 === worker } ? .zero : Self.endLimit)
+      }
+      let all = left.map { worker in
+        obstacles.first { $0.loop == worker.loop.index }
+          ?? swaps.watchdog.obstacle(on: worker.loop.index, waiting: Self.endLimit)
+      }
+      for obstacle in all { swaps.sayLeftBehind(obstacle) }
+      swaps.watchdog.stop(within: Self.endLimit)
+      return all
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import SluiceLocks
+import SluicePipeline
+import SluicePluginHost
+import SluiceTransport
+import Synchronization
+
+/// What becomes of requests whose loop does not move; called by the watchdog, and at the end of the engine.
+struct StuckLoops: Sendable {
+  let workers: [Worker]
+  /// Whether the engine is being shut down: then nothing is moved any more, the drain ends it.
+  let isClosed: @Sendable () -> Bool
+
+  func mark(_ loop: Int, _ isStuck: Bool) { workers[loop].isStuck.store(isStuck, ordering: .relaxed) }
+
+  /// Gives to other loops what this one has not begun, and ends what it has begun when its time is over.
+  func relieve(_ obstacle: LoopObstacle, _ settings: Watchdog.Settings) {
+    let worker = workers[obstacle.loop]
+    let isAbandoned = obstacle.hasDied || obstacle.age >= settings.abandon
+    move(from: worker, obstacle, isAbandoned)
+    _ = worker.environment.completeStalled(dueAt: isAbandoned ? nil : worker.loop.now) { age in
+      Self.error(obstacle, running: age)
+    }
+    // One that is only busy answers by itself.
+    guard isClosed(), obstacle.age >= Worker.answerLimit || obstacle.hasDied, !worker.environment.owesResults,
+      worker.submissions.isEmpty
+    else { return }
+    worker.owedNothing.withLock { $0 }?.give(false)
+  }
+
+  /// Ends everything that a loop has, begun or not. From any thread but that loop's.
+  func end(_ worker: Worker, because obstacle: LoopObstacle) {
+    for submission in worker.takeSubmissions() { submission.refuse(Self.neverBegan(obstacle)) }
+    _ = worker.environment.completeStalled(dueAt: nil) { Self.error(obstacle, running: $0) }
+  }
+
+  private func move(from worker: Worker, _ obstacle: LoopObstacle, _ isAbandoned: Bool) {
+    let other = isClosed() ? nil : Engine.moving(workers, after: obstacle.loop)
+    guard other != nil || isAbandoned else { return }
+    for submission in worker.takeSubmissions() {
+      guard let other = Engine.moving(workers, after: obstacle.loop), other !== worker else {
+        submission.refuse(Self.neverBegan(obstacle))
+        continue
+      }
+      other.submitted.wrappingAdd(1, ordering: .sequentiallyConsistent)
+      other.enqueue(submission)
+    }
+  }
+
+  private static func error(_ obstacle: LoopObstacle, running age: Duration) -> TransactionError {
+    TransactionError(
+      code: TransactionError.Code.stalled,
+      message: "its loop does not come back: \(obstacle); the transaction had been running for "
+        + "\(age.milliseconds) ms, and its request may have been sent",
+      stage: obstacle.call?.plugin)
+  }
+
+  private static func neverBegan(_ obstacle: LoopObstacle) -> TransactionError {
+    TransactionError(
+      code: TransactionError.Code.stalled,
+      message: "it was never begun, since its loop does not come back: \(obstacle)",
+      stage: obstacle.call?.plugin, isBeforeSending: true)
+  }
+}

@@ -1,0 +1,77 @@
+// Publication and probation.
+extension SwapMachine {
+  mutating func made(_ id: Int, _ snapshot: Int, _ terms: Terms, _ now: Duration) -> [Action] {
+    guard running?.request == id else { return [] }
+    self.terms[snapshot] = terms
+    return publish(snapshot, isReturn: false, now)
+  }
+
+  /// Puts a snapshot in front of new transactions. Until a loop has taken it, its new transactions run on the one before.
+  mutating func publish(_ snapshot: Int, isReturn: Bool, _ now: Duration) -> [Action] {
+    newest = Publication(number: newest.number + 1, snapshot: snapshot, began: now)
+    let limit = isClosed ? .zero : terms[snapshot]?.publish ?? Terms().publish
+    running?.step = .publishing(until: now + limit, isReturn: isReturn)
+    let alive = loops.indices.filter { !loops[$0].isDead }
+    return [.hand(loops: alive)] + (lateLoops.isEmpty || isClosed ? settle(now) : [])
+  }
+
+  /// Loops that are there, and have not taken the newest publication.
+  var lateLoops: [Int] {
+    loops.indices.filter { !loops[$0].isDead && loops[$0].publication < newest.number }
+  }
+
+  /// A loop takes what is the newest by then, so that an older one never follows a newer one.
+  mutating func took(_ loop: Int, _ now: Duration) -> [Action] {
+    guard loops.indices.contains(loop), loops[loop].publication < newest.number else { return [] }
+    loops[loop].publication = newest.number
+    loops[loop].snapshot = newest.snapshot
+    users[newest.snapshot, default: []].insert(loop)
+    return (lateLoops.isEmpty ? settle(now) : []) + letGo(loop, now)
+  }
+
+  mutating func died(_ loop: Int, _ now: Duration) -> [Action] {
+    guard loops.indices.contains(loop), !loops[loop].isDead else { return [] }
+    loops[loop].isDead = true
+    let settled = lateLoops.isEmpty ? settle(now) : []
+    return settled + retired.map(\.snapshot).flatMap { emptied($0, loop, now) }
+  }
+
+  /// The publication under way counts as done, whichever loops are late.
+  mutating func settle(_ now: Duration) -> [Action] {
+    guard let running, case .publishing(_, let isReturn) = running.step else { return [] }
+    let (old, new) = (served, newest.snapshot)
+    served = new
+    self.running = nil
+    var actions: [Action] = [
+      .published(Settlement(request: running.request, snapshot: new, replaced: old, late: lateLoops))
+    ]
+    if isReturn {
+      actions += retire(old, "the engine went back to snapshot \(new)", now)
+    } else {
+      let reason = "snapshot \(new) took its place"
+      if let before = standby { actions += retire(before.snapshot, reason, now) }
+      standby = isClosed ? nil : terms[new]?.probation.map { Standby(old, for: $0, from: now) }
+      if standby == nil { actions += retire(old, reason, now) }
+    }
+    return actions + pump(now)
+  }
+
+  mutating func sampled(_ snapshot: Int, _ breach: String?, _ now: Duration) -> [Action] {
+    guard let standby, snapshot == served, !isClosed else { return [] }
+    if let breach { return [.requestReturn(from: served, because: breach)] }
+    guard now >= standby.end else {
+      self.standby?.nextLook = min(now + standby.interval, standby.end)
+      return []
+    }
+    self.standby = nil
+    return [.stoodProbation(served)] + retire(standby.snapshot, "snapshot \(served) took its place", now)
+  }
+}
+
+extension SwapMachine.Standby {
+  init(_ snapshot: Int, for duration: Duration, from now: Duration) {
+    let interval = min(max(duration / 300, .milliseconds(5)), .milliseconds(250))
+    self.init(
+      snapshot: snapshot, end: now + duration, interval: interval, nextLook: now + min(interval, duration))
+  }
+}

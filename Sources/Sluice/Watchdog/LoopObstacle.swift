@@ -1,0 +1,59 @@
+public import SluiceMessages
+import SluicePluginHost
+
+/// What keeps an event loop from everything else: a call of a plugin as far as one can be named, else code of the program.
+public struct LoopObstacle: Sendable, Hashable {
+  /// The loop's index, from 0.
+  public var loop: Int
+  /// Whether the thread of the loop was ended from within, by `pthread_exit`: the loop never moves again.
+  public var hasDied: Bool
+  /// How long it has been seen at least.
+  public var age: Duration
+  /// Nil where no call of a plugin is under way there.
+  public var call: Call?
+
+  /// A call of a plugin.
+  public struct Call: Sendable, Hashable {
+    /// The instance's name in the configuration.
+    public var plugin: String
+    /// The plugin's own id.
+    public var pluginID: String
+    /// The build, as ``EngineStatus/Generation/id``.
+    public var generation: Int
+    /// The function of the plugin, as the headers of the ABI name it.
+    public var callback: String
+    /// Nil where the call belongs to none.
+    public var transaction: TransactionID?
+  }
+}
+
+extension LoopObstacle {
+  init(_ standstill: PulseDetector.Standstill, _ call: Call?) {
+    self.init(loop: standstill.loop, hasDied: standstill.hasDied, age: standstill.age, call: call)
+  }
+}
+
+extension LoopObstacle: CustomStringConvertible {
+  public var description: String {
+    let milliseconds = age.milliseconds
+    guard let call else {
+      return hasDied
+        ? "the thread of loop \(loop) was ended from within, with pthread_exit, \(milliseconds) ms ago"
+        : "loop \(loop) has not moved for \(milliseconds) ms, and no plugin is called there: look at completions, "
+          + "delegates and stages of the program itself"
+    }
+    let name = call.plugin.isEmpty ? call.pluginID : call.plugin
+    let place = "\(call.callback) of \"\(name)\" (\(call.pluginID), generation \(call.generation))"
+    return hasDied
+      ? "the thread of loop \(loop) was ended in \(place), with pthread_exit, \(milliseconds) ms ago"
+      : "loop \(loop) has been in \(place) for \(milliseconds) ms"
+  }
+}
+
+extension LoopObstacle.Call {
+  init(_ call: LoopCall) {
+    self.init(
+      plugin: call.stage, pluginID: call.plugin, generation: call.generation, callback: call.callback,
+      transaction: call.transaction)
+  }
+}

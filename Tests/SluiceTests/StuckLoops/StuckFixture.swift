@@ -1,0 +1,83 @@
+import Glibc
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+
+/// An engine with a stage that does not return where a request says so, with short bounds.
+final class StuckFixture: Sendable {
+  let folder: TemporaryDirectory
+  let server: LoopbackServer
+  let engine: Engine
+  let log = Watched<[LogLine]>([])
+  private let library: StampedLibrary
+
+  /// - Parameters:
+  ///   - abandon: when what runs on a loop that stands still is ended.
+  ///   - deadline: of each transaction.
+  init(loops: Int, probation: String = "0s", abandon: String = "1h", deadline: String = "1h") async throws {
+    folder = try TemporaryDirectory()
+    let gate = folder.path("gate")
+    guard mkfifo(gate, 0o600) == 0 else { throw TestKitError("mkfifo: \(errno)") }
+    let product = try await PluginCompiler.compile("never-returns", defines: ["GATE=\"\(gate)\""])
+    library = try withExtendedLifetime(product) { try StampedLibrary(FileTree.read(product.path)) }
+    try library.install(1, at: folder.path("a.so"))
+    server = try LoopbackServer(recording: .countOnly)
+    let text = """
+      {"plugins": {"a": {"library": "a.so"}}, "request": ["a"], "response": ["a"], "store": "store",
+       "transport": {"loops": \(loops)}, "watchdog": {"limit": "20ms", "abandon": "\(abandon)"},
+       "swap": {"publish": "100ms", "drain": "20ms", "probation": {"duration": "\(probation)"}},
+       "deadline": "\(deadline)"}
+      """
+    let log = self.log
+    engine = try Engine(Configuration(text: Array(text.utf8), file: folder.path("sluice.json"))) { line in
+      log.update { $0.append(line) }
+    }
+  }
+
+  func install(_ number: Int) throws { try library.install(number, at: folder.path("a.so")) }
+
+  func request(trap: String? = nil) throws -> Request {
+    var request = Request(url: try HTTPURL(server.baseURL + "/"))
+    if let trap { request.headers.append("x-trap", trap) }
+    return request
+  }
+
+  /// A transaction whose stage is in the trap, on one of the loops.
+  func trapped(_ trap: String = "gate", cancellation: Cancellation? = nil) async throws -> Watched<[TransactionResult]>
+  {
+    let results = Watched<[TransactionResult]>([])
+    let count = log.value.count { $0.message == "trapped=1" }
+    engine.submit(try request(trap: trap), cancellation: cancellation) { result in results.update { $0.append(result) }
+    }
+    try await log.wait(for: "the trap") { lines in lines.count { $0.message == "trapped=1" } > count }
+    return results
+  }
+
+  /// The build that one request was stamped by.
+  func stamp() async throws -> Int? {
+    let result = await engine.transaction(try request())
+    return result.response?.headers["x-stamp-a"].flatMap { Int($0) }
+  }
+
+  /// Lets the stage return, which has the other end open.
+  func openGate() throws {
+    let end = open(folder.path("gate"), O_WRONLY | O_CLOEXEC)
+    guard end >= 0 else { throw TestKitError("open: \(errno)") }
+    close(end)
+  }
+
+  @discardableResult
+  func waitForStatus(_ what: String, until isMet: (EngineStatus) -> Bool) async throws -> EngineStatus {
+    let end = ContinuousClock.now + Patience.limit
+    while true {
+      let status = await engine.status
+      if isMet(status) { return status }
+      guard ContinuousClock.now < end else { throw TestKitError("waited in vain for \(what): \(status)") }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
+
+  func lines(_ text: String) -> [String] { log.value.map(\.message).filter { $0.contains(text) } }
+}

@@ -1,0 +1,87 @@
+import Sluice
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+/// Requests, and the end of the engine, while a stage does not give its loop back.
+@Suite struct StuckTrafficTests {
+  @Test func `new transactions go to loops that move, and so do those that were waiting for the stuck one`()
+    async throws
+  {
+    let fixture = try await StuckFixture(loops: 2)
+    let trapped = try await fixture.trapped()
+    // Half of the first are posted to the stuck loop, before the watchdog has seen it.
+    let stamps = try await withThrowingTaskGroup(of: Int?.self) { group in
+      for _ in 0..<40 { group.addTask { try await fixture.stamp() } }
+      return try await group.reduce(into: [Int?]()) { $0.append($1) }
+    }
+    #expect(stamps == Array(repeating: 1, count: 40))
+    #expect(trapped.value.isEmpty)
+    try fixture.openGate()
+    try await trapped.wait(for: "the end of the call") { !$0.isEmpty }
+    #expect(trapped.value.map(\.error) == [nil])
+    await fixture.engine.shutdown()
+    fixture.server.stop()
+  }
+
+  @Test func `what runs on a loop that stands still for too long fails with stalled, once`() async throws {
+    let fixture = try await StuckFixture(loops: 1, abandon: "100ms")
+    let trapped = try await fixture.trapped()
+    let waiting = await fixture.engine.transaction(try fixture.request())
+    #expect(waiting.error?.code == "stalled" && waiting.error?.isBeforeSending == true && waiting.attempts == 0)
+    try await trapped.wait(for: "the result") { !$0.isEmpty }
+    let result = try #require(trapped.value.first)
+    let error = try #require(result.error)
+    #expect(error.code == "stalled" && error.stage == "a" && result.attempts == 1)
+    #expect(error.message.contains("has been in on_request of \"a\" (fixture, generation 1)"))
+    #expect(result.requestID == "\(result.id)" && result.duration >= .milliseconds(100))
+    try fixture.openGate()
+    #expect(try await fixture.stamp() == 1)
+    await fixture.engine.shutdown()
+    #expect(trapped.value.count == 1)
+    fixture.server.stop()
+  }
+
+  @Test func `a transaction whose deadline passes on a loop that stands still fails then`() async throws {
+    let fixture = try await StuckFixture(loops: 1, deadline: "100ms")
+    let trapped = try await fixture.trapped()
+    try await trapped.wait(for: "the result") { !$0.isEmpty }
+    #expect(trapped.value.first?.error?.code == "stalled")
+    try fixture.openGate()
+    await fixture.engine.shutdown()
+    #expect(trapped.value.count == 1)
+    fixture.server.stop()
+  }
+
+  @Test func `a caller that cancels is answered though the loop is stuck`() async throws {
+    let fixture = try await StuckFixture(loops: 1)
+    let cancellation = Cancellation()
+    let trapped = try await fixture.trapped(cancellation: cancellation)
+    cancellation.cancel()
+    try await trapped.wait(for: "the result") { !$0.isEmpty }
+    #expect(trapped.value.first?.error?.code == "cancelled" && trapped.value.first?.outcome == .cancelled)
+    try fixture.openGate()
+    await fixture.engine.shutdown()
+    #expect(trapped.value.count == 1)
+    fixture.server.stop()
+  }
+
+  @Test(arguments: [1, 4])
+  func `a drain ends when it says, with a result for each, and names the loop that is left behind`(
+    _ loops: Int
+  ) async throws {
+    let fixture = try await StuckFixture(loops: loops)
+    let trapped = try await fixture.trapped()
+    let obstacles = await fixture.engine.end(drain: .milliseconds(50), deactivation: .milliseconds(50))
+    let obstacle = try #require(obstacles.first)
+    #expect(obstacles.count == 1 && obstacle.call?.plugin == "a" && obstacle.call?.callback == "on_request")
+    #expect(trapped.value.map(\.error?.code) == ["stalled"])
+    #expect(!fixture.lines("the engine ended without one of its loops: loop \(obstacle.loop)").isEmpty)
+    // The call may go on in this instance.
+    #expect(fixture.lines("destroyed=1").isEmpty)
+    #expect(!fixture.lines("\"a\": neither deactivated nor destroyed").isEmpty)
+    try fixture.openGate()
+    #expect(trapped.value.count == 1)
+    fixture.server.stop()
+  }
+}

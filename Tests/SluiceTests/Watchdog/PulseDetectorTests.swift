@@ -1,0 +1,43 @@
+import SluiceTransport
+import Testing
+
+@testable import Sluice
+
+/// Which loops count as standing still.
+@Suite struct PulseDetectorTests {
+  private static let limit = Duration.milliseconds(100)
+
+  @Test func `a loop that is in one turn for the limit stands still, until the next turn`() {
+    var detector = PulseDetector()
+    detector.look([LoopPulse(turn: 7)], at: .zero, limit: Self.limit)
+    #expect(detector.standstills.isEmpty)
+    detector.look([LoopPulse(turn: 7)], at: .milliseconds(100), limit: Self.limit)
+    #expect(detector.standstills == [.init(loop: 0, age: .milliseconds(100), hasDied: false)])
+    detector.look([LoopPulse(turn: 8)], at: .milliseconds(101), limit: Self.limit)
+    #expect(detector.standstills.isEmpty)
+  }
+
+  @Test func `a loop that sleeps does not stand still, however long`() {
+    var detector = PulseDetector()
+    detector.look([LoopPulse(turn: 7, isAsleep: true)], at: .zero, limit: Self.limit)
+    detector.look([LoopPulse(turn: 7, isAsleep: true)], at: .seconds(9), limit: Self.limit)
+    // Woken for the same turn: its time counts from here.
+    detector.look([LoopPulse(turn: 7)], at: .seconds(9), limit: Self.limit)
+    #expect(detector.standstills.isEmpty)
+  }
+
+  @Test func `a busy loop does not stand still`() {
+    var detector = PulseDetector()
+    for turn in UInt64(1)...20 {
+      detector.look([LoopPulse(turn: turn)], at: .milliseconds(90 * Int(turn)), limit: Self.limit)
+      #expect(detector.standstills.isEmpty)
+    }
+  }
+
+  @Test func `a loop whose thread has ended stands still from the first look, asleep or not`() {
+    var detector = PulseDetector()
+    let pulses = [LoopPulse(turn: 1), LoopPulse(turn: 7, isAsleep: true, hasDied: true)]
+    detector.look(pulses, at: .zero, limit: Self.limit)
+    #expect(detector.standstills == [.init(loop: 1, age: .zero, hasDied: true)])
+  }
+}
