@@ -15,8 +15,14 @@ enum ReportText {
     let what = changes(report)
     let line =
       "\(report["trigger"]?.string ?? "?") \(report["id"]?.integer ?? 0): \(words)"
-      + (what.isEmpty ? "" : " (\(what))") + ", \(duration(report["durationMs"]))"
+      + (what.isEmpty ? "" : " (\(what))") + ", \(duration(report["durationMs"]))" + late(report)
     return PrintableText.of(line)
+  }
+
+  /// Loops that have not taken it, and why.
+  private static func late(_ report: JSONValue) -> String {
+    guard let late = report["late"], late.count > 0, let reason = report["reason"]?.string else { return "" }
+    return "; " + reason
   }
 
   static func changes(_ report: JSONValue) -> String {

@@ -29,7 +29,17 @@ struct StatusText {
           + "\(number(probation["transactions"])) transactions so far; snapshot \(number(probation["standby"])) stands by"
       )
     }
+    if let running = status["running"] {
+      lines.append(
+        "\(word(running["trigger"])) \(number(running["id"])) is \(word(running["step"])) for "
+          + ReportText.duration(running["ageMs"]))
+    }
     if status["queued"]?.integer ?? 0 > 0 { lines.append("\(number(status["queued"])) swaps wait") }
+    if let replaced = status["replaced"], replaced["waiting"]?.integer ?? 0 > 0 {
+      lines.append(
+        "\(number(replaced["waiting"])) of at most \(number(replaced["limit"])) replaced snapshots have not ended")
+    }
+    lines += list(status["waits"]).map(wait)
     for stall in list(status["stalls"]) {
       lines.append(
         "loop \(number(stall["loop"])) is kept by \(word(stall["plugin"])), generation \(number(stall["generation"])), in "
@@ -40,6 +50,20 @@ struct StatusText {
       lines.append("loops that did not answer in time: \(silent.map { number($0) }.joined(separator: ", "))")
     }
     return lines.map { "\($0)\n" }.joined()
+  }
+
+  /// Which loop is waited for, and what it is in.
+  private func wait(_ wait: JSONValue) -> String {
+    let purpose = wait["for"]?.string == "drain" ? "the end of snapshot" : "snapshot"
+    let start =
+      "\(purpose) \(number(wait["snapshot"])) waits for loop \(number(wait["loop"])) since "
+      + "\(ReportText.duration(wait["ageMs"])): "
+    let place = wait["callback"].map { callback in
+      "in \(word(callback)) of \(word(wait["plugin"])), generation \(number(wait["generation"]))"
+        + (wait["transaction"]?.string.map { ", transaction \($0)" } ?? "")
+    }
+    if wait["hasDied"]?.bool == true { return start + "its thread was ended" + (place.map { " \($0)" } ?? "") }
+    return start + (place ?? "no plugin is called there")
   }
 
   private var generations: String {

@@ -20,4 +20,8 @@ final class RunJob: Sendable {
   /// completes within `submit` would else deepen the stack by one call a line.
   /// - Returns: whether the caller came second.
   func arrive() -> Bool { progress.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 1 }
+
+  /// The completion, where the transaction's loop may never return from submitting: it goes on by itself, and what comes
+  /// later does not.
+  func arriveAlone() -> Bool { progress.exchange(2, ordering: .acquiringAndReleasing) < 2 }
 }

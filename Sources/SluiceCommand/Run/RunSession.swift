@@ -213,7 +213,8 @@ final class RunSession: Sendable {
     let written = line(result, job)
     output.append(written.bytes)
     if written.hasError { state.withLock { $0.counts.failed += 1 } }
-    guard job.arrive(), let next = takeAfterCompletion() else { return }
+    let isFromOutside = result.error?.code == TransactionError.Code.stalled
+    guard isFromOutside ? job.arriveAlone() : job.arrive(), let next = takeAfterCompletion() else { return }
     submit(next)
   }
 
