@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluiceLocks
+import SluicePipeline
 import SluiceTestKit
 import Testing
 
@@ -27,5 +28,31 @@ import Testing
     withExtendedLifetime(product) {}
     #expect(results.codes == [nil, nil])
     #expect(told.withLock { $0 }.filter { $0.hasPrefix("resume=") || $0.hasPrefix("cancel=") } == ["resume=0"])
+  }
+
+  @Test func `a BLOCKING call that does not return is named as that, and not as one that did not resume`() async throws
+  {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let gate = folder.path("gate")
+    try #require(mkfifo(gate, 0o600) == 0)
+    let product = try await PluginCompiler.compile("is-blocking", defines: ["GATE=\"\(gate)\""])
+    chmod(product.path, 0o755)
+    let text = """
+      {"plugins": {"stage": {"library": "\(product.path)", "deadline": "50ms"}}, "request": ["stage"],
+       "transport": {"loops": 1}}
+      """
+    let engine = try Engine(Configuration(text: Array(text.utf8)))
+    let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/")))
+    #expect(result.error?.code == TransactionError.Code.stageTimeout)
+    let message = result.error?.message ?? ""
+    #expect(
+      message.contains("its call, which is BLOCKING, did not return within its deadline of 0.05 seconds"), "\(message)")
+    // Both ends at once, which waits for nobody: the call returns.
+    let writer = open(gate, O_RDWR | O_CLOEXEC)
+    await engine.shutdown()
+    close(writer)
+    withExtendedLifetime(product) {}
   }
 }
