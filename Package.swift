@@ -78,6 +78,9 @@ let package = Package(
     .systemLibrary(name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CElf", pkgConfig: "libelf", providers: [.apt(["libelf-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .target(name: "CLinux", cSettings: strictC),
     .target(name: "CJSONSchema", dependencies: ["CJansson"]),
 
@@ -95,9 +98,12 @@ let package = Package(
       name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: strict),
     // Apart from SluiceJSON, so that no plugin carries the C++ of the checker.
     .target(name: "SluiceJSONSchema", dependencies: ["SluiceJSON", "CJSONSchema"], swiftSettings: strict),
+    // Apart from the transport, which has libcurl: what undoes a content coding needs no wire.
+    .target(
+      name: "SluiceContentCoding", dependencies: ["CZlib", "CBrotli", "CZstd"], swiftSettings: strict),
     .target(
       name: "SluiceTransport",
-      dependencies: ["SluicePipeline", "SluiceMessages", "SluiceLocks", "CCurl", "CLinux"],
+      dependencies: ["SluicePipeline", "SluiceMessages", "SluiceContentCoding", "SluiceLocks", "CCurl", "CLinux"],
       swiftSettings: strict),
     .target(
       name: "SluicePluginHost",
@@ -169,7 +175,10 @@ let package = Package(
     .target(
       name: "CrashesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/crashes-in-swift",
       swiftSettings: strict),
-    .target(name: "CTestKit", cSettings: strictC),
+    // Encodes what the decoders are tested with.
+    .target(
+      name: "CTestKit", dependencies: ["CZlib", "CZstd"], cSettings: strictC,
+      linkerSettings: [.linkedLibrary("brotlienc")]),
     .target(
       name: "SluiceTestKit",
       dependencies: [
@@ -181,6 +190,7 @@ let package = Package(
     tests("SluiceTraceContext", ["SluiceMessages"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
     tests("SluicePipeline", ["SluiceMessages", "SluiceMetrics"]),
+    tests("SluiceContentCoding"),
     tests("SluiceTransport", ["SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceLocks"]),
     tests("SluiceServer", ["SluiceMessages", "SluiceJSON"]),
     tests(

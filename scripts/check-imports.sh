@@ -14,7 +14,8 @@ pure  SluicePipeline    SluiceMessages SluiceMetrics SluiceTraceContext
 edge  SluiceLocks
 edge  SluiceJSON        SluiceMessages CJansson
 edge  SluiceJSONSchema  SluiceJSON CJSONSchema CJansson
-edge  SluiceTransport   SluicePipeline SluiceMessages CCurl CLinux
+edge  SluiceContentCoding CZlib CBrotli CZstd
+edge  SluiceTransport   SluicePipeline SluiceMessages SluiceContentCoding CCurl CLinux
 edge  SluicePluginHost  SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
 edge  SluiceServer      SluiceMessages SluiceJSON CMicrohttpd CLinux
 edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CLinux CCrypto

@@ -16,4 +16,17 @@ int sluice_test_change_folder(posix_spawn_file_actions_t *actions, const char *p
 /// Bytes that were allocated and not freed, in all arenas of the process and as mappings of their own. [any]
 size_t sluice_test_allocated_bytes(void);
 
+typedef enum sluice_test_coding {
+  SLUICE_TEST_GZIP,
+  SLUICE_TEST_DEFLATE,
+  SLUICE_TEST_BARE_DEFLATE,
+  SLUICE_TEST_BROTLI,
+  SLUICE_TEST_ZSTD,
+  /// With a window of 16 MB.
+  SLUICE_TEST_WIDE_ZSTD,
+} sluice_test_coding;
+
+/// Encodes the bytes; returns how many it wrote, 0 where there is too little room. [any]
+size_t sluice_test_encode(sluice_test_coding coding, const void *bytes, size_t count, void *out, size_t room);
+
 #endif

@@ -1,0 +1,6 @@
+// The decoder of Zstandard.
+#ifndef SLUICE_CZSTD_SHIM_H
+#define SLUICE_CZSTD_SHIM_H
+#include <zstd.h>
+#include <zstd_errors.h>
+#endif

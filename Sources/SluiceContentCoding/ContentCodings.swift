@@ -1,0 +1,54 @@
+/// The codings of one body, in the order in which they were applied: what `Content-Encoding` lists.
+public struct ContentCodings: Sendable, Hashable {
+  /// A body with more codings than this is refused: each one takes memory, and multiplies what a few bytes become.
+  public static let maximumCount = 5
+  /// How much of an unknown name an error quotes.
+  private static let quotedCharacters = 40
+
+  public private(set) var codings: [ContentCoding] = []
+  /// The first name that is none of ``ContentCoding``'s.
+  private(set) var unknownName: String?
+  /// Known or not.
+  private var count = 0
+
+  public init() {}
+
+  /// The codings that a field value lists; `identity` is none (RFC 9110 §12.5.3).
+  public init(_ list: String) { append(list) }
+
+  public var isEmpty: Bool { count == 0 }
+
+  /// Adds what one more field lists: a field may repeat.
+  public mutating func append(_ list: String) {
+    for part in list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
+      let name = part.lowercased()
+      // "chunked" frames a message, which its reader has undone.
+      if name == "identity" || name == "none" || name == "chunked" { continue }
+      count += 1
+      guard count <= Self.maximumCount else { continue }
+      if let coding = ContentCoding(name: name) {
+        codings.append(coding)
+      } else if unknownName == nil {
+        unknownName = String(name.prefix(Self.quotedCharacters))
+      }
+    }
+  }
+
+  /// Adds codings that were applied after these.
+  public mutating func append(_ others: ContentCodings) {
+    codings += others.codings
+    count += others.count
+    unknownName = unknownName ?? others.unknownName
+  }
+
+  /// - Throws: an unknown coding, or too many.
+  public func check() throws(ContentDecodingError) {
+    guard count <= Self.maximumCount else {
+      throw ContentDecodingError(.tooManyCodings, "it has \(count) codings, \(Self.maximumCount) are the most")
+    }
+    if let unknownName {
+      let known = ContentCoding.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ContentDecodingError(.unknownCoding, "no coding \"\(unknownName)\" is known; known are \(known)")
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import CZstd
+
+/// zstd (RFC 8878): one or more frames, by libzstd.
+final class ZstdDecoder: StreamDecoder {
+  /// RFC 9659: a content coding has windows of up to 8 MB, so that a few bytes cannot ask for more memory than that.
+  private static let maximumWindowLog: Int32 = 23
+
+  private let context: OpaquePointer
+  /// The output was full, and there may be more.
+  private var hasMore = false
+  private(set) var isComplete = false
+
+  init() throws(ContentDecodingError) {
+    guard let context = ZSTD_createDCtx() else { throw .noMemory(.zstd) }
+    self.context = context
+    ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, Self.maximumWindowLog)
+  }
+
+  deinit { ZSTD_freeDCtx(context) }
+
+  func decode(
+    _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+  ) throws(ContentDecodingError) -> Int {
+    var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
+    // Without input it would begin another frame.
+    while target.pos < target.size, hasMore || !input.isEmpty {
+      var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
+      let result = ZSTD_decompressStream(context, &target, &source)
+      input = input.dropping(source.pos)
+      guard ZSTD_isError(result) == 0 else { throw failure(result) }
+      isComplete = result == 0
+      hasMore = !isComplete && target.pos == target.size
+    }
+    return target.pos
+  }
+
+  private func failure(_ result: Int) -> ContentDecodingError {
+    if ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation { return .noMemory(.zstd) }
+    let text = ZSTD_getErrorName(result).map { String(cString: $0) } ?? "not valid"
+    return ContentDecodingError(.invalid, "zstd: \(text)")
+  }
+}

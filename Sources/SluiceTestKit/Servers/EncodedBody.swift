@@ -1,0 +1,48 @@
+import CTestKit
+
+/// Bodies as servers send them: compressed.
+public enum EncodedBody {
+  public enum Coding: Sendable, CaseIterable {
+    case gzip
+    case deflate
+    /// Deflate data without the zlib format around it, which many servers send under the name of `deflate`.
+    case bareDeflate
+    case brotli
+    case zstd
+    /// With a window of 16 MB.
+    case wideZstd
+
+    /// What `Content-Encoding` says.
+    public var name: String {
+      switch self {
+      case .gzip: "gzip"
+      case .deflate, .bareDeflate: "deflate"
+      case .brotli: "br"
+      case .zstd, .wideZstd: "zstd"
+      }
+    }
+
+    fileprivate var number: sluice_test_coding {
+      switch self {
+      case .gzip: SLUICE_TEST_GZIP
+      case .deflate: SLUICE_TEST_DEFLATE
+      case .bareDeflate: SLUICE_TEST_BARE_DEFLATE
+      case .brotli: SLUICE_TEST_BROTLI
+      case .zstd: SLUICE_TEST_ZSTD
+      case .wideZstd: SLUICE_TEST_WIDE_ZSTD
+      }
+    }
+  }
+
+  public static func bytes(_ coding: Coding, _ content: [UInt8]) -> [UInt8] {
+    // More than any of them adds to what it cannot compress.
+    [UInt8](unsafeUninitializedCapacity: content.count + content.count / 8 + 1024) { buffer, count in
+      count = sluice_test_encode(coding.number, content, content.count, buffer.baseAddress, buffer.count)
+    }
+  }
+
+  /// Text that compresses well, and differs all along.
+  public static func text(lines: Int) -> String {
+    (0..<lines).map { "line \($0) of a text that repeats itself\n" }.joined()
+  }
+}

@@ -1,0 +1,117 @@
+import SluiceContentCoding
+import SluiceTestKit
+import Testing
+
+/// Codings are undone as the bytes come, in steps of bounded size, and what is not whole is an error.
+@Suite struct ContentDecoderTests {
+  private static let text = Array(EncodedBody.text(lines: 2000).utf8)
+
+  /// Feeds the input in pieces, and takes the output in pieces.
+  private static func decode(
+    _ input: [UInt8], _ codings: String, pieceBytes: Int = 1000, roomBytes: Int = 700
+  ) throws -> [UInt8] {
+    let decoder = try ContentDecoder(ContentCodings(codings))
+    var output: [UInt8] = []
+    for start in stride(from: 0, to: input.count, by: pieceBytes) {
+      try input[start..<min(start + pieceBytes, input.count)].withUnsafeBytes { piece in
+        var rest = piece
+        var written: Int
+        repeat {
+          let step = try [UInt8](unsafeUninitializedCapacity: roomBytes) { buffer, count in
+            count = try decoder.decode(&rest, into: UnsafeMutableRawBufferPointer(buffer))
+          }
+          written = step.count
+          output += step
+        } while written == roomBytes
+        #expect(rest.isEmpty)
+      }
+    }
+    try decoder.finish()
+    return output
+  }
+
+  private static func code(_ input: [UInt8], _ codings: String) -> ContentDecodingError.Code? {
+    do { _ = try decode(input, codings) } catch { return (error as? ContentDecodingError)?.code }
+    return nil
+  }
+
+  @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd])
+  func `a body decodes, whatever the size of the pieces and of the room`(_ coding: EncodedBody.Coding) throws {
+    let encoded = EncodedBody.bytes(coding, Self.text)
+    #expect(encoded.count < Self.text.count / 4)
+    for (piece, room) in [(1, 65_536), (7, 1), (encoded.count, 13), (1000, 700)] {
+      #expect(try Self.decode(encoded, coding.name, pieceBytes: piece, roomBytes: room) == Self.text)
+    }
+  }
+
+  @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd])
+  func `a body that is cut anywhere is truncated`(_ coding: EncodedBody.Coding) {
+    let encoded = EncodedBody.bytes(coding, Array("a short text, a short text".utf8))
+    for count in 0..<encoded.count {
+      #expect(Self.code(Array(encoded[..<count]), coding.name) == .truncated, "\(count) of \(encoded.count)")
+    }
+  }
+
+  @Test(arguments: [EncodedBody.Coding.gzip, .zstd])
+  func `members and frames follow one another`(_ coding: EncodedBody.Coding) throws {
+    let encoded = EncodedBody.bytes(coding, Self.text) + EncodedBody.bytes(coding, []) + EncodedBody.bytes(coding, [7])
+    #expect(try Self.decode(encoded, coding.name) == Self.text + [7])
+    #expect(Self.code(encoded.dropLast(), coding.name) == .truncated)
+  }
+
+  @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd])
+  func `what follows the end of the coded data is refused`(_ coding: EncodedBody.Coding) {
+    let code = Self.code(EncodedBody.bytes(coding, Self.text) + Array("more of it".utf8), coding.name)
+    #expect(code == .trailingBytes || code == .invalid)
+  }
+
+  @Test(arguments: ["gzip", "br", "zstd", "deflate"])
+  func `what the coding is not is invalid`(_ name: String) {
+    #expect(Self.code(Array(repeating: 0xFF, count: 100), name) == .invalid)
+  }
+
+  @Test func `codings are undone in the reverse of the order they are listed in`() throws {
+    let encoded = EncodedBody.bytes(.zstd, EncodedBody.bytes(.brotli, EncodedBody.bytes(.gzip, Self.text)))
+    for (piece, room) in [(1, 1), (1000, 700), (encoded.count, Self.text.count)] {
+      #expect(try Self.decode(encoded, "gzip, BR ,\tzstd", pieceBytes: piece, roomBytes: room) == Self.text)
+    }
+    #expect(Self.code(encoded, "zstd, br, gzip") == .invalid)
+  }
+
+  @Test func `the inner one of two codings is truncated too`() {
+    let inner = EncodedBody.bytes(.gzip, Self.text)
+    #expect(Self.code(EncodedBody.bytes(.brotli, Array(inner.dropLast(4))), "gzip, br") == .truncated)
+  }
+
+  @Test func `names are compared without case, older ones are known, identity is none`() throws {
+    #expect(try Self.decode(EncodedBody.bytes(.gzip, Self.text), "X-GZip") == Self.text)
+    #expect(try Self.decode(Self.text, "identity") == Self.text)
+    #expect(ContentCodings("identity").isEmpty)
+  }
+
+  @Test func `an unknown coding and a sixth one are refused by name and number`() {
+    #expect(Self.code([1], "compress") == .unknownCoding)
+    #expect(Self.code([1], "gzip, gzip, gzip, gzip, gzip, gzip") == .tooManyCodings)
+    #expect(throws: ContentDecodingError.self) { try ContentDecoder(ContentCodings("gzip, compress")) }
+  }
+
+  @Test func `a window beyond 8 MB is refused, whatever memory there is`() {
+    #expect(Self.code(EncodedBody.bytes(.wideZstd, Self.text), "zstd") == .invalid)
+  }
+
+  @Test func `a step writes no more than there is room for, however much the input holds`() throws {
+    for coding in [EncodedBody.Coding.gzip, .brotli, .zstd] {
+      let encoded = EncodedBody.bytes(coding, Array(repeating: 0, count: 16 << 20))
+      let decoder = try ContentDecoder(ContentCodings(coding.name))
+      var steps = 0
+      try encoded.withUnsafeBytes { bytes in
+        var rest = bytes
+        try withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 1) { room in
+          while try decoder.decode(&rest, into: room) == room.count { steps += 1 }
+        }
+      }
+      #expect(steps == 256)
+      try decoder.finish()
+    }
+  }
+}
