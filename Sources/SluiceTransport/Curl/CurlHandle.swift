@@ -1,4 +1,5 @@
 import CCurl
+import SluiceContentCoding
 import SluiceMessages
 import SluicePipeline
 
@@ -36,6 +37,7 @@ final class CurlHandle {
   private var suppressed: HeaderList.Suppressed = []
   @exclusivity(unchecked) private var instruction: ResolveInstruction?
   private let settings: TransportSettings
+  private let acceptEncoding: String?
 
   /// Made with little room, for when there are very many.
   let isSmall: Bool
@@ -51,6 +53,7 @@ final class CurlHandle {
     self.multi = multi
     self.settings = settings
     self.isSmall = isSmall
+    acceptEncoding = settings.decodesContent ? ContentCoding.acceptEncoding : nil
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     configure(settings, proxy)
@@ -96,7 +99,8 @@ final class CurlHandle {
 
   /// Gives libcurl the header lines; allowed until the request is built, and so inside the pre-request callback too.
   func setHeaders(_ headers: borrowing HeaderFields) {
-    sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, list.fill(headers, suppressing: suppressed))
+    let lines = list.fill(headers, suppressing: suppressed, accepting: acceptEncoding)
+    sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, lines)
   }
 
   /// Lets go of everything that belonged to the last request.
@@ -205,7 +209,8 @@ final class CurlHandle {
     // The read buffer belongs to the handle while it is in flight.
     sluice_easy_set_long(easy, CURLOPT_BUFFERSIZE, isSmall ? 2048 : 16_384)
     sluice_easy_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, isSmall ? 16_384 : 65_536)
-    if settings.decodesContent { sluice_easy_set_text(easy, CURLOPT_ACCEPT_ENCODING, "") }
+    // Libcurl 7.88 takes a truncated body for a whole one; bodies are decoded here.
+    sluice_easy_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     if let option = proxy.option { sluice_easy_set_text(easy, CURLOPT_PROXY, option) }
     // Or libcurl looks into the environment before each request, for the exceptions of a proxy that is not there.
     if proxy.option == "" {

@@ -37,14 +37,16 @@ struct HeaderList: ~Copyable {
   ///
   /// Left out are the fields that frame a message or belong to one connection (RFC 9110 §7.6.1) and `Content-Length`:
   /// libcurl writes its own.
+  /// - Parameter codings: what is sent as `Accept-Encoding`, unless the fields have one; nil for none.
   mutating func fill(
-    _ headers: borrowing HeaderFields, suppressing: Suppressed
+    _ headers: borrowing HeaderFields, suppressing: Suppressed, accepting codings: String?
   ) -> UnsafeMutablePointer<curl_slist>? {
     count = 0
     textCount = 0
     isRunOpen = false
     // A line break and a NUL for each field at most, which is one byte more than a line takes on the wire.
-    reserve(nodes: headers.count + 2, bytes: headers.wireByteCount + headers.count)
+    reserve(nodes: headers.count + 3, bytes: headers.wireByteCount + headers.count + (codings?.utf8.count ?? 0))
+    if let codings, !headers.contains("accept-encoding") { appendAcceptEncoding(codings) }
     var suppressing = suppressing
     for index in headers.indices {
       let bytes = headers.buffer.span
@@ -76,8 +78,8 @@ struct HeaderList: ~Copyable {
   /// Room that a handle keeps from one request to the next.
   private static let keptBytes = 16_384
 
-  /// The lines that ``Suppressed`` stands for.
-  private static let suppressedBytes = 24
+  /// The lines that ``Suppressed`` stands for, and the name before the codings.
+  private static let ownBytes = 48
 
   /// Whether the field is left out; a default that the caller's own field replaces is not suppressed any more.
   private static func isLeftOut(_ name: Span<UInt8>, _ suppressing: inout Suppressed) -> Bool {
@@ -109,9 +111,9 @@ struct HeaderList: ~Copyable {
       nodeCapacity = max(16, nodeCount * 2)
       nodes = .allocate(capacity: nodeCapacity)
     }
-    if bytes + Self.suppressedBytes > textCapacity {
+    if bytes + Self.ownBytes > textCapacity {
       text?.deallocate()
-      textCapacity = max(1024, (bytes + Self.suppressedBytes) * 2)
+      textCapacity = max(1024, (bytes + Self.ownBytes) * 2)
       text = .allocate(capacity: textCapacity)
     }
   }
@@ -127,6 +129,15 @@ struct HeaderList: ~Copyable {
     }
     isRunOpen = isPlain
     write(line)
+    write(0)
+  }
+
+  /// First, where libcurl would put its own: it has none to look for.
+  private mutating func appendAcceptEncoding(_ codings: String) {
+    beginNode()
+    isRunOpen = true
+    write("Accept-Encoding: ".utf8.span)
+    write(codings.utf8.span)
     write(0)
   }
 

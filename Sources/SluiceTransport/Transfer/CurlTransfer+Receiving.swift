@@ -1,4 +1,5 @@
 import CCurl
+import SluiceContentCoding
 import SluiceMessages
 import SluicePipeline
 
@@ -24,14 +25,23 @@ extension CurlTransfer {
       isPaused = true
       return Int(CURL_WRITEFUNC_PAUSE)
     }
-    receivedBytes += piece.count
-    guard receivedBytes <= options.maximumResponseBytes else {
-      failure = tooLarge
-      return 0
+    if isCoded, disposition != .discard {
+      guard acceptCoded(piece) else { return failure == nil && !isCancelled ? Int(CURL_WRITEFUNC_PAUSE) : 0 }
+    } else {
+      receivedBytes += piece.count
+      guard accept(piece, total: receivedBytes) else { return 0 }
     }
-    guard take(piece) else { return 0 }
     noteEarlyEnd()
     return piece.count
+  }
+
+  /// Takes bytes that are no longer coded; false ends the transfer.
+  func accept(_ piece: UnsafeRawBufferPointer, total: Int) -> Bool {
+    guard total <= options.maximumResponseBytes else {
+      failure = tooLarge
+      return false
+    }
+    return take(piece)
   }
 
   /// Sets what becomes of the body; returns why it can't become that.
@@ -45,14 +55,15 @@ extension CurlTransfer {
       return nil
     case .collect:
       collector = BodyCollector(spillBytes: options.spillBytes)
-      collector?.expect(announced)
+      if !isCoded { collector?.expect(announced) }
     case .stream: break
     }
-    return announced > options.maximumResponseBytes ? tooLarge : nil
+    return announced > options.maximumResponseBytes && !isCoded ? tooLarge : nil
   }
 
   private func didReceiveHead() {
     guard let observer else { return }
+    isCoded = reader.codings != nil && hasBody && !codings.isEmpty
     let head = Response(status: reader.status, headers: reader.takeHeaders(), version: reader.version)
     if let failure = receive(observer.transferDidReceiveHead(consume head)) { self.failure = failure }
     noteEarlyEnd()
@@ -61,17 +72,16 @@ extension CurlTransfer {
   /// A server may answer HTTP/2 in full before it has taken the whole request (RFC 9113 §8.1), and take no more of it.
   /// Libcurl 7.88 then waits for room to send that never comes, so what is whole is ended here.
   private func noteEarlyEnd() {
-    guard reader.version == .http2, !request.body.isEmpty, !reader.hasContentCoding else { return }
+    guard reader.version == .http2, !request.body.isEmpty else { return }
     guard reader.contentLength == receivedBytes else { return }
     isWhole = true
     transport.postpone(self)
   }
 
-  /// Body bytes that the head announces, where it says so of what comes out in the end.
-  private var announcedBytes: Int {
-    let hasBody = request.method != "HEAD" && reader.status != 204 && reader.status != 304
-    return hasBody && !reader.hasContentCoding ? reader.contentLength ?? 0 : 0
-  }
+  /// Body bytes that the head announces, on the wire.
+  private var announcedBytes: Int { hasBody ? reader.contentLength ?? 0 : 0 }
+
+  private var hasBody: Bool { request.method != "HEAD" && reader.status != 204 && reader.status != 304 }
 
   private func take(_ piece: UnsafeRawBufferPointer) -> Bool {
     switch disposition {

@@ -41,7 +41,12 @@ final class CurlTransfer: Transfer {
   @exclusivity(unchecked) var reader: ResponseReader
   @exclusivity(unchecked) var disposition = BodyDisposition.hold
   @exclusivity(unchecked) var collector: BodyCollector?
+  /// Of the body, on the wire.
   var receivedBytes = 0
+  /// Whether the body has codings that are undone here.
+  var isCoded = false
+  /// From the first byte of such a body on, unless nobody wants it.
+  @exclusivity(unchecked) var decoded: DecodedBody?
   /// The observer wants a pause; the next piece is refused.
   var isPausing = false
   /// Libcurl holds a piece back until it is told to go on.
@@ -114,9 +119,9 @@ final class CurlTransfer: Transfer {
     case .waiting where isCancelled || failure != nil: end(failure ?? .cancelled(request), timings ?? TransferTimings())
     case .waiting: return
     case .held(let timings):
-      if isCancelled || failure != nil { return end(failure ?? .cancelled(request), timings) }
-      if !isHeldBack { end(nil, timings) }
+      conclude(isCancelled ? failure ?? .cancelled(request) : failure, timings)
     case .running:
+      deliverRest()
       if isCancelled || failure != nil { return finish(CURLE_ABORTED_BY_CALLBACK) }
       if isWhole, !isPaused {
         isCut = true
@@ -127,7 +132,7 @@ final class CurlTransfer: Transfer {
   }
 
   /// Whether the observer wants neither a piece nor the end now.
-  private var isHeldBack: Bool { disposition == .hold || disposition == .stream && isPausing }
+  var isHeldBack: Bool { disposition == .hold || disposition == .stream && isPausing }
 
   var timings: TransferTimings? {
     if case .held(let timings) = phase { return timings }
@@ -163,10 +168,18 @@ final class CurlTransfer: Transfer {
     let error = error(for: code, handle)
     noteSizes(handle)
     transport.release(handle, localPort)
-    if error == nil, isHeldBack, reader.isHeadDone, !isCancelled {
+    conclude(error, timings)
+  }
+
+  /// Libcurl has nothing more to say: the transfer ends once its observer wants the end.
+  private func conclude(_ error: TransportError?, _ timings: consuming TransferTimings) {
+    guard error == nil, reader.isHeadDone else { return end(error, timings) }
+    deliverRest()
+    if isCancelled || failure != nil { return end(failure ?? .cancelled(request), timings) }
+    if isHeldBack {
       phase = .held(timings)
     } else {
-      end(error, timings)
+      end(isCoded ? incompleteCoding : nil, timings)
     }
   }
 
@@ -180,6 +193,7 @@ final class CurlTransfer: Transfer {
     let body = error == nil ? collector?.finish() ?? .empty : .empty
     let observer = self.observer.take()
     upload = nil
+    decoded = nil
     observer?.transferDidEnd(
       TransferEnd(error: error, body: consume body, trailers: reader.trailers, timings: consume timings))
   }

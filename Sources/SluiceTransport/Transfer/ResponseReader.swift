@@ -1,4 +1,5 @@
 import Glibc
+import SluiceContentCoding
 import SluiceMessages
 
 /// Puts a response head together from the lines that libcurl hands over, whatever version of HTTP they came by.
@@ -26,7 +27,8 @@ struct ResponseReader {
   private(set) var isHeadDone = false
   /// `Content-Length` of the final head.
   private(set) var contentLength: Int?
-  private(set) var hasContentCoding = false
+  /// What the final head says of codings; nil for most.
+  private(set) var codings: ReceivedCodings?
   /// What a response of this server took last time, so that the arrays are made large enough at once.
   private var expectedFields = 0
   private var expectedBytes = 0
@@ -98,7 +100,7 @@ struct ResponseReader {
     self.status = status
     headers = HeaderFields(fieldCapacity: expectedFields, byteCapacity: expectedBytes)
     contentLength = nil
-    hasContentCoding = false
+    codings = nil
     return .more
   }
 
@@ -128,8 +130,16 @@ struct ResponseReader {
     if name.count == 14, FieldSyntax.equals(name, "content-length") {
       contentLength = Self.number(value)
     } else if name.count == 16, FieldSyntax.equals(name, "content-encoding") {
-      hasContentCoding = true
+      note(value, as: \.content)
+    } else if name.count == 17, FieldSyntax.equals(name, "transfer-encoding"), !FieldSyntax.equals(value, "chunked") {
+      note(value, as: \.transfer)
     }
+  }
+
+  private mutating func note(_ list: Span<UInt8>, as kind: ReferenceWritableKeyPath<ReceivedCodings, ContentCodings>) {
+    let codings = codings ?? ReceivedCodings()
+    codings[keyPath: kind].append(list.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) })
+    self.codings = codings
   }
 
   private static func isStatusLine(_ bytes: Span<UInt8>) -> Bool {

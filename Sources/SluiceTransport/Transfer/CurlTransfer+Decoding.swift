@@ -1,0 +1,69 @@
+import SluiceContentCoding
+import SluiceMessages
+import SluicePipeline
+
+// Bodies with codings, which libcurl hands over as they are.
+extension CurlTransfer {
+  /// The codings to undo.
+  var codings: ContentCodings {
+    reader.codings?.all(includingContent: transport.settings.decodesContent) ?? ContentCodings()
+  }
+
+  /// Takes a piece of a coded body; false where it is not taken: the transfer fails, or the observer has paused on the one
+  /// before.
+  func acceptCoded(_ piece: UnsafeRawBufferPointer) -> Bool {
+    deliverRest()
+    guard failure == nil, !isCancelled else { return false }
+    if isHeldBack {
+      isPaused = true
+      return false
+    }
+    receivedBytes += piece.count
+    do throws(ContentDecodingError) {
+      if decoded == nil { decoded = try DecodedBody(codings) }
+      guard let body = decoded else { return false }
+      try body.decode(piece) { takeDecoded($0, of: body) }
+    } catch { failure = undecodable(error) }
+    return failure == nil && !isCancelled
+  }
+
+  /// Passes on what is left of the last piece, as far as the observer goes along.
+  func deliverRest() {
+    guard let body = decoded, body.hasRest, !isHeldBack, failure == nil, !isCancelled else { return }
+    do throws(ContentDecodingError) {
+      try body.decodeRest { takeDecoded($0, of: body) }
+    } catch { failure = undecodable(error) }
+  }
+
+  /// Why the body is not whole, although the message is.
+  var incompleteCoding: TransportError? {
+    guard disposition != .discard else { return nil }
+    do throws(ContentDecodingError) {
+      if let decoded {
+        try decoded.finish()
+      } else if !mayBeEmpty {
+        try ContentDecoder(codings).finish()
+      }
+      return nil
+    } catch { return undecodable(error) }
+  }
+
+  /// Whether no byte is as good as a coded body of none: where the server says so, and servers do; or where nobody knows
+  /// what a body would have to be.
+  private var mayBeEmpty: Bool {
+    let codings = codings
+    guard (try? codings.check()) != nil else { return true }
+    return reader.contentLength == 0 && codings.codings.allSatisfy(\.labelsEmptyBodies)
+  }
+
+  private func takeDecoded(_ piece: UnsafeRawBufferPointer, of body: DecodedBody) -> Bool {
+    accept(piece, total: body.byteCount) && !isHeldBack
+  }
+
+  private func undecodable(_ error: ContentDecodingError) -> TransportError {
+    TransportError(
+      .decoding,
+      "\(request.url.origin): the body does not decode as its Content-Encoding says: \(error.reason);"
+        + " only the server can mend it")
+  }
+}
