@@ -50,7 +50,7 @@ _sluice() {
     "plugin inspect") options="--json --help" ;;
     "plugin new") options="--lang --path --help" ;;
     "plugin build") options="--configuration --help" ;;
-    "plugin validate") options="--config --list --only --seed --deadline --json --help" ;;
+    "plugin validate") options="--config --answer --strict --list --only --seed --deadline --json --help" ;;
     "version") options="--help" ;;
     "help") options="--help" ;;
     "plugin "*) options="inspect new build validate" ;;

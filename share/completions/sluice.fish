@@ -135,6 +135,8 @@ complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subco
 
 # sluice plugin validate
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -s c -l config -r -F -d 'The configuration of the instances; many plugins want one'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l answer -r -F -d 'Answer call-outs with this response document'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l strict -d 'Fail where a check was skipped'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -s l -l list -d 'List the checks'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l only -x -d 'Run this check alone; more than one may be given'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l seed -x -d 'Try at random what was tried with this seed'

@@ -10,11 +10,11 @@ extension SwapCoordinator {
     state.update { state in state.actions += state.machine.handle(event, at: MonotonicClock.now) }
   }
 
-  /// An engine that is never asked for a swap has no such thread.
+  /// An engine that is never asked for a swap has no such thread. One that is over has it as long as a request is unanswered.
   func startPerforming() {
     let isFirst = state.withLock { state in
       defer { state.hasPerformer = true }
-      return !state.hasPerformer && !state.isOver
+      return !state.hasPerformer
     }
     guard isFirst, !DetachedThread.start("sluice-swap", { [self] in performAll() }) else { return }
     // Without memory for a thread: on the pool of tasks, which it takes a thread from.
@@ -38,7 +38,10 @@ extension SwapCoordinator {
           return .perform(state.actions)
         }
         // Whoever asked for the one under way is still to be answered.
-        if state.isOver, state.machine.running == nil { return .end }
+        if state.isOver, state.machine.running == nil {
+          state.hasPerformer = false
+          return .end
+        }
         return state.machine.deadline == deadline ? nil : .waitAgain
       }
       switch next {

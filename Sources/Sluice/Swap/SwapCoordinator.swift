@@ -119,9 +119,10 @@ extension SwapCoordinator {
           id: id, kind: kind, configuration: configuration, reason: reason, began: workers[0].loop.wallClock
         ) { answer.give(($0, $1)) }
         state.withLock { $0.requests[id] = request }
-        startPerforming()
         handle(.requested(id, kind))
         if Task.isCancelled { handle(.cancelled(id)) }
+        // Last, so that a thread that finds nothing to do any more ends before and not after it was asked for something.
+        startPerforming()
       }
     } onCancel: {
       handle(.cancelled(id))
