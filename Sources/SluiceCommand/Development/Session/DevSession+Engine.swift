@@ -92,6 +92,7 @@ extension DevSession {
   }
 
   private func engineIsReady(_ document: JSONValue) {
+    watchPulse()
     let client: ControlClient
     do throws(ControlError) { client = try ControlClient(at: document["socket"]?.string) } catch {
       return wait(because: "\(error)")

@@ -6,13 +6,15 @@ import SluiceLocks
 // An engine whose loops do not come back: nobody in its process can take a loop from a plugin, so the process is ended.
 extension DevSession {
   func notePulse(_ document: JSONValue) {
-    guard let engine else { return }
-    let now = MonotonicClock.now
-    if engine.watch == nil {
-      self.engine?.watch = StallWatch(at: now)
-      after(EnginePulse.period, .lookAtPulse(engine.number))
-    }
-    self.engine?.watch?.note(document, at: now)
+    watchPulse()
+    engine?.watch?.note(document, at: MonotonicClock.now)
+  }
+
+  /// From the first sign of a process on: one that falls silent after it is ready, and before its first pulse, is silent too.
+  func watchPulse() {
+    guard let engine, engine.watch == nil else { return }
+    self.engine?.watch = StallWatch(at: MonotonicClock.now)
+    after(EnginePulse.period, .lookAtPulse(engine.number))
   }
 
   /// Kills the process when something has lasted for too long; its end is told as that of a crash.
