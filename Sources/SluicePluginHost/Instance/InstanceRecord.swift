@@ -4,9 +4,8 @@ import SluicePipeline
 /// What an instance keeps for one transaction: the pointer of `data_set`, what a verdict still needs, and the call-outs
 /// made on its behalf.
 ///
-/// Its end is the transaction's: it is let go on the loop, and releases the data and
-/// cancels the call-outs there. It keeps the instance, so that
-/// `destroy` comes later. Locked because a late BLOCKING call may meet one on the loop.
+/// Its end is the transaction's: it cancels the call-outs, and has the data released on the loop, whoever lets it go. It keeps
+/// the instance, so that `destroy` comes later. Locked because a late BLOCKING call may meet one on the loop.
 final class InstanceRecord: Sendable {
   typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
@@ -23,14 +22,18 @@ final class InstanceRecord: Sendable {
   }
 
   private let instance: PluginInstance
+  private let loop: any EventLoop
   private let state = Locked(State())
 
-  init(_ instance: PluginInstance) { self.instance = instance }
+  init(_ instance: PluginInstance, on loop: any EventLoop) {
+    self.instance = instance
+    self.loop = loop
+  }
 
   deinit {
     let (data, release, calls) = state.withLock { (UncheckedPointer($0.data), $0.release, $0.calls) }
     for call in calls { _ = instance.callOuts.cancel(call) }
-    if let address = data.address { instance.subject.call(.dataRelease) { release?(address) } }
+    DataRelease.run(data, release, of: instance, on: loop)
   }
 
   var data: UnsafeMutableRawPointer? { state.withLock { UncheckedPointer($0.data) }.address }
@@ -44,7 +47,7 @@ final class InstanceRecord: Sendable {
       state.release = release
       return old
     }
-    if let address = old.0.address, address != data.address { instance.subject.call(.dataRelease) { old.1?(address) } }
+    if old.0.address != data.address { DataRelease.run(old.0, old.1, of: instance, on: loop) }
   }
 
   var failure: StageFailure? {
@@ -98,7 +101,7 @@ extension PluginInstance {
 
   func record(_ exchange: Exchange) -> InstanceRecord {
     if let record = existingRecord(exchange) { return record }
-    let record = InstanceRecord(self)
+    let record = InstanceRecord(self, on: exchange.loop)
     exchange.attachments[self] = record
     return record
   }

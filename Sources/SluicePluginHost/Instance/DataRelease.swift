@@ -1,0 +1,37 @@
+import SluicePipeline
+import Synchronization
+
+/// Calls the `release` function of `data_set`, once, on the transaction's loop. Where that loop has ended, and drops what it is
+/// given, it is called there and then: nobody else has the data any more.
+final class DataRelease: Sendable {
+  private let data: UncheckedPointer
+  private let release: InstanceRecord.Release
+  private let instance: PluginInstance
+  private let wasCalled = Atomic<Bool>(false)
+
+  private init(_ data: UncheckedPointer, _ release: @escaping InstanceRecord.Release, _ instance: PluginInstance) {
+    self.data = data
+    self.release = release
+    self.instance = instance
+  }
+
+  deinit { call() }
+
+  /// From any thread; does nothing without data or without a function.
+  static func run(
+    _ data: UncheckedPointer, _ release: InstanceRecord.Release?, of instance: PluginInstance, on loop: any EventLoop
+  ) {
+    guard data.address != nil, let release else { return }
+    if loop.isCurrent { return call(data, release, instance) }
+    let pending = DataRelease(data, release, instance)
+    loop.post { pending.call() }
+  }
+
+  private func call() {
+    if !wasCalled.exchange(true, ordering: .relaxed) { Self.call(data, release, instance) }
+  }
+
+  private static func call(_ data: UncheckedPointer, _ release: InstanceRecord.Release, _ instance: PluginInstance) {
+    instance.subject.call(.dataRelease) { release(data.address) }
+  }
+}
