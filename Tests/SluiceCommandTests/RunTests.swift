@@ -1,3 +1,4 @@
+import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
@@ -148,28 +149,42 @@ import Testing
   }
 
   @Test func `a result that cannot be written is an error, and counts as one`() async throws {
-    let isGone = Signal()
-    let half = String(repeating: "x", count: 20)
-    let server = try ScriptedServer(
-      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n" + half), .wait(isGone), .send(half))
-    defer { server.stop() }
-    let folder = try TemporaryDirectory()
-    let file = try folder.write(#"{"transport": {"spillBytes": 10}}"#, to: "c.json")
-    let bodies = try folder.makeFolder("bodies")
-    let running = try Tool.start("run", "-c", file, environment: ["TMPDIR": bodies])
-    running.writeAndClose(Array(#"{"url": "\#(server.baseURL)"}"#.utf8))
-    let end = ContinuousClock.now + Patience.limit
-    while FileTree.names(in: bodies).isEmpty, ContinuousClock.now < end { await Task.yield() }
-    let name = try #require(FileTree.names(in: bodies).first)
-    let body = "\(bodies)/\(name)"
-    FileTree.remove(body)
-    isGone.set()
-    let result = try await running.wait(upTo: Patience.limit)
+    let run = try await SpillingRun()
+    defer { run.server.stop() }
+    // Its file can't be opened to be read.
+    _ = try await Command.run("prlimit", ["--pid", "\(run.running.processID)", "--nofile=1:1"])
+    run.hasRest.set()
+    let result = try await run.running.wait(upTo: Patience.limit)
     let document = try #require(try result.documents.first)
     #expect(document.errorCode == "invalid_result")
-    #expect(document.errorMessage?.contains("cannot be written: cannot read \(body): ") == true, "\(document)")
+    #expect(document.errorMessage?.contains("cannot be written: cannot read /proc/") == true, "\(document)")
     #expect(result.status == 1)
     #expect(result.errorText.contains(", 1 failed"), "\(result.errorText)")
+  }
+
+  @Test func `a killed process leaves no body behind`() async throws {
+    let run = try await SpillingRun()
+    defer { run.server.stop() }
+    run.running.send(signal: SIGKILL)
+    run.hasRest.set()
+    #expect(try await run.running.wait(upTo: Patience.limit).status == 128 + SIGKILL)
+    #expect(FileTree.names(in: run.bodies) == [])
+  }
+
+  @Test func `a concurrency beyond limits_transactions is refused, and the default is at most that`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"limits": {"transactions": 2}}"#, to: "c.json")
+    let refused = try await Tool.run("run", "-c", file, "--concurrency", "3")
+    #expect(refused.status == 2)
+    #expect(refused.errorText.contains("--concurrency: 3 is more than limits.transactions allows, which is 2"))
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let lines = String(repeating: #"{"url": "\#(server.baseURL)"}"# + "\n", count: 20)
+    for arguments in [["run", "-q", "-c", file], ["run", "-q", "-c", file, "--concurrency", "2"]] {
+      let result = try await Command.run(
+        Tool.path, arguments, environment: Tool.cleared, standardInput: Array(lines.utf8))
+      #expect(try result.documents.map(\.status) == Array(repeating: 200, count: 20))
+    }
   }
 
   @Test func `large bodies stand in the result whole`() async throws {
@@ -177,5 +192,32 @@ import Testing
     defer { server.stop() }
     let documents = try await Tool.run("run", "-q", input: #"{"url":"\#(server.baseURL)"}"#).documents
     #expect(documents.first?["response"]?["body"]?["text"]?.string?.utf8.count == 3 << 20)
+  }
+}
+
+/// A run whose one response has come half, and lies in a file.
+private struct SpillingRun {
+  let hasRest = Signal()
+  let server: ScriptedServer
+  let folder: TemporaryDirectory
+  let bodies: String
+  let running: RunningCommand
+
+  init() async throws {
+    folder = try TemporaryDirectory()
+    let half = String(repeating: "x", count: 20)
+    server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n" + half), .wait(hasRest), .send(half))
+    let file = try folder.write(#"{"transport": {"spillBytes": 10}}"#, to: "c.json")
+    bodies = try folder.makeFolder("bodies")
+    running = try Tool.start("run", "-c", file, environment: ["TMPDIR": bodies])
+    running.writeAndClose(Array(#"{"url": "\#(server.baseURL)"}"#.utf8))
+    let end = ContinuousClock.now + Patience.limit
+    while !hasOpenBody, ContinuousClock.now < end { await Task.yield() }
+    try #require(hasOpenBody)
+  }
+
+  private var hasOpenBody: Bool {
+    ProcessFacts(of: running.processID).openFiles.keys.contains { $0.hasPrefix(bodies + "/") }
   }
 }

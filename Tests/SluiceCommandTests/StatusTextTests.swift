@@ -17,4 +17,13 @@ import Testing
     #expect(stall == "loop 0 is kept by a?b, generation 3, in on_request for 1.25 s")
     #expect(lines.contains("loops that did not answer in time: 0"))
   }
+
+  @Test func `a sum of the largest numbers is shown, whatever it is`() throws {
+    let status = try JSONValue(
+      parsing: #"""
+        {"generations": [
+          {"id": 3, "state": "active", "completions": 9223372036854775807, "timers": 9223372036854775807, "openCalls": 1}]}
+        """#)
+    #expect(StatusText(status, Terminal(-1)).text.contains("active"))
+  }
 }

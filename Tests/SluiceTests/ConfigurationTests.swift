@@ -31,7 +31,7 @@ import Testing
        "retry": {"maxAttempts": 5, "statuses": [429, "5xx"], "methods": ["GET", "POST"], "connectionErrors": true,
                  "backoff": {"base": "250ms", "max": "1m"}, "budget": 0.5}, "validate": {"statuses": ["2xx", 304, "400-404"]},
        "requestId": {"header": "X-Call"}, "redact": {"headers": ["X-API-Key"], "query": ["token"]}, "store": null,
-       "watchdog": {"limit": "2s", "kill": "0s"}, "control": null}
+       "limits": {"transactions": 7, "blockingCalls": 8}, "watchdog": {"limit": "2s", "kill": "0s"}, "control": null}
       """)
     let plugin = try #require(configuration.plugins.first)
     #expect(plugin.name == "auth")
@@ -53,6 +53,8 @@ import Testing
     #expect([204, 304, 404].allSatisfy { configuration.acceptedStatuses.contains($0) })
     #expect(!configuration.acceptedStatuses.contains(301))
     #expect(configuration.redaction.headers == ["x-api-key"])
+    #expect(configuration.limits.transactions == 7 && configuration.limits.blockingCalls == 8)
+    #expect(Configuration().limits.transactions == 65_536 && Configuration().limits.blockingCalls == 1_024)
     #expect(configuration.stallLimit == .seconds(2) && configuration.stallKillLimit == .zero)
     #expect(Configuration().stallKillLimit == .seconds(5))
   }
@@ -61,6 +63,8 @@ import Testing
     ("{\n\"plugin\": {}}", "conf/sluice.json:2: plugin: unknown key \"plugin\"; did you mean \"plugins\"?"),
     ("{\"deadline\": 5}", "conf/sluice.json:1: deadline: expected a duration such as"),
     ("{\"deadline\": \"5\"}", "found \"5\""),
+    ("{\"limits\": {\"transactions\": 0}}", "limits.transactions: expected an integer from 1 to 1000000"),
+    ("{\"limits\": {\"blockingCalls\": 0}}", "limits.blockingCalls: expected an integer from 1 to 1000000"),
     ("{\"plugins\": []}", "plugins: expected an object, found a list"),
     ("{\"plugins\": {\"a\": {}}}", "plugins.a: expected \"library\" with the path of a plugin, or \"builtin\""),
     ("{\"plugins\": {\"a\": {\"library\": \"x\", \"builtin\": \"y\"}}}", "has both"),

@@ -5,6 +5,32 @@ import Testing
 
 /// Requests that the engine does not send.
 @Suite struct RequestLimitTests {
+  @Test func `one transaction more than limits_transactions fails at once, from any thread and on a loop`() async throws
+  {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    server.hold()
+    var configuration = Configuration()
+    configuration.transport.loops = 2
+    configuration.limits.transactions = 3
+    let engine = try Engine(configuration)
+    let request = Request(url: try HTTPURL(server.baseURL + "/"))
+    let results = Watched<[String?]>([])
+    func submit() { engine.submit(request) { result in results.update { $0.append(result.error?.code) } } }
+    for _ in 0..<3 { submit() }
+    try await server.waitForHeld(3)
+    submit()
+    #expect(results.value == ["too_many_transactions"])
+    let onLoop = Task(executorPreference: engine.executors[0]) { await engine.transaction(request).error }
+    let error = await onLoop.value
+    #expect(error?.code == "too_many_transactions" && error?.isBeforeSending == true)
+    #expect(error?.message.contains("3 transactions are in flight, as many as limits.transactions allows") == true)
+    server.release()
+    #expect(try await results.wait(for: "the results") { $0.count == 4 }.dropFirst() == [nil, nil, nil])
+    #expect(await engine.transaction(request).error == nil)
+    await engine.shutdown()
+  }
+
   @Test func `F4: a request body beyond maxRequestBytes fails before anything is sent, also where a stage made it`()
     async throws
   {

@@ -39,7 +39,7 @@ extension Configuration {
   private mutating func read(_ root: ConfigurationNode) throws(ConfigurationError) {
     try root.checkObject([
       "plugins", "request", "issue", "response", "tracers", "deadline", "transport", "retry", "redirects", "validate",
-      "requestId", "serviceName", "redact", "swap", "watchdog", "store", "control",
+      "requestId", "serviceName", "redact", "swap", "limits", "watchdog", "store", "control",
     ])
     if let node = root["plugins"] { try readPlugins(node) }
     request = try stages(root["request"])
@@ -55,6 +55,7 @@ extension Configuration {
     if let node = root["serviceName"] { serviceName = try Self.serviceName(node) }
     if let node = root["redact"] { try readRedaction(node) }
     if let node = root["swap"] { try readSwap(node) }
+    if let node = root["limits"] { try readLimits(node) }
     if let node = root["watchdog"] { try readWatchdog(node) }
     if let node = root["store"] { store = try node.path() }
     if let node = root["control"] { try readControl(node) }

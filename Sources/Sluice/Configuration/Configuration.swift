@@ -38,6 +38,7 @@ public struct Configuration: Sendable {
   public var serviceName: String?
   public var redaction = Redaction()
   public var swap = SwapSettings()
+  public var limits = EngineLimits()
   /// How long a call of a plugin may keep its loop before the engine names it in the log; zero for ever.
   public var stallLimit = Duration.seconds(1)
   /// How long a loop may not turn before `sluice dev` ends the engine's process; zero for ever. Engines themselves never end a

@@ -18,6 +18,7 @@ public final class Engine: Sendable {
   let workers: [Worker]
   /// What stands in front of new transactions, and how it is exchanged; each worker has a reference of its own to it.
   let swaps: SwapCoordinator
+  private let limits: EngineLimits
   private let next = Atomic<Int>(0)
   let isClosed = Atomic<Bool>(false)
   private let delegate: (any TransactionDelegate)?
@@ -43,6 +44,7 @@ public final class Engine: Sendable {
     probe: (any SwapProbe)? = nil, log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     self.delegate = delegate
+    limits = configuration.limits
     workers = try Self.startWorkers(configuration)
     do throws(EngineError) {
       swaps = try SwapCoordinator(
@@ -77,7 +79,8 @@ public final class Engine: Sendable {
   ///   - sink: takes the response body piece by piece; nil collects it, as do checks that make a payload of it.
   ///   - checks: what the response is held against, in place of the configuration's.
   ///   - delegate: decides about redirects and challenges before the engine's own; held until the transaction has ended.
-  ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down; must not block.
+  ///   - completion: called exactly once, on a loop of the engine, or at once where the engine is shut down or has as many
+  ///     transactions as ``EngineLimits/transactions`` allows; must not block.
   ///     One that submits again has to look at the error first: after a shutdown it is called from within. Where a stage
   ///     does not give the loop back it is called on another thread, with the code `stalled`.
   public func submit(
@@ -94,17 +97,34 @@ public final class Engine: Sendable {
       guard !isClosed.load(ordering: .sequentiallyConsistent) else {
         return completion(Submission.refused(request, Self.isShutDown))
       }
+      guard owedCount < limits.transactions else { return completion(Submission.refused(request, tooMany)) }
       return worker.begin(request, parent, sink, checks, delegate, cancellation, completion)
     }
     let submission = Submission(request, parent, sink, checks, delegate, cancellation, completion)
     let worker = nextWorker
     // Counted before it is asked whether the engine is closed, so that a shutdown either sees it or turns it away.
     worker.submitted.wrappingAdd(1, ordering: .sequentiallyConsistent)
-    guard !isClosed.load(ordering: .sequentiallyConsistent) else {
+    let isClosed = isClosed.load(ordering: .sequentiallyConsistent)
+    guard !isClosed, owedCount <= limits.transactions else {
       worker.submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
-      return submission.refuse(Self.isShutDown)
+      return submission.refuse(isClosed ? Self.isShutDown : tooMany)
     }
     worker.enqueue(submission)
+  }
+
+  /// Transactions that were submitted and have no result, over all loops.
+  private var owedCount: Int {
+    var count = 0
+    for worker in workers { count += worker.owedCount }
+    return count
+  }
+
+  private var tooMany: TransactionError {
+    TransactionError(
+      code: TransactionError.Code.tooManyTransactions,
+      message: "\(limits.transactions) transactions are in flight, as many as limits.transactions allows;"
+        + " submit fewer at a time, or raise it",
+      isBeforeSending: true)
   }
 
   /// Tells the delegates before the completion; without any, the completion itself.

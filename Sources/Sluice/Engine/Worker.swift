@@ -49,6 +49,9 @@ extension Worker {
       whenKnown: cancellation.map { cancellation in { cancellation.adopt($0) } }, completion: completion)
   }
 
+  /// Transactions that have no result, begun or not. From any thread; a moment old.
+  var owedCount: Int { environment.owedCount + submitted.load(ordering: .relaxed) }
+
   /// Takes a request that was counted in ``submitted``. From any thread.
   func enqueue(_ submission: Submission) {
     if submissions.push(submission) { loop.post { [self] in beginSubmissions() } }
@@ -58,8 +61,9 @@ extension Worker {
   private func beginSubmissions() {
     for _ in 0..<Self.burst {
       guard let submission = submissions.takeFirst() else { return }
-      submission.begin(on: self)
+      // First, or it would be counted twice while it begins. A drain looks on this loop, and so not in between.
       submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+      submission.begin(on: self)
     }
     loop.post { [self] in beginSubmissions() }
   }

@@ -26,15 +26,18 @@ extension StageCall {
     return document
   }
 
+  /// More attempts and hops than any transaction has.
+  private static let numbers: ClosedRange<Int64> = 0...1_000_000
+
   /// Nil for what ``document`` does not give.
   package init?(_ document: JSONValue) {
     guard let attempt = document["attempt"]?.integer, let hop = document["hop"]?.integer,
       let stage = document["stage"]?.string,
       let callback = document["callback"]?.string.flatMap({ Callback(rawValue: $0) }),
-      let verdict = Verdict(document)
+      let verdict = Verdict(document), Self.numbers.contains(attempt), Self.numbers.contains(hop)
     else { return nil }
     self.init(
-      attempt: Int(clamping: attempt), hop: Int(clamping: hop), stage: stage, callback: callback, verdict: verdict,
+      attempt: Int(attempt), hop: Int(hop), stage: stage, callback: callback, verdict: verdict,
       wasSuspended: document["suspended"]?.bool ?? false, changes: StageChange.list(document["changes"]))
   }
 }

@@ -23,7 +23,7 @@ extension Configuration {
       ("transport.proxy", new.proxy != old.proxy), ("transport.tls", new.tls != old.tls),
       ("transport.decodesContent", new.decodesContent != old.decodesContent),
       ("transport.unixSocket", new.unixSocket != old.unixSocket), ("store", store != other.store),
-      ("control", control != other.control),
+      ("control", control != other.control), ("limits", limits != other.limits),
     ]
     return differences.filter(\.1).map(\.0)
   }

@@ -35,9 +35,12 @@ struct LibraryReading: Sendable {
     var status = stat()
     var now = timespec()
     guard stat(file, &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return true }
-    let age = (now.tv_sec - status.st_mtim.tv_sec, now.tv_nsec - status.st_mtim.tv_nsec)
+    let modified = status.st_mtim
     // A time that lies ahead is one of a clock that is not ours, and says nothing.
-    guard age.0 >= 0, age.0 <= restMilliseconds / 1000 + 1 else { return age.0 < 0 }
+    guard modified.tv_sec <= now.tv_sec else { return true }
+    // Compared before it is subtracted, since a file system can keep any time, and a difference may overflow.
+    guard modified.tv_sec >= now.tv_sec - restMilliseconds / 1000 - 1 else { return false }
+    let age = (now.tv_sec - modified.tv_sec, now.tv_nsec - modified.tv_nsec)
     return age.0 * 1000 + age.1 / 1_000_000 < restMilliseconds
   }
 }

@@ -27,7 +27,8 @@ final class SwapCoordinator: Sendable {
     self.log = log
     let runtime = HostRuntime(
       loops: workers.map(\.environment), programName: "sluice", programVersion: Engine.version,
-      callOuts: configuration.callOutLimits, log: { log(LogLine($0)) })
+      callOuts: configuration.callOutLimits, blockingCalls: configuration.limits.blockingCalls,
+      log: { log(LogLine($0)) })
     self.runtime = runtime
     registry = GenerationRegistry(store: configuration.store, file: configuration.file, runtime: runtime)
     let snapshot: Snapshot

@@ -45,13 +45,13 @@ struct MetricsText {
   private var stages: [String] {
     var table = TextTable("stage", "calls", "p50", "p99", "max", "faults")
     for stage in elements(engine["stages"]) {
-      let faults = (stage["faults"]?.integer ?? 0) + (stage["timeouts"]?.integer ?? 0)
+      let faults = (stage["faults"]?.integer ?? 0) &+ (stage["timeouts"]?.integer ?? 0)
       table.append(
         ["\(stage["phase"]?.string ?? "?") \(stage["name"]?.string ?? "?")"] + times(stage["time"])
           + [Figures.count(faults)])
     }
     for tracer in elements(engine["tracers"]) {
-      let missed = (tracer["overruns"]?.integer ?? 0) + (tracer["drops"]?.integer ?? 0)
+      let missed = (tracer["overruns"]?.integer ?? 0) &+ (tracer["drops"]?.integer ?? 0)
       table.append(["tracer \(tracer["name"]?.string ?? "?")"] + times(tracer["time"]) + [Figures.count(missed)])
     }
     return table.isEmpty ? [] : table.lines

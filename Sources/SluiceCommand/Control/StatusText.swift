@@ -73,7 +73,7 @@ struct StatusText {
       "generation", "state", "plugins", "id", "version", "hash", "build id", "leases", "tokens", "work", "violations",
       leading: 7)
     for generation in generations {
-      let work = ["completions", "timers", "openCalls"].reduce(0) { $0 + (generation[$1]?.integer ?? 0) }
+      let work = ["completions", "timers", "openCalls"].reduce(0) { $0 &+ (generation[$1]?.integer ?? 0) }
       table.append([
         number(generation["id"]), generation["state"]?.string ?? "?",
         list(generation["plugins"]).compactMap(\.string).joined(separator: ","), word(generation["pluginId"]),

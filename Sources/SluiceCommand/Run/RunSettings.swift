@@ -22,7 +22,7 @@ struct RunSettings: Sendable {
     configurationFile = file
     self.plugins = plugins
     self.control = control
-    concurrency = try arguments.integer("concurrency", 1...1_000_000) ?? 64
+    concurrency = try Self.concurrency(arguments, configuration.limits.transactions)
     hasMetadata = arguments.has("metadata")
     drain = try arguments.duration("drain") ?? .seconds(30)
     interval = try arguments["rate"].map { text throws(CommandError) in try Self.interval(text) }
@@ -44,6 +44,17 @@ struct RunSettings: Sendable {
 
   /// A body in base64 takes four thirds of its size; what else a line holds has a mebibyte.
   var lineLimitBytes: Int { configuration.transport.maxRequestBytes / 3 * 4 + 1 << 20 }
+
+  private static func concurrency(_ arguments: ParsedArguments, _ limit: Int) throws(CommandError) -> Int {
+    guard let wanted = try arguments.integer("concurrency", 1...1_000_000) else { return min(64, limit) }
+    guard wanted <= limit else {
+      throw CommandError(
+        .usage,
+        "--concurrency: \(wanted) is more than limits.transactions allows, which is \(limit); raise it in the"
+          + " configuration, or ask for less")
+    }
+    return wanted
+  }
 
   private static func interval(_ text: String) throws(CommandError) -> Duration {
     let number = text.hasSuffix("/s") ? String(text.dropLast(2)) : text

@@ -33,7 +33,8 @@ final class BodyPassage: @unchecked Sendable {
 
   /// How a passage ended.
   enum Outcome {
-    case done
+    /// With the whole where it was gathered.
+    case done(Body?)
     /// `cause` is set where the source failed, and not a stage or the receiver.
     case failed(TransactionError, cause: (any Error)?)
   }
@@ -56,6 +57,8 @@ final class BodyPassage: @unchecked Sendable {
   /// Bytes for the reader, and whether it waits for some.
   private var ready: ArraySlice<UInt8> = []
   private var isReaderWaiting = false
+  /// The gatherer has every piece, and the disk does not.
+  private var isFinishing = false
   private var turnBytes = 0
   private var byteCount = 0
 
@@ -72,6 +75,9 @@ final class BodyPassage: @unchecked Sendable {
     self.source = source
     self.receiver = receiver
     flow = BodyFlow(stages: stages.count)
+    if case .gatherer(let gatherer) = receiver {
+      gatherer.whenReady = { [weak self] in self?.gathererIsReady() }
+    }
   }
 
   /// Reads the stream from now on; where there is a reader, when that asks for it.
@@ -205,6 +211,10 @@ final class BodyPassage: @unchecked Sendable {
     guard transaction != nil, outcome == nil else { return }
     var action = first
     while let event = perform(action) { action = flow.handle(event) }
+    tellOutcome()
+  }
+
+  private func tellOutcome() {
     guard let outcome, let whenOver else { return }
     self.whenOver = nil
     whenOver(outcome)
@@ -220,7 +230,7 @@ final class BodyPassage: @unchecked Sendable {
     case .callChunk(let stage, let piece): return callChunk(stage, piece)
     case .callEnd(let stage): return callEnd(stage)
     case .deliver(let piece): return deliver(piece)
-    case .finish: end(.done)
+    case .finish: finish()
     case .fail(let failure, let stage):
       let name = transaction.map { binding(stage, $0).name } ?? ""
       end(.failed(TransactionError(failure, stage: name), cause: nil))
@@ -238,6 +248,22 @@ final class BodyPassage: @unchecked Sendable {
     guard isWirePaused else { return }
     isWirePaused = false
     transaction?.transfer?.resumeReceiving()
+  }
+
+  private func finish() {
+    guard case .gatherer(let gatherer) = receiver else { return end(.done(nil)) }
+    do throws(TransportError) {
+      let body = try gatherer.finish()
+      if body == nil { isFinishing = true }
+      if let body { end(.done(body)) } else { hold(true) }
+    } catch { end(.failed(TransactionError(error), cause: nil)) }
+  }
+
+  private func gathererIsReady() {
+    guard transaction != nil, outcome == nil else { return }
+    guard isFinishing else { return goOn(.receiverResumed) }
+    finish()
+    tellOutcome()
   }
 
   private func end(_ outcome: Outcome) {
@@ -267,8 +293,7 @@ final class BodyPassage: @unchecked Sendable {
       }
     case .gatherer(let gatherer):
       do throws(TransportError) {
-        try gatherer.append(piece)
-        return .delivered(pauses: false)
+        return .delivered(pauses: try gatherer.append(piece) == .pause)
       } catch { end(.failed(TransactionError(error), cause: nil)) }
     case .reader:
       ready.append(contentsOf: piece)

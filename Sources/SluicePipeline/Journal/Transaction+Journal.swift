@@ -62,8 +62,9 @@ extension Transaction {
   /// Sends with the recorder between the transport and the transaction, where there is one.
   @inline(never)
   func sendObserved() {
+    let observer = notes?.recorder?.observe(self) { [weak self] in self?.transfer?.resumeReceiving() }
     transfer = environment.transport.start(
-      exchange.nativeRequest, pipeline.settings.transfer, observer: notes?.recorder?.observe(self) ?? self)
+      exchange.nativeRequest, pipeline.settings.transfer, observer: observer ?? self)
   }
 
   @inline(never)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What the transactions of one loop share. Confined to that loop, which the engine upholds; unchecked for that reason.
 public final class LoopEnvironment: @unchecked Sendable {
   public let loop: any EventLoop
@@ -12,6 +14,9 @@ public final class LoopEnvironment: @unchecked Sendable {
   /// Who gives each running transaction its result.
   let answers = AnswerTable()
   private var running: [Transaction?] = []
+  /// ``runningCount``, for other threads; and how many of them have their result from another thread.
+  private let runningNow = Atomic<Int>(0)
+  private let stalledNow = Atomic<Int>(0)
   private var vacant: [Int] = []
   private var spareTimers: [LoopTimer] = []
   private var begunCount: UInt64 = 0
@@ -26,6 +31,12 @@ public final class LoopEnvironment: @unchecked Sendable {
   /// Transactions that have begun and not completed. [loop]
   public var runningCount: Int { running.count - vacant.count }
 
+  /// Transactions that have begun and have no result. From any thread; a moment old.
+  package var owedCount: Int { runningNow.load(ordering: .relaxed) - stalledNow.load(ordering: .relaxed) }
+
+  /// Another thread gave transactions their result; or, with a negative number, the loop has ended them after all.
+  func countStalled(_ count: Int) { stalledNow.wrappingAdd(count, ordering: .relaxed) }
+
   /// Ends every transaction with that error, tracers and completions included. [loop]
   public func abortAll(_ error: TransactionError) {
     for transaction in running { transaction?.run(.abort(error)) }
@@ -37,6 +48,7 @@ public final class LoopEnvironment: @unchecked Sendable {
 
   func enter(_ transaction: Transaction) -> Int {
     begunCount &+= 1
+    defer { runningNow.store(runningCount, ordering: .relaxed) }
     guard let place = vacant.popLast() else {
       running.append(transaction)
       return running.count - 1
@@ -53,6 +65,7 @@ public final class LoopEnvironment: @unchecked Sendable {
   func leave(_ place: Int) {
     running[place] = nil
     vacant.append(place)
+    runningNow.store(runningCount, ordering: .relaxed)
   }
 
   /// Timers go from one transaction to the next, as their places do.

@@ -7,7 +7,9 @@ final class ExchangeRecorder: @unchecked Sendable {
   private let options: TransferOptions
   private var exchange: RecordedExchange
   private var hops: [HopRecorder] = []
-  private var requestBody: (any BodyGatherer)?
+  private var requestBody: RecordedBody?
+  /// What was read and not passed on; nil in it is the end.
+  private var heldPiece: [UInt8]??
   private var readBytes = 0
   private var hasReadRequest = false
 
@@ -23,28 +25,40 @@ final class ExchangeRecorder: @unchecked Sendable {
   /// The request body to go on with: one that comes once is gathered while it is read.
   func tapped(_ body: Body) -> Body {
     guard case .stream(let stream) = body else { return body }
-    requestBody = transport.makeBodyGatherer(options)
-    return .stream(
-      stream.mapped { [self] maximum in
-        let piece = try stream.read(maximum)
-        take(piece)
-        return piece
-      })
+    let requestBody = RecordedBody(transport.makeBodyGatherer(options))
+    self.requestBody = requestBody
+    let tapped = stream.mapped { [self] maximum in try read(stream, maximum) }
+    requestBody.whenReady = { [weak tapped] in tapped?.wake() }
+    return .stream(tapped)
   }
+
+  /// The reader gets a piece, or the end, once the disk is not behind with it.
+  private func read(_ stream: BodyStream, _ maximum: Int) throws -> [UInt8]? {
+    if isBehind { return [] }
+    if let piece = heldPiece.take() { return piece }
+    let piece = try stream.read(maximum)
+    take(piece)
+    guard isBehind else { return piece }
+    heldPiece = .some(piece)
+    return []
+  }
+
+  private var isBehind: Bool { requestBody?.isReady == false }
 
   private func take(_ piece: [UInt8]?) {
-    guard let piece else {
-      hasReadRequest = true
-      return
+    if let piece {
+      requestBody?.append(piece)
+      readBytes += piece.count
     }
-    do { try requestBody?.append(piece) } catch { requestBody = nil }
-    readBytes += piece.count
-    if let total = exchange.request.body.byteCount, readBytes >= total { hasReadRequest = true }
+    let isWhole = piece == nil || exchange.request.body.byteCount.map { readBytes >= $0 } == true
+    guard isWhole, !hasReadRequest else { return }
+    hasReadRequest = true
+    requestBody?.finish()
   }
 
-  /// Stands between the transport and a transaction for one hop.
-  func observe(_ observer: any TransferObserver) -> any TransferObserver {
-    let hop = HopRecorder(observer, transport.makeBodyGatherer(options))
+  /// Comes between the transport and a transaction for one hop.
+  func observe(_ observer: any TransferObserver, _ resume: @escaping () -> Void) -> any TransferObserver {
+    let hop = HopRecorder(observer, RecordedBody(transport.makeBodyGatherer(options)), resume)
     hops.append(hop)
     return hop
   }
@@ -61,77 +75,11 @@ final class ExchangeRecorder: @unchecked Sendable {
     // They refer to the transaction, which refers to this.
     hops = []
     if exchange.isRequestStreamed {
-      exchange.request.body = requestBody?.finish() ?? .empty
-      exchange.isRequestWhole = hasReadRequest && requestBody != nil
+      requestBody?.finish()
+      exchange.request.body = requestBody?.body ?? .empty
+      exchange.isRequestWhole = hasReadRequest && requestBody?.body != nil
       requestBody = nil
     }
     return exchange
-  }
-}
-
-/// Hands everything on, and keeps what came.
-private final class HopRecorder: TransferObserver {
-  private let observer: any TransferObserver
-  private var record = RecordedHop(wasIssued: false)
-  private var gatherer: (any BodyGatherer)?
-  private var hasPieces = false
-  private var hasEnded = false
-  private var isFinished = false
-  private var cutError: TransportError?
-
-  init(_ observer: any TransferObserver, _ gatherer: any BodyGatherer) {
-    self.observer = observer
-    self.gatherer = gatherer
-  }
-
-  func transferWillIssue(_ headers: inout HeaderFields) -> Bool {
-    record.wasIssued = true
-    return observer.transferWillIssue(&headers)
-  }
-
-  func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {
-    observer.transferDidReceiveInformational(status, headers)
-  }
-
-  func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {
-    record.response = copy head
-    return observer.transferDidReceiveHead(head)
-  }
-
-  func transferDidReceive(_ piece: [UInt8]) -> BodyProgress {
-    if !isFinished {
-      hasPieces = true
-      do { try gatherer?.append(piece) } catch {
-        gatherer = nil
-        record.isBodyWhole = false
-      }
-    }
-    return observer.transferDidReceive(piece)
-  }
-
-  func transferDidEnd(_ end: consuming TransferEnd) {
-    if !isFinished {
-      hasEnded = true
-      record.error = end.error == nil ? nil : cutError ?? end.error
-      if end.error != nil { record.isBodyWhole = false }
-      if case .empty = end.body {} else { record.response?.body = end.body }
-      record.response?.trailers = end.trailers
-    }
-    observer.transferDidEnd(end)
-  }
-
-  func discard() { record.isBodyWhole = record.response?.headers["content-length"] == "0" }
-
-  func cut(_ error: TransportError) { cutError = error }
-
-  func finish() -> RecordedHop {
-    isFinished = true
-    if !hasEnded {
-      record.isBodyWhole = false
-      record.error = cutError ?? TransportError(.cancelled, "the transaction ended before this transfer did")
-    }
-    if hasPieces, let gatherer { record.response?.body = gatherer.finish() }
-    gatherer = nil
-    return record
   }
 }

@@ -129,7 +129,7 @@ extension Transaction {
     func event(_ outcome: BodyPassage.Outcome) -> TransactionMachine.Event? {
       setPassage(nil, side)
       switch outcome {
-      case .done: return finish(self, gatherer.finish())
+      case .done(let body): return finish(self, body ?? .empty)
       case .failed(let error, _): return .abort(error)
       }
     }
@@ -190,7 +190,6 @@ extension Transaction {
       return setPassage(BodyPassage(self, .response, stages, from: .wire, to: .sink(sink)))
     }
     let gatherer = environment.transport.makeBodyGatherer(pipeline.settings.transfer)
-    self.gatherer = gatherer
     setPassage(BodyPassage(self, .response, stages, from: .wire, to: .gatherer(gatherer)))
   }
 
@@ -210,9 +209,10 @@ extension Transaction {
 
   private func wireEvent(_ outcome: BodyPassage.Outcome) -> TransactionMachine.Event {
     setPassage(nil, .response)
-    let gatherer = gatherer.take()
-    if case .failed(let error, _) = outcome { return .abort(error) }
-    if let gatherer { exchange.setResponseBody(gatherer.finish()) }
+    switch outcome {
+    case .failed(let error, _): return .abort(error)
+    case .done(let body): if let body { exchange.setResponseBody(body) }
+    }
     exchange.dropResponseView()
     return .ended(nil)
   }
@@ -235,7 +235,6 @@ extension Transaction {
   func endRequestPassage() { if requestPassage != nil { setPassage(nil, .request) } }
 
   func endResponsePassage() {
-    gatherer = nil
     if responsePassage != nil { setPassage(nil, .response) }
   }
 

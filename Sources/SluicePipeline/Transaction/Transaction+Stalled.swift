@@ -12,6 +12,7 @@ extension LoopEnvironment {
   /// - Returns: how many were ended.
   package func completeStalled(dueAt now: Instant?, _ error: (Duration) -> TransactionError) -> Int {
     let taken = answers.take(dueAt: now)
+    countStalled(taken.count)
     for (transaction, isCancelled) in taken { transaction.completeFromOutside(isCancelled, error) }
     return taken.count
   }

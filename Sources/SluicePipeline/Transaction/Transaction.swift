@@ -37,8 +37,6 @@ public final class Transaction: @unchecked Sendable {
   var disposition = BodyDisposition.hold
   /// Why a stage or a sink ended the hop.
   var hopFailure: TransactionError?
-  /// Takes the response body that comes through stages to no sink.
-  var gatherer: (any BodyGatherer)?
   /// The bodies that flow, and the one of them whose stage is being called.
   var requestPassage: BodyPassage?
   var responsePassage: BodyPassage?
@@ -202,7 +200,7 @@ public final class Transaction: @unchecked Sendable {
     delegate = nil
     environment.leave(place)
     // Somebody else has given the result, while this loop did not move.
-    guard answer.close(answerNumber) else { return }
+    guard answer.close(answerNumber) else { return environment.countStalled(-1) }
     environment.answers.giveBack(answer)
     guard let completion = completion.take() else { return }
     result.requestID = exchange.requestID

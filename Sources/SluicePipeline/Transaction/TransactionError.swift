@@ -83,6 +83,10 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     /// More redirects than `redirects.max`.
     public static let tooManyRedirects = "too_many_redirects"
     public static let shutdown = "shutdown"
+    /// As many transactions are in flight as the engine takes.
+    public static let tooManyTransactions = "too_many_transactions"
+    /// As many calls of BLOCKING stages are under way as the engine takes.
+    public static let tooManyBlockingCalls = "too_many_blocking_calls"
     /// The loop of the transaction was in a stage that did not return, and the result came from outside of that loop.
     public static let stalled = "stalled"
   }

@@ -59,17 +59,19 @@ public final class StubTransport: Transport {
 }
 
 private final class StubGatherer: BodyGatherer {
+  var whenReady: (() -> Void)?
   private let maximumBytes: Int
   private var bytes: [UInt8] = []
 
   init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
-  func append(_ piece: [UInt8]) throws(TransportError) {
+  func append(_ piece: [UInt8]) throws(TransportError) -> BodyProgress {
     guard bytes.count + piece.count <= maximumBytes else { throw TransportError(.responseTooLarge, "too large") }
     bytes += piece
+    return .proceed
   }
 
-  func finish() -> Body { .bytes(bytes) }
+  func finish() -> Body? { .bytes(bytes) }
 }
 
 /// One hop. Unchecked: confined to the loop, to which it posts only itself.

@@ -33,11 +33,20 @@ extension Transport {
   public func usesProxy(for origin: Origin) -> Bool { false }
 }
 
-/// Takes the pieces of a body and gives the whole, in memory or in a file. Confined to the loop.
+/// Takes the pieces of a body and gives the whole, in memory or in a file. Confined to the loop, and never blocks it.
 public protocol BodyGatherer: AnyObject {
+  /// Called on the loop, and not from within a call here, when what a call had to wait for has come: ask again.
+  var whenReady: (() -> Void)? { get set }
+
+  /// Takes a piece, in any case.
+  ///
+  /// - Returns: ``BodyProgress/pause`` where the disk is behind, and more should come after ``whenReady`` only.
   /// - Throws: ``TransportError/Code/responseTooLarge``, or that the file cannot be written.
-  func append(_ piece: [UInt8]) throws(TransportError)
-  func finish() -> Body
+  func append(_ piece: [UInt8]) throws(TransportError) -> BodyProgress
+
+  /// - Returns: nil where the disk does not have all of it yet; ``whenReady`` follows.
+  /// - Throws: that the file cannot be written.
+  func finish() throws(TransportError) -> Body?
 }
 
 /// What one hop asks of the transport beyond the request.

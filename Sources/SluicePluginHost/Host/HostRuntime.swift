@@ -17,6 +17,8 @@ package final class HostRuntime: Sendable {
   private let limits: Locked<CallOutLimits>
   let log: Log
   let pool: BlockingPool
+  /// BLOCKING calls under way: in the pool, or waiting for their turn.
+  let blockingCalls: CallCount
   /// For `[control]` calls, so that those and BLOCKING stages do not wait for each other.
   let control: BlockingPool
   let gate = Gate()
@@ -26,11 +28,13 @@ package final class HostRuntime: Sendable {
   /// - Parameters:
   ///   - isProbe: plugins are only tried out: `SLUICE_HOST_PROBE`.
   ///   - callOuts: what requests of the plugins' own may take.
-  ///   - blockingThreads: how many BLOCKING calls run at once.
+  ///   - blockingCalls: how many BLOCKING calls may be under way, those included that wait.
+  ///   - blockingThreads: how many of them run at once.
   ///   - log: called on any thread; must not block for long.
   package init(
     loops: [LoopEnvironment], programName: String, programVersion: String, isProbe: Bool = false,
-    callOuts: CallOutLimits = CallOutLimits(), blockingThreads: Int = 16, log: @escaping Log
+    callOuts: CallOutLimits = CallOutLimits(), blockingCalls: Int = 1_024, blockingThreads: Int = 16,
+    log: @escaping Log
   ) {
     self.loops = loops
     self.programName = programName
@@ -39,6 +43,7 @@ package final class HostRuntime: Sendable {
     answersCallOuts = loops.contains { $0.callOutTransport != nil }
     limits = Locked(callOuts)
     self.log = log
+    self.blockingCalls = CallCount(limit: blockingCalls)
     pool = BlockingPool(maximumThreads: blockingThreads)
     control = BlockingPool(maximumThreads: 16, name: "sluice-control")
   }

@@ -12,17 +12,19 @@ extension PluginInstance {
     } catch { return .fail(StageFailure(code: error.code, message: "\(error)")) }
     // Made before the copy, so that both keep the same.
     _ = record(exchange)
-    guard let token = takeHostToken(exchange) else { return .fault(.noSuspension) }
+    guard runtime.blockingCalls.enter() else { return .fault(.tooManyBlockingCalls(runtime.blockingCalls.limit)) }
+    guard let token = takeHostToken(exchange) else {
+      runtime.blockingCalls.leave()
+      return .fault(.noSuspension)
+    }
     let copy = DetachedExchange(exchange.detachedCopy())
-    return submit(call, token, copy) ? .suspended : refuse(token)
-  }
-
-  package var overdueWords: String { isBlocking ? "its call, which is BLOCKING, did not return" : "it did not resume" }
-
-  private func refuse(_ token: SuspensionToken) -> Verdict {
+    if submit(call, token, copy) { return .suspended }
+    runtime.blockingCalls.leave()
     _ = takeHostToken(token)
     return .fault(.noThread)
   }
+
+  package var overdueWords: String { isBlocking ? "its call, which is BLOCKING, did not return" : "it did not resume" }
 
   private func submit(_ call: StageCall, _ token: SuspensionToken, _ copy: DetachedExchange) -> Bool {
     openWork.update { $0 += 1 }
@@ -38,12 +40,14 @@ extension PluginInstance {
   private func work(_ call: StageCall, _ token: SuspensionToken, _ copy: DetachedExchange) {
     let isTurn = turns?.begin(orLater: { [self] in
       if submit(call, token, copy) { return }
+      runtime.blockingCalls.leave()
       copy.drop()
       deliver(.fault(.noThread), token, copy)
     })
     if isTurn == false { return }
     let verdict = isWaiting(token) ? copy.perform { perform(call, on: $0, isBlocking: true) } : nil
     turns?.end()
+    runtime.blockingCalls.leave()
     deliver(verdict, token, copy)
   }
 
@@ -83,4 +87,11 @@ private final class DetachedExchange: @unchecked Sendable {
 
 extension StageFailure {
   static let noThread = fault("no thread could be had for a blocking call")
+
+  static func tooManyBlockingCalls(_ limit: Int) -> StageFailure {
+    StageFailure(
+      code: TransactionError.Code.tooManyBlockingCalls,
+      message: "\(limit) calls of BLOCKING stages are under way, as many as limits.blockingCalls allows;"
+        + " send fewer requests at a time, or raise it")
+  }
 }

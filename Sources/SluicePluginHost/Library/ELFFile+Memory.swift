@@ -4,6 +4,10 @@ import CElf
 extension ELFFile {
   /// What all segments of a library may take together.
   static let memoryLimitBytes: UInt64 = 1 << 30
+  /// What the loader and `mapped_library.c` read at the address that the segment names.
+  private static let partsReadInMemory: [UInt32: String] = [
+    UInt32(PT_NOTE): "notes", UInt32(PT_DYNAMIC): "dynamic entries", UInt32(PT_PHDR): "program headers",
+  ]
 
   func requireLoadable(_ subject: PluginError.Subject) throws(PluginError) {
     var (start, end) = (UInt64.max, UInt64(0))
@@ -24,10 +28,12 @@ extension ELFFile {
           advice: "build it again if it should be smaller: the file may be damaged")
       }
     }
-    for (index, segment) in segments().enumerated() where segment.p_type == PT_NOTE {
-      let (noteEnd, overflow) = segment.p_vaddr.addingReportingOverflow(segment.p_memsz)
-      guard !overflow, segment.p_vaddr >= start, noteEnd <= end else {
-        throw Self.damaged(subject, "its notes (segment \(index)) lie outside of what is loaded")
+    // The gap between two segments need not be mapped, and a segment without PF_R cannot be read.
+    let readable = segments().filter { $0.p_type == PT_LOAD && $0.p_flags & UInt32(PF_R) != 0 }
+    for (index, segment) in segments().enumerated() {
+      guard let part = Self.partsReadInMemory[segment.p_type] else { continue }
+      guard readable.contains(where: { $0.holds(segment) }) else {
+        throw Self.damaged(subject, "its \(part) (segment \(index)) lie outside of what is loaded")
       }
     }
   }
@@ -50,5 +56,13 @@ extension ELFFile {
 
   private static func damaged(_ subject: PluginError.Subject, _ detail: String) -> PluginError {
     PluginError(.damaged, subject, "is damaged: \(detail)", advice: "build it again")
+  }
+}
+
+extension GElf_Phdr {
+  /// Whether all of another segment's memory is in this one's. No number overflows.
+  fileprivate func holds(_ other: GElf_Phdr) -> Bool {
+    guard other.p_vaddr >= p_vaddr, other.p_memsz <= p_memsz else { return false }
+    return other.p_vaddr - p_vaddr <= p_memsz - other.p_memsz
   }
 }

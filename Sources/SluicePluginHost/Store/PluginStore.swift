@@ -43,7 +43,8 @@ package struct PluginStore: Sendable {
 
   /// Gives a staged folder the first free number of its entry.
   private func publish(_ staged: String, in entry: String) throws(PluginError) -> Int {
-    var number = (Self.generations(of: entry).max() ?? 0) + 1
+    // No store gives other numbers than these: a folder with another one is ignored here.
+    var number = (Self.generations(of: entry).filter { (1...1_000_000_000).contains($0) }.max() ?? 0) + 1
     for _ in 0..<1000 {
       // Another process may prune the entry between its making and the rename, hence on each turn.
       guard mkdir(entry, 0o700) == 0 || errno == EEXIST else { throw StoreFolder.error(path, "cannot be written to") }

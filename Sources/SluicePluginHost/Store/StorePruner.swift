@@ -52,6 +52,7 @@ struct StorePruner {
   private func isOld(_ folder: String) -> Bool {
     var status = stat()
     guard lstat(folder, &status) == 0 else { return false }
-    return time(nil) - status.st_mtim.tv_sec > Self.stagingAgeSeconds
+    // The file's time is not subtracted: a file system can keep any time, and the difference may overflow.
+    return status.st_mtim.tv_sec < time(nil) - Self.stagingAgeSeconds
   }
 }

@@ -1,10 +1,10 @@
 import SluiceMessages
 import SluicePipeline
 
-/// Gathers a response body in memory, and beyond a size in a file.
+/// Gathers a body in memory, and beyond a size in a file.
 struct BodyCollector {
   private var bytes: [UInt8] = []
-  private var spill: SpillFile?
+  private var spilled: SpilledBody?
   private let spillBytes: Int
 
   init(spillBytes: Int) { self.spillBytes = spillBytes }
@@ -14,30 +14,27 @@ struct BodyCollector {
     if count <= min(spillBytes, 65_536) { bytes.reserveCapacity(count) }
   }
 
-  mutating func append(_ piece: UnsafeRawBufferPointer) throws(TransportError) {
-    if spill == nil {
-      guard bytes.count + piece.count > spillBytes else { return bytes.append(contentsOf: piece) }
-      try moveToFile()
+  /// Takes a piece; answers ``BodyProgress/pause`` where the disk is behind.
+  ///
+  /// - Parameter makeSpilled: called when memory no longer suffices.
+  mutating func append(
+    _ piece: some Collection<UInt8>, _ makeSpilled: () -> SpilledBody
+  ) throws(TransportError) -> BodyProgress {
+    if let spilled { return try spilled.append(Array(piece)) }
+    guard bytes.count + piece.count > spillBytes else {
+      bytes.append(contentsOf: piece)
+      return .proceed
     }
-    try spill?.write(piece)
-  }
-
-  consuming func finish() -> Body {
-    if let spill { return .file(spill.finish()) }
-    return bytes.isEmpty ? .empty : .bytes(bytes)
-  }
-
-  private mutating func moveToFile() throws(TransportError) {
-    let file = try SpillFile()
-    // A typed throw does not pass through the closure.
-    let result = bytes.withUnsafeBytes { bytes -> TransportError? in
-      do throws(TransportError) {
-        try file.write(bytes)
-        return nil
-      } catch { return error }
-    }
-    if let result { throw result }
+    let spilled = makeSpilled()
+    self.spilled = spilled
+    _ = try spilled.append(bytes)
     bytes = []
-    spill = file
+    return try spilled.append(Array(piece))
+  }
+
+  /// The whole; nil where the disk does not have all of it yet.
+  func finish() throws(TransportError) -> Body? {
+    if let spilled { return try spilled.finish().map { .file($0) } }
+    return bytes.isEmpty ? .empty : .bytes(bytes)
   }
 }

@@ -4,7 +4,7 @@ public import SluicePipeline
 extension CurlTransport {
   public func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
     StreamedBodyGatherer(
-      options, limit: options.maximumResponseBytes,
+      loop, options, limit: options.maximumResponseBytes,
       excess: TransportError(
         .responseTooLarge,
         "the stages made more than the \(options.maximumResponseBytes) bytes that maxResponseBytes allows"))
@@ -12,7 +12,7 @@ extension CurlTransport {
 
   public func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer {
     StreamedBodyGatherer(
-      options, limit: settings.maxRequestBytes,
+      loop, options, limit: settings.maxRequestBytes,
       excess: TransportError(
         .requestTooLarge,
         "the request body that is streamed has more than \(settings.maxRequestBytes) bytes, and a stage wants to have the"
@@ -27,31 +27,29 @@ extension CurlTransport {
 
 /// Gathers a body that comes piece by piece.
 private final class StreamedBodyGatherer: BodyGatherer {
+  var whenReady: (() -> Void)?
+  private let loop: any EventLoop
   private var collector: BodyCollector
   private let limit: Int
   private let excess: TransportError
   private var byteCount = 0
 
-  init(_ options: TransferOptions, limit: Int, excess: TransportError) {
+  init(_ loop: any EventLoop, _ options: TransferOptions, limit: Int, excess: TransportError) {
+    self.loop = loop
     collector = BodyCollector(spillBytes: options.spillBytes)
     self.limit = limit
     self.excess = excess
   }
 
-  func append(_ piece: [UInt8]) throws(TransportError) {
+  func append(_ piece: [UInt8]) throws(TransportError) -> BodyProgress {
     byteCount += piece.count
     guard byteCount <= limit else { throw excess }
-    // A typed throw does not pass through the closure.
-    let failure = piece.withUnsafeBytes { bytes -> TransportError? in
-      do throws(TransportError) {
-        try collector.append(bytes)
-        return nil
-      } catch { return error }
+    return try collector.append(piece) {
+      SpilledBody(on: loop) { [weak self] in self?.whenReady?() }
     }
-    if let failure { throw failure }
   }
 
-  func finish() -> Body { collector.finish() }
+  func finish() throws(TransportError) -> Body? { try collector.finish() }
 }
 
 /// Reads a file from its beginning. Confined to the loop, unchecked for that reason.

@@ -21,7 +21,7 @@ extension CurlTransfer {
   /// Returns the length of the piece, or what makes libcurl wait or stop.
   func didReceiveBody(_ piece: UnsafeRawBufferPointer) -> Int {
     if failure != nil || isCancelled || isCut { return 0 }
-    if isPausing || disposition == .hold {
+    if isHeldBack {
       isPaused = true
       return Int(CURL_WRITEFUNC_PAUSE)
     }
@@ -102,11 +102,19 @@ extension CurlTransfer {
 
   private func collect(_ piece: UnsafeRawBufferPointer) -> Bool {
     do throws(TransportError) {
-      try collector?.append(piece)
+      isBehindDisk = try collector?.append(piece) { spilledBody() } == .pause
       return true
     } catch {
       failure = error
       return false
+    }
+  }
+
+  private func spilledBody() -> SpilledBody {
+    SpilledBody(on: transport.loop) { [weak self] in
+      guard let self else { return }
+      isBehindDisk = false
+      transport.postpone(self)
     }
   }
 

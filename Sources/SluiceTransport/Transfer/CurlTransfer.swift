@@ -8,7 +8,8 @@ final class CurlTransfer: Transfer {
     /// Not with libcurl yet: the name is being looked up, or libcurl is on the stack.
     case waiting
     case running
-    /// The whole response is there, and its observer wants nothing yet, or has paused on the last piece.
+    /// The whole response is there, and its observer wants nothing yet, or has paused on the last piece; or the disk does not
+    /// have all of the body.
     case held(TransferTimings)
     case ended
   }
@@ -49,6 +50,8 @@ final class CurlTransfer: Transfer {
   @exclusivity(unchecked) var decoded: DecodedBody?
   /// The observer wants a pause; the next piece is refused.
   var isPausing = false
+  /// The file that takes the body has more to write than should wait.
+  var isBehindDisk = false
   /// Libcurl holds a piece back until it is told to go on.
   var isPaused = false
   /// Libcurl waits for the request body.
@@ -131,8 +134,8 @@ final class CurlTransfer: Transfer {
     }
   }
 
-  /// Whether the observer wants neither a piece nor the end now.
-  var isHeldBack: Bool { disposition == .hold || disposition == .stream && isPausing }
+  /// Whether neither a piece nor the end is wanted now: by the observer, or by the disk.
+  var isHeldBack: Bool { disposition == .hold || isBehindDisk || disposition == .stream && isPausing }
 
   var timings: TransferTimings? {
     if case .held(let timings) = phase { return timings }
@@ -178,19 +181,23 @@ final class CurlTransfer: Transfer {
     if isCancelled || failure != nil { return end(failure ?? .cancelled(request), timings) }
     if isHeldBack {
       phase = .held(timings)
-    } else {
-      end(isCoded ? incompleteCoding : nil, timings)
+      return
     }
+    if isCoded, let error = incompleteCoding { return end(error, timings) }
+    do throws(TransportError) {
+      guard let collector else { return end(nil, timings) }
+      if let body = try collector.finish() { return end(nil, timings, body) }
+      phase = .held(timings)
+    } catch { end(error, timings) }
   }
 
   /// Tells the observer, once.
-  func end(_ error: TransportError?, _ timings: consuming TransferTimings) {
+  func end(_ error: TransportError?, _ timings: consuming TransferTimings, _ body: consuming Body = .empty) {
     if case .ended = phase { return }
     phase = .ended
     if let timer { transport.loop.disarm(timer) }
     transport.forget(self)
-    let collector = self.collector.take()
-    let body = error == nil ? collector?.finish() ?? .empty : .empty
+    collector = nil
     let observer = self.observer.take()
     upload = nil
     decoded = nil
@@ -199,7 +206,7 @@ final class CurlTransfer: Transfer {
   }
 
   private func unpause() {
-    let wantsMore = isPaused && !isPausing && disposition != .hold
+    let wantsMore = isPaused && !isHeldBack
     let sends = isStarved && isSendingAgain
     guard wantsMore || sends, let handle else { return }
     isPaused = false

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <semaphore.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "../stage.h"
@@ -13,13 +14,19 @@ static sem_t gate;
 
 __attribute__((constructor)) static void open_gate(void) { sem_init(&gate, 0, 0); }
 
-static int released;
-static void release(void *data) { (*(int *)data)++; }
+// How often the data was released, and how often of these on a thread of the pool.
+static int released[2];
+static void release(void *data) {
+  char name[16] = "";
+  prctl(PR_GET_NAME, name);
+  if (strncmp(name, "sluice-blocking", 15) == 0) released[1]++;
+  (*(int *)data)++;
+}
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   sluice_token token;
   tell(instance, "suspend", host_of(instance)->exchange->suspend(exchange, &token));
-  host_of(instance)->exchange->data_set(exchange, &released, release);
+  host_of(instance)->exchange->data_set(exchange, released, release);
   tell(instance, "blocked", 1);
 #ifdef GATE
   close(open(GATE, O_RDONLY | O_CLOEXEC));
@@ -64,7 +71,7 @@ static const sluice_interceptor table = {
 
 static const void *extension(const char *id) {
   if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &table;
-  if (strcmp(id, "fixture.released") == 0) return &released;
+  if (strcmp(id, "fixture.released") == 0) return released;
   return strcmp(id, "fixture.gate") == 0 ? (const void *)&gate : NULL;
 }
 

@@ -27,7 +27,80 @@ struct ConcurrencyTests {
     #expect(outcome.result?.error == nil)
     #expect(stage.transport.issued.first?.headers["x-blocked"] == "yes")
     // The copy that the blocking call worked on is let go on its thread, maybe after the end.
-    #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 1) == [1] }))
+    #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
+  }
+
+  @Test func `data is released on the loop, also where a late call was the last to have it`() async throws {
+    let stage = try await StageFixture("is-blocking")
+    stage.stageDeadline = .milliseconds(100)
+    let outcome = stage.begin(try StageFixture.request())
+    try await stage.log.wait { $0.contains { $0.message == "blocked=1" } }
+    stage.loop.advance(by: .seconds(1))
+    #expect(outcome.result?.error?.code == TransactionError.Code.stageTimeout)
+    try open(stage)
+    #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
+  }
+
+  @Test func `data of a late call is released where no loop takes anything more`() async throws {
+    let stage = try await StageFixture("is-blocking")
+    let loop = try Loop(index: 0)
+    let environment = LoopEnvironment(loop: loop, transport: FailingTransport(loop: loop))
+    let isBlocked = Watched(false)
+    let runtime = HostRuntime(loops: [environment], programName: "test", programVersion: "1") { entry in
+      if entry.message == "blocked=1" { isBlocked.update { $0 = true } }
+    }
+    let instance = try PluginInstance(stage.generation, name: "stage", configuration: [:], runtime: runtime)
+    try instance.activate()
+    let pipeline = Pipeline(requestStages: [StageBinding(name: "stage", interceptor: instance)])
+    let isDone = Watched(false)
+    let request = try StageFixture.request()
+    loop.post {
+      Transaction.begin(request, on: environment, through: pipeline) { _ in isDone.update { $0 = true } }
+    }
+    try await isBlocked.wait(for: "the blocking call") { $0 }
+    loop.post {
+      environment.abortAll(TransactionError(code: TransactionError.Code.shutdown, message: "the end"))
+    }
+    try await isDone.wait(for: "the end of the transaction") { $0 }
+    #expect(!runtime.close(within: .zero))
+    loop.shutdown()
+    #expect(stage.numbers("fixture.released", count: 1) == [0])
+    try open(stage)
+    #expect(runtime.close(within: .seconds(30)))
+    #expect(stage.numbers("fixture.released", count: 1) == [1])
+  }
+
+  @Test(arguments: [[], ["SERIAL"]])
+  func `one blocking call more than may be under way is a fault that names the key`(defines: [String]) async throws {
+    let stage = try await StageFixture("is-blocking", defines: defines)
+    let runtime = HostRuntime(
+      loops: [stage.environment], programName: "test", programVersion: "1", blockingCalls: 2, blockingThreads: 1
+    ) { _ in }
+    defer { runtime.close() }
+    let instance = try PluginInstance(stage.generation, name: "stage", configuration: [:], runtime: runtime)
+    try instance.activate()
+    let pipeline = Pipeline(requestStages: [StageBinding(name: "stage", interceptor: instance)])
+    var results: [TransactionResult] = []
+    func begin(_ count: Int) throws {
+      let request = try StageFixture.request()
+      stage.loop.perform {
+        for _ in 0..<count {
+          _ = Transaction.begin(request, on: stage.environment, through: pipeline) { results.append($0) }
+        }
+      }
+    }
+    try begin(3)
+    #expect(results.map(\.error?.code) == ["too_many_blocking_calls"])
+    let message = try #require(results.first?.error?.message)
+    #expect(message.contains("2 calls of BLOCKING stages are under way, as many as limits.blockingCalls allows"))
+    for _ in 0..<2 { try open(stage) }
+    #expect(stage.loop.run(until: { results.count == 3 }))
+    #expect(results.dropFirst().allSatisfy { $0.error == nil })
+    // What has ended makes room.
+    for _ in 0..<2 { try open(stage) }
+    try begin(2)
+    #expect(stage.loop.run(until: { results.count == 5 }))
+    #expect(results.suffix(2).allSatisfy { $0.error == nil })
   }
 
   @Test func `a blocking stage answers with details`() async throws {
@@ -145,8 +218,9 @@ private final class FailingTransport: Transport {
 }
 
 private final class NoBody: BodyGatherer {
-  func append(_ piece: [UInt8]) throws(TransportError) {}
-  func finish() -> Body { .empty }
+  var whenReady: (() -> Void)?
+  func append(_ piece: [UInt8]) -> BodyProgress { .proceed }
+  func finish() -> Body? { .empty }
 }
 
 /// Unchecked: confined to its loop.

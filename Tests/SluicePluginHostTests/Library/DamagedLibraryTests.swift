@@ -76,6 +76,44 @@ struct DamagedLibraryTests {
     #expect(judge(library)?.says("is damaged: its notes") == true)
   }
 
+  /// Where a segment lies in memory.
+  private func memory(of segment: LibraryBytes.Segment, in library: LibraryBytes) -> Range<UInt64> {
+    let start = library.number(at: segment.addressPlace, width: 8)
+    return start..<start + library.number(at: segment.memorySizePlace, width: 8)
+  }
+
+  @Test(arguments: [(LibraryBytes.note, "notes"), (LibraryBytes.dynamic, "dynamic entries")])
+  func `what is read in memory and reaches beyond a loaded segment is refused as damage`(
+    _ type: UInt64, _ name: String
+  ) async throws {
+    let whole = try await minimal()
+    let part = try #require(whole.segment(type))
+    for segment in whole.segments where segment.type == LibraryBytes.load {
+      var library = whole
+      library.write(memory(of: segment, in: whole).upperBound - 1, at: part.addressPlace, width: 8)
+      #expect(judge(library)?.says("is damaged: its \(name)", "lie outside of what is loaded") == true)
+    }
+  }
+
+  @Test func `notes in a segment that cannot be read are refused as damage`() async throws {
+    let whole = try await minimal()
+    let notes = memory(of: try #require(whole.segment(LibraryBytes.note)), in: whole)
+    let loaded = whole.segments.filter { $0.type == LibraryBytes.load }
+    let home = try #require(loaded.first { memory(of: $0, in: whole).contains(notes.lowerBound) })
+    var library = whole
+    library.write(0, at: home.flagsPlace, width: 4)
+    #expect(judge(library)?.says("is damaged: its notes") == true)
+  }
+
+  @Test func `a program header that is said to lie outside of what is loaded is refused as damage`() async throws {
+    var library = try await minimal()
+    let segment = try #require(library.segment(LibraryBytes.stack))
+    // PT_PHDR.
+    library.write(6, at: segment.typePlace, width: 4)
+    library.write(1 << 30, at: segment.addressPlace, width: 8)
+    #expect(judge(library)?.says("is damaged: its program headers") == true)
+  }
+
   @Test func `an executable stack is found, and one that is not said counts as such`() async throws {
     var library = try await minimal()
     let stack = try #require(library.segment(LibraryBytes.stack))

@@ -149,6 +149,31 @@ struct PluginStoreTests {
     #expect(FileTree.names(in: store.path) == [])
   }
 
+  @Test(.enabled(if: access("/dev/shm", W_OK) == 0, "there is no /dev/shm"))
+  func `what has the first time that there is counts as old`() async {
+    await #expect(processExitsWith: .success) {
+      // A file system in memory keeps any time.
+      setenv("TMPDIR", "/dev/shm", 1)
+      let folder = try TemporaryDirectory()
+      try folder.makeFolder(".staging-1-2")
+      try folder.write("", to: ".owner-1-2")
+      let first = timespec(tv_sec: .min, tv_nsec: 0)
+      for name in [".staging-1-2", ".owner-1-2"] {
+        try #require(utimensat(AT_FDCWD, folder.path(name), [first, first], 0) == 0)
+      }
+      StorePruner(store: folder.path, limit: 9).run()
+      #expect(FileTree.names(in: folder.path) == [])
+    }
+  }
+
+  @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1000000001"])
+  func `a folder with a number that no store gives does not count`(_ number: String) throws {
+    let store = try PluginStore(at: folder.path("store"))
+    try folder.makeFolder("store/\(image.hash.hex)")
+    try folder.makeFolder("store/\(image.hash.hex)/\(number)")
+    #expect(try store.stage(image).generation == 1)
+  }
+
   @Test func `a folder open to others is refused with the way to close it`() throws {
     let path = try folder.makeFolder("open")
     chmod(path, 0o755)

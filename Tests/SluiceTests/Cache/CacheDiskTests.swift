@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceLocks
 import SluiceMessages
+import SluicePluginHost
 import SluiceServer
 import SluiceTestKit
 import Testing
@@ -101,6 +102,37 @@ import Testing
     try folder.write(bytes, to: String(file.dropFirst(folder.path.utf8.count + 1)))
   }
 
+  /// A status below and above all, then when it was asked for, then when it came: places behind the URL.
+  @Test(arguments: [(0, 99), (0, 1000), (8, .min), (16, .min), (16, .max)] as [(Int, Int64)])
+  func `a whole file with a number that no response has is dropped and fetched again`(
+    place: Int, number: Int64
+  ) async throws {
+    let server = try LoopbackServer { _ in .cacheable("right", "max-age=600") }
+    defer { server.stop() }
+    let first = try engine()
+    #expect(try await Self.get(first, server.baseURL) == "right")
+    await first.shutdown()
+    try forge(try #require(files().first), number, at: place)
+    let second = try engine()
+    #expect(try await Self.get(second, server.baseURL) == "right")
+    #expect(server.requestCount == 2)
+    await second.shutdown()
+  }
+
+  /// Writes a number of an entry, and the digest that fits.
+  private func forge(_ file: String, _ number: Int64, at place: Int) throws {
+    var bytes = try FileTree.read(file)
+    // A mark of 8 bytes, a digest of 32, and the length of the URL.
+    let urlLength = bytes[40..<48].reversed().reduce(0) { $0 << 8 | Int($1) }
+    let start = 48 + urlLength + place
+    for index in 0..<8 { bytes[start + index] = UInt8(truncatingIfNeeded: number >> Int64(8 * index)) }
+    let digest = try #require(ContentHash(of: Array(bytes[40...]))).hex
+    for index in 0..<32 {
+      bytes[8 + index] = try #require(UInt8(digest.dropFirst(2 * index).prefix(2), radix: 16))
+    }
+    try folder.write(bytes, to: String(file.dropFirst(folder.path.utf8.count + 1)))
+  }
+
   @Test func `the folder is its owner's, and no request field stands in it`() async throws {
     let server = try LoopbackServer { _ in .cacheable("body", "max-age=600", ["Vary: X-Key"]) }
     defer { server.stop() }
@@ -138,6 +170,25 @@ import Testing
     #expect(total <= 65536)
     #expect(total > 40_000)
     #expect(!FileTree.names(in: path).contains { $0.hasPrefix("new-") })
+  }
+
+  @Test(.enabled(if: access("/dev/shm", W_OK) == 0, "there is no /dev/shm"))
+  func `files of the largest size are counted, and removed`() async {
+    await #expect(processExitsWith: .success) {
+      // A file system in memory takes a file of any size.
+      setenv("TMPDIR", "/dev/shm", 1)
+      let test = try CacheDiskTests()
+      try test.folder.makeFolder("http")
+      for letter in ["a", "b"] {
+        let name = "http/" + String(repeating: letter, count: 64)
+        try test.folder.makeFolder(name)
+        try test.folder.writeSparse(byteCount: .max, to: "\(name)/\(letter)")
+      }
+      #expect(test.files().count == 2)
+      let engine = try test.engine()
+      #expect(test.files().isEmpty)
+      await engine.shutdown()
+    }
   }
 
   @Test func `what a writer that died left behind is removed after an hour, and not before`() async throws {

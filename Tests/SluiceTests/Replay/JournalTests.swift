@@ -247,4 +247,13 @@ import Testing
     #expect(read == calls)
     #expect(StageCall([:]) == nil && StageCall("text") == nil)
   }
+
+  @Test(arguments: [-1, 1_000_001, Int64.max])
+  func `F5: a document with an attempt or a hop that no transaction has is no call`(_ number: Int64) {
+    for key in ["attempt", "hop"] {
+      let document = StageCall(stage: "s", callback: .issue).document
+      document[key] = JSONValue(number)
+      #expect(StageCall(document) == nil)
+    }
+  }
 }

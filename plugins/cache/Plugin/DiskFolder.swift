@@ -159,6 +159,7 @@ extension DiskFolder {
 extension DiskFolder {
   private struct File {
     var path: String
+    /// At most one byte more than the folder's bound: a sparse file can have any size, and the sum must not overflow.
     var byteCount: Int
     var used: timespec
   }
@@ -172,7 +173,7 @@ extension DiskFolder {
     defer { close(lock) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return }
     var files = files()
-    byteCount = files.reduce(0) { $0 + $1.byteCount }
+    byteCount = files.reduce(0) { min($0 + $1.byteCount, Int.max / 2) }
     guard byteCount > maximumBytes else { return }
     files.sort { ($0.used.tv_sec, $0.used.tv_nsec) < ($1.used.tv_sec, $1.used.tv_nsec) }
     for file in files {
@@ -200,6 +201,6 @@ extension DiskFolder {
   private func file(_ path: String) -> File? {
     var facts = stat()
     guard lstat(path, &facts) == 0 else { return nil }
-    return File(path: path, byteCount: Int(facts.st_size), used: facts.st_mtim)
+    return File(path: path, byteCount: min(Int(facts.st_size), maximumBytes + 1), used: facts.st_mtim)
   }
 }

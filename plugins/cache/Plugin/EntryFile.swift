@@ -8,6 +8,8 @@ import struct SluiceMessages.HeaderFields
 /// Numbers are 8 bytes, little endian; a text has its length first, a list its count.
 enum EntryFile {
   private static let mark = Array("sluicec1".utf8)
+  /// Up to the end of the year 9999, which is as far as a date in a header goes.
+  private static let moments = Timestamp(milliseconds: 0)...Timestamp(milliseconds: 253_402_300_799_999)
 
   static func bytes(of entry: Entry) -> [UInt8] {
     var content = ByteWriter()
@@ -28,7 +30,7 @@ enum EntryFile {
     return mark + Digest(of: content.bytes).bytes + content.bytes
   }
 
-  /// nil for what is cut off, changed, or of another version.
+  /// nil for what is cut off, changed, of another version, or with a status or a time that no response has.
   static func entry(_ bytes: [UInt8]) -> Entry? {
     let start = mark.count + Digest.byteCount
     guard bytes.count > start, bytes.starts(with: mark) else { return nil }
@@ -43,6 +45,9 @@ enum EntryFile {
     let status = try reader.number()
     let requested = Timestamp(milliseconds: try reader.number())
     let received = Timestamp(milliseconds: try reader.number())
+    guard (100...999).contains(status), moments.contains(requested), moments.contains(received) else {
+      throw ByteReader.EndOfBytes()
+    }
     var names: [String] = []
     for _ in 0..<(try reader.count()) { names.append(try reader.text()) }
     let digest = try reader.bytes()

@@ -1,0 +1,18 @@
+import Synchronization
+
+/// Counts calls up to a bound. From any thread.
+final class CallCount: Sendable {
+  let limit: Int
+  private let count = Atomic<Int>(0)
+
+  init(limit: Int) { self.limit = limit }
+
+  /// False, and not counted, where the bound is reached.
+  func enter() -> Bool {
+    guard count.wrappingAdd(1, ordering: .relaxed).newValue > limit else { return true }
+    leave()
+    return false
+  }
+
+  func leave() { count.wrappingSubtract(1, ordering: .relaxed) }
+}
