@@ -102,7 +102,7 @@ struct DamagedLibraryTests {
     let home = try #require(loaded.first { memory(of: $0, in: whole).contains(notes.lowerBound) })
     var library = whole
     library.write(0, at: home.flagsPlace, width: 4)
-    #expect(judge(library)?.says("is damaged: its notes") == true)
+    #expect(judge(library)?.says("is damaged: its ", "lie outside of what is loaded") == true)
   }
 
   @Test func `a program header that is said to lie outside of what is loaded is refused as damage`() async throws {

@@ -1,0 +1,25 @@
+import Glibc
+import SluicePluginHost
+import SluiceTestKit
+import Testing
+
+@testable import Sluice
+
+/// Which refused files are read again a moment later.
+@Suite struct LibraryReadingTests {
+  @Test(.enabled(if: access("/dev/shm", W_OK) == 0, "there is no /dev/shm"))
+  func `the first time that there is counts as long ago, and the last one as the future`() async {
+    await #expect(processExitsWith: .success) {
+      // A file system in memory keeps any time.
+      setenv("TMPDIR", "/dev/shm", 1)
+      let folder = try TemporaryDirectory()
+      let file = try folder.write("no library", to: "a.so")
+      let error = PluginError(.notELF, .plugin(name: nil, path: file), "is not an ELF file")
+      for (seconds, mayPass) in [(Int.min, false), (Int.max, true)] {
+        let modified = timespec(tv_sec: seconds, tv_nsec: 0)
+        try #require(utimensat(AT_FDCWD, folder.path("a.so"), [modified, modified], 0) == 0)
+        #expect(LibraryReading.mayPass(error, file) == mayPass)
+      }
+    }
+  }
+}
