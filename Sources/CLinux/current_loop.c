@@ -3,6 +3,12 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "sanitized.h"
+
+#ifdef IS_ADDRESS_SANITIZED
+#include <sanitizer/asan_interface.h>
+#endif
+
 _Thread_local const void *_Nullable sluice_thread_loop;
 
 typedef struct thread_watch {
@@ -17,6 +23,10 @@ static _Thread_local thread_watch watch;
 
 static void thread_ends(void *context) {
   const thread_watch *left = context;
+#ifdef IS_ADDRESS_SANITIZED
+  // pthread_exit does not return from the thread's functions, so their frames are still marked as in use.
+  __asan_handle_no_return();
+#endif
   if (left->end) left->end(left->loop);
 }
 

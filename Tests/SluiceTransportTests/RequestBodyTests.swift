@@ -85,6 +85,7 @@ import Testing
     let probe = Probe()
     let slot = TransferSlot()
     stream.onWake { [loop = wire.loop] in loop.post { slot.transfer?.resumeSending() } }
+    defer { stream.onWake(nil) }
     wire.start(Request(method: "POST", url: try HTTPURL(server.baseURL), body: .stream(stream)), probe) {
       slot.transfer = $0
     }

@@ -131,8 +131,15 @@ import Testing
       let loop = StubLoop()
       var readyCount = 0
       let body = SpilledBody(on: loop) { readyCount += 1 }
-      var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+      var limit = rlimit()
+      try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      let before = limit.rlim_cur
+      limit.rlim_cur = 0
       try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+      defer {
+        limit.rlim_cur = before
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      }
       #expect(try body.append([1]) == .proceed)
       // Ready at once or later, as the thread is fast or slow.
       var error: TransportError?

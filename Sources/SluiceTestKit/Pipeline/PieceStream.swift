@@ -6,15 +6,18 @@ public enum PieceStream {
   /// - Parameter count: the length that is announced; nil for none.
   public static func make(_ pieces: [[UInt8]], announcing count: Int? = nil) -> BodyStream {
     let rest = Watched(pieces[...])
-    let stream = Watched<BodyStream?>(nil)
+    let itself = WeakStream()
     let made = BodyStream(byteCount: count) { _ in
       let piece = rest.update { $0.popFirst() }
-      if piece?.isEmpty == true { stream.value?.wake() }
-      // The end of the stream lets it go, which otherwise keeps itself.
-      if piece == nil { stream.update { $0 = nil } }
+      if piece?.isEmpty == true { itself.stream?.wake() }
       return piece
     }
-    stream.update { $0 = made }
+    itself.stream = made
     return made
   }
+}
+
+/// Sendable: set once, before the stream is read.
+private final class WeakStream: @unchecked Sendable {
+  weak var stream: BodyStream?
 }

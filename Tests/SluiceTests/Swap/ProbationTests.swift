@@ -21,7 +21,7 @@ import Testing
     try bad.install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     let load = try SwapLoad(fixture)
-    let status = try await fixture.waitForStatus("the return") { $0.snapshot == 1 }
+    let status = try await fixture.waitForStatus("the return") { $0.history.last?.outcome == .rolledBack }
     _ = await load.stop()
     let report = try #require(status.history.last)
     #expect(report.outcome == .rolledBack && report.trigger == .probation && report.snapshot == 1)
@@ -59,7 +59,7 @@ import Testing
     try await load.run(50)
     try await StampedLibrary.inC(.suspends).install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
-    let status = try await fixture.waitForStatus("the return") { $0.snapshot == 1 }
+    let status = try await fixture.waitForStatus("the return") { $0.history.last?.outcome == .rolledBack }
     let report = try #require(status.history.last)
     #expect(report.outcome == .rolledBack && report.trigger == .probation)
     #expect(report.changes.first?.old?.generation == 2 && report.changes.first?.new?.generation == 1)
