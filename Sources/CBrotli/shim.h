@@ -1,4 +1,4 @@
-// The decoder of brotli.
+// The brotli decoder.
 #ifndef SLUICE_CBROTLI_SHIM_H
 #define SLUICE_CBROTLI_SHIM_H
 #include <brotli/decode.h>

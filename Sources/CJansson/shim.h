@@ -11,7 +11,7 @@ static inline int sluice_json_error_code(const json_error_t *error) { return (in
 /// The text of a failed parse, terminated.
 static inline const char *sluice_json_error_text(const json_error_t *error) { return error->text; }
 
-/// How many references there are: 1 means that nobody but the caller reaches the value.
+/// The reference count: 1 means that only the caller can reach the value.
 static inline size_t sluice_json_references(const json_t *json) {
   return __atomic_load_n(&json->refcount, __ATOMIC_ACQUIRE);
 }

@@ -37,7 +37,7 @@ void sluice_enter_loop(const void *loop, void (*end)(const void *loop)) {
   watch.end = end;
   watch.loop = loop;
   pthread_once(&watch_once, make_key);
-  // Without a key nobody learns of such an end; the loop is then one that does not move.
+  // Without a key, such an end goes unnoticed; the loop then counts as one that does not move.
   if (has_key) pthread_setspecific(watch_key, &watch);
 }
 

@@ -8,7 +8,7 @@
 
 int sluice_packet_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }
 
-/// Room for one descriptor, aligned as cmsg(3) wants it.
+/// Room for one descriptor, aligned as cmsg(3) requires.
 typedef union {
   struct cmsghdr header;
   char bytes[CMSG_SPACE(sizeof(int))];

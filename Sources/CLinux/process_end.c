@@ -20,7 +20,7 @@
 #endif
 #endif
 
-/// Whoever waits for another thread's end of the process waits for so long at most.
+/// The longest that a thread waits for another thread to end the process.
 #define LONGEST_END_SECONDS 10
 #define STATUS_OF_GIVING_UP 70
 
@@ -37,7 +37,7 @@ static pid_t this_thread(void) { return (pid_t)syscall(SYS_gettid); }
 
 // MARK: Who ends the process
 
-/// Returns for the first thread, and for that one again; the others wait here.
+/// Returns for the first thread, also when that thread calls again; all others wait here.
 static void claim_end(void) {
   pid_t nobody = 0;
   if (atomic_compare_exchange_strong(&owner, &nobody, this_thread()) || nobody == this_thread()) return;
@@ -47,9 +47,9 @@ static void claim_end(void) {
 }
 
 static void exit_was_called(int status) {
-  // A child that a plugin has forked ends as it wants to.
+  // A child that a plugin has forked ends in its own way.
   if (getpid() != atomic_load(&process)) return;
-  // What is flushed, or what the handler calls, calls exit itself.
+  // Code that runs during the flush, or that the handler calls, has called exit itself.
   if (atomic_load(&owner) == this_thread()) {
 #ifdef ENDS_BY_EXIT
     return;
@@ -82,7 +82,7 @@ void sluice_watch_exit(sluice_exit_handler handler) {
 
 static void cut_short(int signal) {
   if (signal == SIGALRM || atomic_load(&owner) == this_thread()) _exit(atomic_load(&end_status));
-  // Another thread crashes, as it would have a moment before.
+  // Another thread has crashed: let the signal take its default course there.
   const struct sigaction action = {.sa_handler = SIG_DFL};
   sigaction(signal, &action, NULL);
   syscall(SYS_tgkill, getpid(), this_thread(), signal);
@@ -97,7 +97,7 @@ static void take(int signal) {
   pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/// Whatever the buffers hold belongs to others, and so may the streams.
+/// The text in the buffers is foreign, and the streams may be as well: flushing can hang or crash.
 static void flush_within(uint32_t limit) {
   const struct itimerval timer = {.it_value = {.tv_sec = limit / 1000, .tv_usec = limit % 1000 * 1000}};
   signal(SIGPIPE, SIG_IGN);
@@ -108,7 +108,7 @@ static void flush_within(uint32_t limit) {
 #endif
   setitimer(ITIMER_REAL, &timer, NULL);
   fflush(NULL);
-  // A sanitizer's search and a profile take the time that they take.
+  // The search of a sanitizer and the writing of a profile are not limited.
   setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 }
 
@@ -119,7 +119,7 @@ _Noreturn void sluice_end_process(int status, uint32_t limit_milliseconds) {
   if (__llvm_profile_write_file) __llvm_profile_write_file();
   if (__lsan_do_leak_check) __lsan_do_leak_check();
 #ifdef ENDS_BY_EXIT
-  // What the thread sanitizer found makes a status of its own in there.
+  // In exit, the thread sanitizer sets its own status when it has found something.
   exit(status);
 #else
   _exit(status);

@@ -5,7 +5,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-// 16 more than the window size asks zlib for gzip, a negative size for bare deflate data.
+// Adding 16 to the window size asks zlib for gzip; a negative size asks for bare deflate data.
 static size_t encode_deflate(int window_bits, const void *bytes, size_t count, void *out, size_t room) {
   z_stream stream;
   memset(&stream, 0, sizeof stream);
@@ -24,11 +24,11 @@ static size_t encode_zstd(int window_log, const void *bytes, size_t count, void 
   ZSTD_CCtx *context = ZSTD_createCCtx();
   if (!context) return 0;
   ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log);
-  // With the size the frame would have a window as small as that.
+  // If the frame contained the content size, its window would be no larger than that.
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
   ZSTD_inBuffer input = {bytes, count, 0};
   ZSTD_outBuffer output = {out, room, 0};
-  // Two steps, so that the size of the whole is not known when the frame begins.
+  // Two steps, so that the total size is not known when the frame begins.
   size_t left = ZSTD_compressStream2(context, &output, &input, ZSTD_e_flush);
   if (!ZSTD_isError(left)) left = ZSTD_compressStream2(context, &output, &input, ZSTD_e_end);
   ZSTD_freeCCtx(context);

@@ -1,4 +1,4 @@
-// The decoder of Zstandard.
+// The Zstandard decoder.
 #ifndef SLUICE_CZSTD_SHIM_H
 #define SLUICE_CZSTD_SHIM_H
 #include <zstd.h>

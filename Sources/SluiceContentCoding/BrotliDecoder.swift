@@ -1,6 +1,6 @@
 import CBrotli
 
-/// br (RFC 7932), by libbrotlidec; windows beyond 16 MB, which are no part of the coding, stay refused.
+/// br (RFC 7932), by libbrotlidec. Windows beyond 16 MB, which are not part of the coding, are refused.
 final class BrotliDecoder: StreamDecoder {
   private let state: OpaquePointer
   private(set) var isComplete = false

@@ -1,13 +1,13 @@
-/// A coding of the body that this module undoes (RFC 9110 §8.4.1, RFC 7932, RFC 8878).
+/// A content coding that this module decodes (RFC 9110 §8.4.1, RFC 7932, RFC 8878).
 public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
   /// One or more gzip members, one after the other (RFC 1952 §2.2).
   case gzip
-  /// The zlib format (RFC 1950). Bare deflate data (RFC 1951) is taken too: many servers send it under this name.
+  /// The zlib format (RFC 1950). Bare deflate data (RFC 1951) is accepted too: many servers send it under this name.
   case deflate
   case brotli = "br"
   case zstd
 
-  /// What a request says that it can take: every coding of this module.
+  /// The value of `Accept-Encoding`: every coding of this module.
   public static let acceptEncoding = "deflate, gzip, br, zstd"
 
   /// - Parameter name: in lower case.
@@ -16,7 +16,7 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     self.init(rawValue: name == "x-gzip" ? "gzip" : name)
   }
 
-  /// Whether servers label an empty body with it, where they compress nothing and leave the field in place.
+  /// Whether servers label empty bodies with this coding: some compress nothing and leave the field in place.
   public var labelsEmptyBodies: Bool { self == .gzip || self == .deflate }
 
   func makeDecoder() throws(ContentDecodingError) -> any StreamDecoder {

@@ -1,28 +1,29 @@
 /// The codings of one body, in the order in which they were applied: what `Content-Encoding` lists.
 public struct ContentCodings: Sendable, Hashable {
-  /// A body with more codings than this is refused: each one takes memory, and multiplies what a few bytes become.
+  /// A body with more codings than this is refused: each one takes memory, and multiplies the size that a few bytes can
+  /// expand to.
   public static let maximumCount = 5
   /// How much of an unknown name an error quotes.
   private static let quotedCharacters = 40
 
   public private(set) var codings: [ContentCoding] = []
-  /// The first name that is none of ``ContentCoding``'s.
+  /// The first name that is not a ``ContentCoding``.
   private(set) var unknownName: String?
-  /// Known or not.
+  /// How many codings were listed, known or not.
   private var count = 0
 
   public init() {}
 
-  /// The codings that a field value lists; `identity` is none (RFC 9110 §12.5.3).
+  /// The codings that a field value lists; `identity` means no coding (RFC 9110 §12.5.3).
   public init(_ list: String) { append(list) }
 
   public var isEmpty: Bool { count == 0 }
 
-  /// Adds what one more field lists: a field may repeat.
+  /// Adds the codings of one more field value: a field may repeat.
   public mutating func append(_ list: String) {
     for part in list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
       let name = part.lowercased()
-      // "chunked" frames a message, which its reader has undone.
+      // "chunked" frames the message; the reader has already removed it.
       if name == "identity" || name == "none" || name == "chunked" { continue }
       count += 1
       guard count <= Self.maximumCount else { continue }
@@ -41,10 +42,10 @@ public struct ContentCodings: Sendable, Hashable {
     unknownName = unknownName ?? others.unknownName
   }
 
-  /// - Throws: an unknown coding, or too many.
+  /// - Throws: for an unknown coding, or too many codings.
   public func check() throws(ContentDecodingError) {
     guard count <= Self.maximumCount else {
-      throw ContentDecodingError(.tooManyCodings, "it has \(count) codings, \(Self.maximumCount) are the most")
+      throw ContentDecodingError(.tooManyCodings, "it has \(count) codings; at most \(Self.maximumCount) are accepted")
     }
     if let unknownName {
       let known = ContentCoding.allCases.map(\.rawValue).joined(separator: ", ")

@@ -1,15 +1,15 @@
-/// Undoes the codings of one body as it comes: bytes in, bytes out, never more than there is room for.
+/// Decodes one body incrementally: takes bytes and returns bytes, never more than there is room for.
 ///
 ///     wire ──► last coding ──► … ──► first coding ──► output
 ///
-/// Whoever gives it room bounds what a small body can grow to: it holds no output of its own but the windows of the codings,
-/// and between two codings a few kilobytes. Confined to one thread at a time.
+/// The caller's buffer bounds the size that a small body can grow to: the decoder holds only the windows of the
+/// codings, and a few kilobytes between two codings. Confined to one thread at a time.
 public final class ContentDecoder {
-  /// One coding, and what the one before it on the way from the wire has made for it.
+  /// One coding, and the output of the previous coding on the way from the wire.
   private final class Link {
     let coding: ContentCoding
     let decoder: any StreamDecoder
-    /// None for the first on the way, which reads from the wire.
+    /// Empty for the first link, which reads from the wire.
     let buffer: UnsafeMutableRawBufferPointer
     var pending = UnsafeRawBufferPointer(start: nil, count: 0)
 
@@ -24,10 +24,10 @@ public final class ContentDecoder {
 
   private static let bufferBytes = 16_384
 
-  /// From the wire on: the coding that was applied last comes first.
+  /// Ordered from the wire: the coding that was applied last comes first.
   private let links: [Link]
 
-  /// - Throws: an unknown coding, too many of them, or no memory.
+  /// - Throws: for an unknown coding, too many codings, or lack of memory.
   public init(_ codings: ContentCodings) throws(ContentDecodingError) {
     try codings.check()
     var links: [Link] = []
@@ -39,23 +39,26 @@ public final class ContentDecoder {
 
   /// Decodes until the input is used up or the output is full.
   ///
-  /// - Parameter input: loses from its front what was taken; call again with the rest when the output was full.
-  /// - Returns: bytes written; fewer than there is room for means that all input was taken, and nothing is left to write.
+  /// - Parameter input: the bytes that were consumed are removed from its front; call again with the rest when the
+  ///   output was full.
+  /// - Returns: the number of bytes written. If it is smaller than the room, all input was consumed and no output is
+  ///   left.
   public func decode(
     _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(ContentDecodingError) -> Int {
     try pull(links.count - 1, &input, into: output)
   }
 
-  /// The body has ended.
-  /// - Throws: ``ContentDecodingError/Code/truncated`` where a coding has not.
+  /// Checks that all codings are complete; call it when the body has ended.
+  /// - Throws: ``ContentDecodingError/Code/truncated`` if a coding has not ended.
   public func finish() throws(ContentDecodingError) {
     for link in links where !link.decoder.isComplete || !link.pending.isEmpty {
       throw ContentDecodingError(.truncated, "\(link.coding.rawValue): it ends in the middle of the coded data")
     }
   }
 
-  /// What comes out of a link, and whatever the ones before it have to give for that. As deep as there are codings.
+  /// Produces the output of a link, pulling input through the links before it. The recursion is as deep as the number
+  /// of codings.
   private func pull(
     _ index: Int, _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(ContentDecodingError) -> Int {
@@ -72,7 +75,7 @@ public final class ContentDecoder {
     }
   }
 
-  /// A body without a coding.
+  /// Copies a body without a coding.
   private static func copy(_ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
     let count = min(input.count, output.count)
     output.copyMemory(from: UnsafeRawBufferPointer(rebasing: input[..<count]))

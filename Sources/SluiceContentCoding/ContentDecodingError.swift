@@ -1,11 +1,11 @@
-/// Why a body does not decode.
+/// Why a body cannot be decoded.
 public struct ContentDecodingError: Error, Sendable, Hashable, CustomStringConvertible {
   public enum Code: Sendable, Hashable {
     /// The body ends before its coding does.
     case truncated
-    /// The bytes are not what the coding asks for.
+    /// The bytes are not valid for the coding.
     case invalid
-    /// Something follows the end of the coded data.
+    /// Other bytes follow the end of the coded data.
     case trailingBytes
     case unknownCoding
     case tooManyCodings
@@ -13,7 +13,7 @@ public struct ContentDecodingError: Error, Sendable, Hashable, CustomStringConve
   }
 
   public let code: Code
-  /// What is wrong, as the part of a sentence about the body.
+  /// What is wrong, as part of a sentence about the body.
   public let reason: String
 
   init(_ code: Code, _ reason: String) {

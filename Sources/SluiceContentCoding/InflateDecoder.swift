@@ -3,7 +3,7 @@ import CZlib
 /// gzip and deflate, by zlib.
 final class InflateDecoder: StreamDecoder {
   private let coding: ContentCoding
-  /// Allocated, since zlib keeps a pointer to it.
+  /// Allocated, because zlib keeps a pointer to it.
   private let stream: UnsafeMutablePointer<z_stream>
   private var isBegun = false
   private(set) var isComplete = false
@@ -37,12 +37,12 @@ final class InflateDecoder: StreamDecoder {
     return written
   }
 
-  /// Begins the stream, or the next member; false where that takes input that is not there.
+  /// Begins the stream, or the next member; returns false when that needs more input.
   private func prepare(for input: UnsafeRawBufferPointer) throws(ContentDecodingError) -> Bool {
     guard !isBegun || isComplete else { return true }
     guard let first = input.first else { return false }
     if isComplete {
-      // RFC 1952 §2.2: members follow one another; what follows and is none is refused as one.
+      // RFC 1952 §2.2: members follow one another. Other bytes that follow are parsed as a member, and are refused.
       guard coding == .gzip else { throw .trailingBytes(coding) }
       isComplete = false
       inflateReset(stream)
@@ -53,11 +53,11 @@ final class InflateDecoder: StreamDecoder {
     return true
   }
 
-  /// zlib's number for the format.
+  /// zlib's code for the format and the window size.
   private func windowBits(_ first: UInt8) -> Int32 {
     if coding == .gzip { return 16 + MAX_WBITS }
-    // RFC 1950 §2.2: the method is 8, the window at most 7. Bare deflate data begins so only in a stored block whose padding
-    // is not zero, which no encoder writes.
+    // RFC 1950 §2.2: the method is 8, the window size code at most 7. Bare deflate data begins like that only with a
+    // stored block whose padding is not zero, which no encoder writes.
     let isZlib = first & 0x0F == 8 && first >> 4 <= 7
     return isZlib ? MAX_WBITS : -MAX_WBITS
   }

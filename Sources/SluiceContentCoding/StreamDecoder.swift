@@ -1,13 +1,13 @@
-/// Undoes one coding, a bounded step at a time.
+/// Decodes one coding, in bounded steps.
 protocol StreamDecoder: AnyObject {
   /// Decodes until the input is used up or the output is full.
-  /// - Parameter input: loses from its front what was taken.
-  /// - Returns: bytes written; fewer than there is room for means that nothing is left to write without more input.
+  /// - Parameter input: the bytes that were consumed are removed from its front.
+  /// - Returns: the number of bytes written. If it is smaller than the room, no output is left without more input.
   func decode(
     _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(ContentDecodingError) -> Int
 
-  /// Whether what came so far is whole: its coded data has ended, and nothing has begun after that.
+  /// Whether the input so far is complete: the coded data has ended, and nothing has begun after it.
   var isComplete: Bool { get }
 }
 

@@ -2,11 +2,11 @@ import CZstd
 
 /// zstd (RFC 8878): one or more frames, by libzstd.
 final class ZstdDecoder: StreamDecoder {
-  /// RFC 9659: a content coding has windows of up to 8 MB, so that a few bytes cannot ask for more memory than that.
+  /// RFC 9659: a content coding uses windows of at most 8 MB, so that a few bytes cannot demand more memory.
   private static let maximumWindowLog: Int32 = 23
 
   private let context: OpaquePointer
-  /// The output was full, and there may be more.
+  /// The output was full, and the decoder may have more.
   private var hasMore = false
   private(set) var isComplete = false
 
@@ -22,7 +22,7 @@ final class ZstdDecoder: StreamDecoder {
     _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(ContentDecodingError) -> Int {
     var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
-    // Without input it would begin another frame.
+    // Without input, the decoder would begin another frame.
     while target.pos < target.size, hasMore || !input.isEmpty {
       var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
       let result = ZSTD_decompressStream(context, &target, &source)

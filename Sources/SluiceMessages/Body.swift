@@ -57,13 +57,13 @@ public final class FileBody: Sendable {
 
 /// A request body that is produced while it is sent.
 ///
-/// A producer that has nothing yet gives an empty piece, and calls ``wake()`` when it has more, has come to its end, or has
-/// failed. Nobody asks again before that.
+/// A producer that has no data yet returns an empty piece, and calls ``wake()`` when it has more, has reached its end,
+/// or has failed. The reader does not ask again before that.
 public final class BodyStream: Sendable {
   /// The total, where the producer knows it; without it the request is sent in chunks.
   public let byteCount: Int?
-  /// Gives the next piece of at most `maximum` bytes; empty where there is none yet, `nil` at the end. Called on the loop of the
-  /// transaction; must not block.
+  /// Returns the next piece of at most `maximum` bytes; an empty piece when there is none yet, `nil` at the end. Called
+  /// on the loop of the transaction; must not block.
   public let read: @Sendable (_ maximum: Int) throws -> [UInt8]?
   private let reader = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -72,13 +72,15 @@ public final class BodyStream: Sendable {
     self.read = read
   }
 
-  /// Has whoever reads the stream ask again. From any thread, also from within ``read``; does nothing where nobody reads.
+  /// Makes the reader of the stream ask again. From any thread, also from within ``read``; does nothing when the stream
+  /// has no reader.
   public func wake() { reader.withLock { $0 }?() }
 
-  /// Says who is to be told of ``wake()``, from any thread; nil for nobody. To be set before the first piece is read.
+  /// Sets the function that ``wake()`` calls, on any thread; nil removes it. Must be set before the first piece is
+  /// read.
   public func onWake(_ body: (@Sendable () -> Void)?) { reader.withLock { $0 = body } }
 
-  /// A stream that reads this one in its own way, and is woken with it.
+  /// Creates a stream that reads this one through `read`, and is woken with it.
   public func mapped(
     _ read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?
   ) -> BodyStream {

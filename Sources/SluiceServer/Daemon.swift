@@ -47,7 +47,7 @@ struct Daemon {
     return MHD_get_timeout(pointer, &milliseconds) == .YES ? Int32(clamping: milliseconds) : -1
   }
 
-  /// Closes its descriptor of the listening socket, once; connections go on.
+  /// Closes its descriptor of the listening socket, once; open connections continue.
   func stopAccepting() {
     let descriptor = MHD_quiesce_daemon(pointer)
     if descriptor >= 0 { close(descriptor) }

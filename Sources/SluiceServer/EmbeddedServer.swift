@@ -22,7 +22,7 @@ public final class EmbeddedServer: Sendable {
     file = socket.file
   }
 
-  /// Accepts from a socket that goes on listening when this server has stopped.
+  /// Accepts from a socket that keeps listening after this server has stopped.
   package init(
     accepting listener: SharedListener, options: ServerOptions = ServerOptions(), handler: @escaping Handler
   ) throws(ServerError) {
@@ -60,7 +60,7 @@ public final class EmbeddedServer: Sendable {
   /// `http://host:port`, without a slash at the end. Of no use for a Unix socket.
   public var baseURL: String { "http://\(endpoint)" }
 
-  /// Leaves new connections to whoever else accepts from the socket; those that are open go on. From any thread.
+  /// Leaves new connections to other servers that accept from the socket; open connections continue. From any thread.
   package func stopAccepting() { workers.withLock { for worker in $0 { worker.stopAccepting() } } }
 
   /// Closes the listening socket and all connections, parked ones included, and waits for the workers to end.

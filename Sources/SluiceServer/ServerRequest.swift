@@ -15,7 +15,7 @@ public struct ServerRequest: Sendable {
   public var peer: String
   /// The user at the other end of a Unix socket, from the kernel; nil over TCP.
   public var peerUser: UInt32?
-  /// The connection's socket, which is the server's; of use while the handler runs.
+  /// The connection's socket. The server owns it; it is valid while the handler runs.
   package var descriptor: Int32 = -1
 
   /// The target up to the first `?`, percent-encoding untouched.

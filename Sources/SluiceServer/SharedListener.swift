@@ -1,11 +1,11 @@
-/// A listening socket that outlives the servers that accept from it, in this process or in another: who connects while there is
-/// none waits in its backlog.
+/// A listening socket that outlives the servers that accept from it, in this process or in another. Clients that
+/// connect while no server accepts wait in its backlog.
 package final class SharedListener: Sendable {
   let socket: ListeningSocket
 
-  /// The socket, which closes with this object.
+  /// The socket, which is closed with this object.
   package var descriptor: Int32 { socket.descriptor }
-  /// Where it listens, with the port that was chosen.
+  /// The address that the socket listens on, with the actual port.
   package var endpoint: ServerEndpoint { socket.endpoint }
 
   /// - Parameter backlog: connections that the kernel completes before a server takes them.
@@ -13,7 +13,7 @@ package final class SharedListener: Sendable {
     socket = try ListeningSocket(on: endpoint, backlog: backlog)
   }
 
-  /// Takes over a socket that listens already.
+  /// Takes ownership of a socket that is already listening.
   package init(adopting descriptor: Int32, at endpoint: ServerEndpoint) {
     socket = ListeningSocket(adopting: descriptor, at: endpoint)
   }

@@ -46,7 +46,7 @@ final class Worker: Sendable {
   }
 }
 
-/// Whether the worker is to take no more connections.
+/// Whether the worker must accept no more connections.
 private final class Acceptance: Sendable {
   let isOver = Atomic(false)
 }

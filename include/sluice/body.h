@@ -1,9 +1,10 @@
 /// Bodies as they flow, piece by piece: the table `sluice.body/1` of an interceptor.
 ///
-/// A stage sees every body of the sides that it names, wherever the body came from: the wire, another stage, memory or a
-/// file. It sees it once in an attempt, and a request body again in each hop that sends it: `context` says which. Where a
-/// stage further down the list wants the whole body, it gets what the stages before it made of the pieces. A body that
-/// breaks off has no on_end; what was kept for it goes with `data_set`.
+/// A stage sees every body of the sides that it names, wherever the body came from: the wire, another stage, memory or
+/// a file. It sees a body once in each attempt, and a request body again in each hop that sends it; `context` says
+/// which attempt and hop. If a stage further down the list wants the whole body, that stage gets what the stages before
+/// it made of the pieces. on_end is not called for a body that breaks off; data that was kept for it is released
+/// through `data_set`.
 #ifndef SLUICE_BODY_H
 #define SLUICE_BODY_H
 
@@ -22,8 +23,9 @@ enum {
   /// Taken: what goes on instead, if anything, was given to `body_write`.
   SLUICE_BODY_TAKEN = 1,
   /// Taken, and nothing more may come until the token that `suspend` gave is resumed with SLUICE_CONTINUE or
-  /// SLUICE_FAIL: back-pressure to the socket or the producer. What `body_write` was given goes on; it works inside `enter`
-  /// too. Every stage has a token of its own, so several may be suspended on one piece.
+  /// SLUICE_FAIL: back-pressure to the socket or the producer. Bytes that were given to `body_write` are sent on;
+  /// `body_write` also works inside `enter`. Every stage has its own token, so several stages may be suspended on one
+  /// piece.
   SLUICE_BODY_SUSPENDED = 2,
   /// End the transaction with the error set by `fail`.
   SLUICE_BODY_FAIL = 3
@@ -40,11 +42,12 @@ typedef struct sluice_body {
   uint32_t size;
   /// SLUICE_BODY_REQUEST, SLUICE_BODY_RESPONSE.
   uint32_t sides;
-  /// Called for each piece, content decoded; after on_request of all stages, or after on_response or on_failure. A length that was announced no longer
-  /// holds once a stage takes pieces; the engine drops it. [loop]
+  /// Called for each piece, after its content codings were decoded: after on_request of all stages, or after
+  /// on_response or on_failure. A length that was announced no longer holds once a stage takes pieces; the engine drops
+  /// it. [loop]
   sluice_body_verdict (*on_chunk)(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece);
   /// After the last piece; the last chance for `body_write` and `trailer_add`. PASS and TAKEN mean the same here;
-  /// SUSPENDED holds up the end. May be NULL. [loop]
+  /// SUSPENDED delays the end. May be NULL. [loop]
   sluice_body_verdict (*on_end)(void *instance, sluice_exchange *exchange, sluice_side side);
   /// A trailer field that came after the body, before on_end; SLUICE_BODY_TAKEN drops it, SLUICE_BODY_SUSPENDED is a
   /// violation. May be NULL. [loop]

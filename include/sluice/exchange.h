@@ -27,8 +27,8 @@ enum {
   SLUICE_JSON_READ = 1,
   /// The document becomes the truth: what is changed in place during this call goes to the wire.
   SLUICE_JSON_WRITE = 2,
-  /// The body member is there too, parsed to `json` where the media type is JSON. Where it is JSON and cannot be parsed,
-  /// the body is text, base64 or a file, and its member `unreadable` says why.
+  /// The document includes the body, parsed to `json` if the media type is JSON. If the media type is JSON and the body
+  /// cannot be parsed, the body is text, base64 or a file, and its member `unreadable` says why.
   SLUICE_JSON_BODY = 4
 };
 
@@ -41,9 +41,9 @@ enum {
 /// The functions of an exchange, each on the thread of the call that the exchange was passed to: a loop, or for a
 /// BLOCKING stage its pool thread. All fail with SLUICE_STALE for an exchange that is over.
 ///
-/// A text that one of them hands out is borrowed until the call of the stage returns, and stays as it was until then: a
-/// header, URL or body that is replaced meanwhile is kept. A text that lies in a live document goes when the stage itself
-/// changes that member with jansson.
+/// A text that one of them returns is borrowed until the call of the stage returns, and does not change until then: a
+/// header, URL or body that is replaced meanwhile is kept. A text inside a live document is released when the stage
+/// itself changes that member with jansson.
 ///
 ///                 request headers   method, URL, request body   response
 ///   on_request    write             write                       after `respond`
@@ -105,11 +105,11 @@ typedef struct sluice_exchange_api {
   sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_text bytes);
 
   /// The live document of a message (docs/schema); NULL when there is no such message, in on_issue, for WRITE where
-  /// that side is read only, for flags without READ and WRITE, where an earlier stage left what is no document, or out of
-  /// memory. Borrowed until the call returns; don't free it, and take no reference beyond the call. Values inside of it are
-  /// jansson's: changing or removing a member releases it, whether the stage does so or a function above. What is no longer
-  /// a valid document then fails the transaction, naming the stage; so does one that nests more than 2048 levels or holds a
-  /// number that is not finite. [loop]
+  /// that side is read only, for flags without READ and WRITE, when an earlier stage left an invalid document, or out
+  /// of memory. Borrowed until the call returns; don't free it, and don't keep a reference beyond the call. Values
+  /// inside it follow jansson's rules: changing or removing a member releases it, whether the stage or one of the
+  /// functions above does so. A document that is no longer valid when the call has returned fails the transaction,
+  /// naming the stage; so does one that nests more than 2048 levels or holds a number that is not finite. [loop]
   json_t *(*json)(sluice_exchange *exchange, sluice_side side, uint32_t flags);
 
   /// Keeps a pointer for this instance and transaction over all attempts. `release` is called once, on the
@@ -122,8 +122,8 @@ typedef struct sluice_exchange_api {
   /// Makes an empty response with that status in place of any there is, to be filled with the functions above. Returns
   /// what the stage should return: SLUICE_RESPOND, or SLUICE_FAIL when the status is not 200–999. [loop]
   sluice_verdict (*respond)(sluice_exchange *exchange, uint32_t status);
-  /// Sets the error that the transaction ends with. `code` is a short word for programs (`[a-z0-9_]`, up to 64 of them),
-  /// `message` is for people; beyond 4 KiB it is cut off. Returns SLUICE_FAIL. [loop]
+  /// Sets the error that the transaction ends with. `code` is a short word for programs (at most 64 characters of
+  /// `[a-z0-9_]`), `message` is for people and is cut off after 4 KiB. Returns SLUICE_FAIL. [loop]
   sluice_verdict (*fail)(sluice_exchange *exchange, sluice_text code, sluice_text message);
   /// Asks for another attempt after `delay` nanoseconds. Returns SLUICE_RETRY. [loop]
   sluice_verdict (*retry)(sluice_exchange *exchange, uint64_t delay);

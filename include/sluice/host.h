@@ -17,8 +17,8 @@ enum { SLUICE_LOG_DEBUG = 0, SLUICE_LOG_INFO = 1, SLUICE_LOG_WARNING = 2, SLUICE
 
 /// Flags of a host; unknown ones are to be ignored.
 enum {
-  /// The plugin is being tried out in a child process: call-outs are refused or get a made-up answer, nothing
-  /// outside may be changed.
+  /// The plugin is being tried out in a child process: call-outs are refused or get a made-up answer, and the plugin
+  /// must not change anything outside the process.
   SLUICE_HOST_PROBE = 1
 };
 
@@ -85,8 +85,8 @@ struct sluice_host {
   /// `resume`. [loop]
   sluice_exchange *(*enter)(const sluice_host *host, sluice_token token);
 
-  /// Writes a structured log line with plugin, generation and stage. Up to 8 KiB, the rest is cut off; control characters are
-  /// escaped, line breaks too. [any]
+  /// Writes a structured log line with plugin, generation and stage. Text beyond 8 KiB is cut off; control characters,
+  /// including line breaks, are escaped. [any]
   void (*log)(const sluice_host *host, sluice_log_level level, sluice_text message);
   /// Nanoseconds on the monotonic clock. [any]
   uint64_t (*clock)(const sluice_host *host);

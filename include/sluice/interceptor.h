@@ -25,11 +25,11 @@ enum {
 
 /// What an interceptor wants to have when it is called.
 enum {
-  /// The whole request body in memory or a file, also where the caller streams it: that is read to its end before this
-  /// stage is called, and can be sent more than once from then on.
+  /// The whole request body in memory or a file, even if the caller streams it: a stream is read to its end before this
+  /// stage is called, and the body can be sent more than once from then on.
   SLUICE_WANTS_REQUEST_BODY = 1,
-  /// The whole response body; where no stage that is called for a transaction wants it, on_response runs when the head is
-  /// there. `draft/want_body.h` asks for the body of one transaction.
+  /// The whole response body. If no stage that is called for a transaction wants it, on_response runs when the head has
+  /// arrived. `draft/want_body.h` asks for the body of one transaction.
   SLUICE_WANTS_RESPONSE_BODY = 2
 };
 

@@ -14,8 +14,8 @@
 
 /// The documents of a case go the whole way of a transaction: on_request, on_issue, a wire that is not there, on_response.
 ///
-/// Of an expected document only the members are compared that it names, also within `headers` and `body`; `null` is for one that must
-/// not be there. Lists are compared as a whole.
+/// Only the members that an expected document names are compared, also within `headers` and `body`; `null` stands for a
+/// member that must not exist. Lists are compared as a whole.
 typedef struct sluice_selftest_case {
   uint32_t size;
   uint32_t reserved;

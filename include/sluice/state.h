@@ -21,9 +21,9 @@ typedef struct sluice_state {
   /// The form that `save` writes; `load` is given it back.
   uint32_t version;
   uint32_t reserved;
-  /// A new reference to the state as a document, which the host releases; NULL with a message when it cannot be had. At most
-  /// 2048 levels deep.
-  /// The instance goes on working while and after it is asked. [control]
+  /// Returns a new reference to the state as a document, which the host releases; NULL with a message when the state
+  /// cannot be provided. The document nests at most 2048 levels. The instance goes on working while and after it is
+  /// asked. [control]
   json_t *(*save)(void *instance, sluice_error *error);
   /// Takes over a borrowed state, after `create` and before `activate`. [control]
   sluice_status (*load)(void *instance, json_t *state, uint32_t from_version, sluice_error *error);

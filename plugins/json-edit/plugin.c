@@ -54,7 +54,7 @@ static sluice_status read_side(edit_list *list, const json_t *config, const char
   return SLUICE_OK;
 }
 
-/// Reads `pass` or `fail`; what is missing leaves `passes` as it is.
+/// Reads `pass` or `fail`; a missing key leaves `passes` unchanged.
 static sluice_status read_policy(bool *passes, const json_t *config, const char *key, sluice_error *error) {
   const json_t *policy = json_object_get(config, key);
   const char *name = json_string_value(policy);
@@ -121,7 +121,7 @@ static sluice_verdict apply_edits(
   return SLUICE_CONTINUE;
 }
 
-/// What cannot be looked into cannot be edited: what was to be removed may well be in it.
+/// A body that cannot be parsed cannot be edited, and may contain what was to be removed.
 static sluice_verdict pass_unreadable(
     const json_edit *editor, sluice_exchange *exchange, sluice_side side, const char *reason) {
   char message[384];

@@ -103,7 +103,7 @@ static inline void sluice_end_call(void) {
   __atomic_store_n(&record->depth, record->depth - 1, __ATOMIC_RELEASE);
 }
 
-/// The record of the calling thread; NULL where it has none. [any]
+/// The record of the calling thread; NULL if it has none. [any]
 static inline const sluice_call_record *_Nullable sluice_own_call_record(void) { return sluice_thread_calls.record; }
 
 /// The innermost call of a thread, as it was for one moment; 0 where there is none, or it ended meanwhile. [any]

@@ -7,11 +7,11 @@ extern _Thread_local const void *_Nullable sluice_thread_loop;
 
 static inline const void *_Nullable sluice_current_loop(void) { return sluice_thread_loop; }
 
-/// Makes the loop that of the calling thread. `end` is called once, on this thread, when the thread ends without
-/// `sluice_leave_loop`: with `pthread_exit` in something that the loop has called.
+/// Sets the loop of the calling thread. `end` is called once, on this thread, when the thread ends without
+/// `sluice_leave_loop`: by `pthread_exit` in something that the loop has called.
 void sluice_enter_loop(const void *_Nonnull loop, void (*_Nonnull end)(const void *_Nonnull loop));
 
-/// The thread runs no loop any more.
+/// Notes that the calling thread no longer runs a loop.
 void sluice_leave_loop(void);
 
 #endif

@@ -11,7 +11,7 @@
 int sluice_spawn_helper(
     pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output);
 
-/// The same, and the child has `passed` as its descriptor 3, unless that is negative.
+/// Like the function above; in addition the child has `passed` as its descriptor 3, unless `passed` is negative.
 int sluice_spawn_helper_passing(
     pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output, int passed);
 

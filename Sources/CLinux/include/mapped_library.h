@@ -19,8 +19,8 @@ int sluice_mapped_library_at(const void *address, sluice_mapped_library *library
 /// The load address of what `dlopen` gave; 0 where the loader does not say. From any thread.
 int sluice_handle_load_address(void *handle, uintptr_t *address);
 
-/// Runs the destructors of the library one of whose segments holds the address, as the loader does at the end of a process. For
-/// a process that ends at once.
+/// Runs the destructors of the library that is mapped at the address, as the loader does at the end of a process. The
+/// process must end right afterwards.
 void sluice_run_destructors_at(const void *address);
 
 #endif

@@ -26,7 +26,7 @@ typedef enum sluice_test_coding {
   SLUICE_TEST_WIDE_ZSTD,
 } sluice_test_coding;
 
-/// Encodes the bytes; returns how many it wrote, 0 where there is too little room. [any]
+/// Encodes the bytes; returns how many it wrote, or 0 when there is too little room. [any]
 size_t sluice_test_encode(sluice_test_coding coding, const void *bytes, size_t count, void *out, size_t room);
 
 #endif

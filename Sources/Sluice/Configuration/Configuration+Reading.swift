@@ -11,7 +11,7 @@ extension Configuration {
     try self.init(text: Self.text(of: path), file: path)
   }
 
-  /// The text of a configuration file: read once, where it has to be known in two processes.
+  /// The text of a configuration file, for callers that hand it to a second process and therefore read the file only once.
   package static func text(of path: String) throws(ConfigurationError) -> [UInt8] {
     do { return try FileText.read(path, limitBytes: limitBytes) } catch {
       throw ConfigurationError(ConfigurationLocation(file: path), "cannot read it: \(error)")

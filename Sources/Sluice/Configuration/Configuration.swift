@@ -41,17 +41,18 @@ public struct Configuration: Sendable {
   public var limits = EngineLimits()
   /// How long a call of a plugin may keep its loop before the engine names it in the log; zero for ever.
   public var stallLimit = Duration.seconds(1)
-  /// How long a loop may not turn before `sluice dev` ends the engine's process; zero for ever. Engines themselves never end a
-  /// process.
+  /// How long a loop may go without turning before `sluice dev` ends the engine's process; zero means forever. An
+  /// engine never ends its process itself.
   public var stallKillLimit = Duration.seconds(5)
-  /// How long a loop may stand still until what runs on it ends with the code `stalled`, whatever deadline it has.
+  /// How long a loop may go without moving before its transactions end with the code `stalled`, regardless of their
+  /// deadlines.
   public var stallAbandon = Duration.seconds(30)
   /// The folder of private copies of plugins; nil for the user's cache.
   public var store: String?
   /// Nil for no control socket.
   public var control: ControlPlace?
 
-  /// Where it was read from; nil for one that was put together in code.
+  /// The file that the configuration was read from; nil for one that was created in code.
   package var file: String?
 
   public init() {}
@@ -85,7 +86,7 @@ public struct PluginConfiguration: Sendable {
   public var onFault: FaultPolicy?
   /// How its library is made, for tools that watch the sources; an engine leaves it alone.
   public var build: PluginBuildRule?
-  /// What its library may do to the memory protection of the process; what is not named is refused.
+  /// What the plugin's library may do to the memory protection of the process; a hazard that is not listed is refused.
   public var allowed: Set<LibraryHazard> = []
   /// How its tracer is told; only plugins from a library can have theirs queued.
   public var delivery = Delivery.inline

@@ -1,8 +1,10 @@
-/// How much an engine takes at a time. What comes beyond that fails at once, so that a burst does not take all memory.
+/// How much an engine handles at a time. Anything beyond a limit fails at once, so that a burst does not use up all memory.
 public struct EngineLimits: Sendable, Hashable {
-  /// Transactions in flight, over all loops: submitted, and without a result. Beyond that `too_many_transactions`.
+  /// Maximum number of transactions in flight, on all loops together: submitted and without a result. One more fails with
+  /// `too_many_transactions`.
   public var transactions = 65_536
-  /// Calls of BLOCKING stages under way, those included that wait for a thread. Beyond that `too_many_blocking_calls`.
+  /// Maximum number of calls of BLOCKING stages under way, including those that wait for a thread. One more fails with
+  /// `too_many_blocking_calls`.
   public var blockingCalls = 1_024
 
   public init() {}

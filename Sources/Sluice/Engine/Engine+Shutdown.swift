@@ -5,25 +5,26 @@ import SluiceTransport
 import Synchronization
 
 extension Engine {
-  /// For a loop that has drained to end, and for a log that does not return.
+  /// For a drained loop to end, and for a log function that does not return.
   private static let endLimit = Duration.seconds(5)
 
-  /// Ends the engine: what was submitted gets `drain` to finish and fails with the code `shutdown` after it, as does
-  /// what is submitted from now on; then the instances are deactivated and the loops joined. Not to be called on a loop.
+  /// Ends the engine. Transactions that were submitted have the time `drain` to finish; after it they fail with the code
+  /// `shutdown`, as does everything that is submitted from now on. Then the instances are deactivated and the loops are
+  /// joined. Must not be called on a loop.
   ///
-  /// It returns at most a few seconds after `drain` and `deactivation`. A loop that a stage does not give back is left
-  /// behind, and the log names the stage: what ran there fails with `stalled`, its thread stays, and the instances that it
-  /// may be in are neither deactivated nor destroyed.
+  /// Returns at most a few seconds after `drain` and `deactivation`. A loop whose stage does not return is left behind, and
+  /// the log names the stage: the transactions there fail with `stalled`, the loop's thread stays, and the instances that
+  /// it may call are neither deactivated nor destroyed.
   ///
-  /// - Parameter deactivation: how long the instances may take to end what they have under way.
+  /// - Parameter deactivation: how long the instances may take to finish their work.
   public func shutdown(drain: Duration = .seconds(30), deactivation: Duration = .seconds(5)) async {
     _ = await end(drain: drain, deactivation: deactivation)
   }
 
-  /// What ``shutdown(drain:deactivation:)`` does; gives what keeps the loops that were left behind.
+  /// Does the work of ``shutdown(drain:deactivation:)``; returns what keeps the loops that were left behind.
   package func end(drain: Duration, deactivation: Duration) async -> [LoopObstacle] {
     guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return [] }
-    // Side by side: what one waits for takes no time from the others.
+    // Concurrently: waiting for one takes no time from the others.
     let silent = await withTaskGroup(of: Worker?.self) { group in
       group.addTask { [swaps] in
         await swaps.close(within: drain)
@@ -39,7 +40,7 @@ extension Engine {
     for (worker, obstacle) in zip(silent, obstacles) { stuck.end(worker, because: obstacle) }
     return await ControlThread.run { [swaps, workers] in
       swaps.end(within: deactivation, obstacles)
-      // One that did not answer has been waited for.
+      // A loop that did not answer has already been waited for.
       let left = workers.filter { worker in
         !worker.loop.shutdown(within: silent.contains { $0 === worker } ? .zero : Self.endLimit)
       }

@@ -79,10 +79,10 @@ public final class Engine: Sendable {
   ///   - sink: takes the response body piece by piece; nil collects it, as do checks that make a payload of it.
   ///   - checks: what the response is held against, in place of the configuration's.
   ///   - delegate: decides about redirects and challenges before the engine's own; held until the transaction has ended.
-  ///   - completion: called exactly once, on a loop of the engine, or at once where the engine is shut down or has as many
-  ///     transactions as ``EngineLimits/transactions`` allows; must not block.
-  ///     One that submits again has to look at the error first: after a shutdown it is called from within. Where a stage
-  ///     does not give the loop back it is called on another thread, with the code `stalled`.
+  ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down or has as
+  ///     many transactions in flight as ``EngineLimits/transactions`` allows; must not block. A completion that submits
+  ///     again must look at the error first: after a shutdown, `submit` calls the new completion before it returns.
+  ///     When a stage does not give the loop back, the completion is called on another thread, with the code `stalled`.
   public func submit(
     _ request: Request, parent: ParentContext? = nil, sink: (any BodySink)? = nil,
     checks: ResponseChecks? = nil, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
@@ -112,7 +112,7 @@ public final class Engine: Sendable {
     worker.enqueue(submission)
   }
 
-  /// Transactions that were submitted and have no result, over all loops.
+  /// Transactions that were submitted and have no result, on all loops together.
   private var owedCount: Int {
     var count = 0
     for worker in workers { count += worker.owedCount }
@@ -150,7 +150,7 @@ public final class Engine: Sendable {
     return worker.loop.isCurrent ? worker : nil
   }
 
-  /// Each in turn; one that does not move only where none does.
+  /// Each loop in turn; a loop that does not move is chosen only when no loop moves.
   private var nextWorker: Worker {
     let turn = next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
     let worker = workers[turn % workers.count]

@@ -1,4 +1,5 @@
-/// Runs its body when the last of those that hold it lets go: also one that was posted to a loop and never run.
+/// Runs its body when the last reference to it is released. The last reference may be a job that was posted to a loop and
+/// never ran.
 final class LastRelease: Sendable {
   private let body: @Sendable () -> Void
   init(_ body: @escaping @Sendable () -> Void) { self.body = body }

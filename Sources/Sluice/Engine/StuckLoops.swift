@@ -4,15 +4,16 @@ import SluicePluginHost
 import SluiceTransport
 import Synchronization
 
-/// What becomes of requests whose loop does not move; called by the watchdog, and at the end of the engine.
+/// Handles the requests of loops that do not move. Called by the watchdog, and at the end of the engine.
 struct StuckLoops: Sendable {
   let workers: [Worker]
-  /// Whether the engine is being shut down: then nothing is moved any more, the drain ends it.
+  /// Whether the engine is being shut down. Then no request is moved to another loop any more, because the drain ends it.
   let isClosed: @Sendable () -> Bool
 
   func mark(_ loop: Int, _ isStuck: Bool) { workers[loop].isStuck.store(isStuck, ordering: .relaxed) }
 
-  /// Gives to other loops what this one has not begun, and ends what it has begun when its time is over.
+  /// Gives the requests that this loop has not begun to other loops, and ends those that it has begun when their time is
+  /// up.
   func relieve(_ obstacle: LoopObstacle, _ settings: Watchdog.Settings) {
     let worker = workers[obstacle.loop]
     let isAbandoned = obstacle.hasDied || obstacle.age >= settings.abandon
@@ -20,14 +21,14 @@ struct StuckLoops: Sendable {
     _ = worker.environment.completeStalled(dueAt: isAbandoned ? nil : worker.loop.now) { age in
       Self.error(obstacle, running: age)
     }
-    // One that is only busy answers by itself.
+    // A loop that is only busy answers by itself.
     guard isClosed(), obstacle.age >= Worker.answerLimit || obstacle.hasDied, !worker.environment.owesResults,
       worker.submissions.isEmpty
     else { return }
     worker.owedNothing.withLock { $0 }?.give(false)
   }
 
-  /// Ends everything that a loop has, begun or not. From any thread but that loop's.
+  /// Ends all requests of a loop, begun or not. From any thread except that loop's.
   func end(_ worker: Worker, because obstacle: LoopObstacle) {
     for submission in worker.takeSubmissions() { submission.refuse(Self.neverBegan(obstacle)) }
     _ = worker.environment.completeStalled(dueAt: nil) { Self.error(obstacle, running: $0) }
@@ -57,7 +58,7 @@ struct StuckLoops: Sendable {
   private static func neverBegan(_ obstacle: LoopObstacle) -> TransactionError {
     TransactionError(
       code: TransactionError.Code.stalled,
-      message: "it was never begun, since its loop does not come back: \(obstacle)",
+      message: "it was never begun, because its loop does not come back: \(obstacle)",
       stage: obstacle.call?.plugin, isBeforeSending: true)
   }
 }

@@ -11,8 +11,8 @@ final class Submission: Sendable {
   let delegate: StageBinding?
   let cancellation: Cancellation?
   let completion: @Sendable (TransactionResult) -> Void
-  /// The next in the queue, which counts the reference. Unsafe because the queue's order alone upholds that one thread at a
-  /// time touches it: whoever pushes, until the push, and then whoever has taken the list that it is in.
+  /// The next submission in the queue, which owns the reference. Unsafe because only the queue's order ensures that one
+  /// thread at a time touches it: the thread that pushes, until the push, and then the thread that has taken the list.
   nonisolated(unsafe) var next: Unmanaged<Submission>?
 
   init(

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Requests that a loop has not begun. Many push, the loop takes them one by one, and whoever sees that the loop does not
-/// move takes all that is left. Free of locks.
+/// Requests that a loop has not begun. Many threads push, the loop takes the requests one by one, and a thread that finds
+/// the loop stuck takes all that are left. Lock-free.
 ///
 ///     push ─► incoming (a stack, newest first) ─► ordered (oldest first) ─► takeFirst, one at a time
 ///                  └────────────────────────────────────┴─► takeAll
 ///
-/// A list belongs to whoever has exchanged it for nil, with the one reference that each node counts. The loop alone puts a
-/// list back.
+/// A list belongs to the thread that has exchanged it for nil, together with the one reference that each node holds. Only
+/// the loop puts a list back.
 struct SubmissionQueue: ~Copyable, Sendable {
   private typealias Node = Unmanaged<Submission>
 
@@ -16,7 +16,7 @@ struct SubmissionQueue: ~Copyable, Sendable {
 
   deinit { _ = takeAll() }
 
-  /// True where nothing else was on its way: then the loop has to be told. [any]
+  /// Returns true when the incoming stack was empty: then the caller must wake the loop. [any]
   func push(_ submission: Submission) -> Bool {
     let node = Node.passRetained(submission)
     var expected = incoming.load(ordering: .relaxed)
@@ -29,12 +29,12 @@ struct SubmissionQueue: ~Copyable, Sendable {
     }
   }
 
-  /// From any thread; what is being moved within is not seen.
+  /// From any thread. Misses requests that are being moved between the two lists.
   var isEmpty: Bool {
     incoming.load(ordering: .acquiring) == nil && ordered.load(ordering: .acquiring) == nil
   }
 
-  /// The oldest. [loop]
+  /// Takes the oldest request. [loop]
   func takeFirst() -> Submission? {
     let list = ordered.exchange(nil, ordering: .acquiringAndReleasing) ?? takeIncoming()
     guard let first = list?.takeRetainedValue() else { return nil }
@@ -43,7 +43,7 @@ struct SubmissionQueue: ~Copyable, Sendable {
     return first
   }
 
-  /// All that nobody has taken, the oldest first. [any]
+  /// Takes all requests that are left, the oldest first. [any]
   func takeAll() -> [Submission] {
     var all: [Submission] = []
     for list in [ordered.exchange(nil, ordering: .acquiringAndReleasing), takeIncoming()] {
@@ -57,7 +57,7 @@ struct SubmissionQueue: ~Copyable, Sendable {
     return all
   }
 
-  /// The stack, turned round.
+  /// Takes the incoming stack and reverses it.
   private func takeIncoming() -> Node? {
     guard var top = incoming.exchange(nil, ordering: .acquiringAndReleasing) else { return nil }
     var list: Node?

@@ -5,12 +5,13 @@ import SluiceTransport
 import Synchronization
 
 extension Worker {
-  /// For a loop to say that it is done, beyond its drain; the second where it moves, and is only slow.
+  /// How long a loop may take, after its drain, to report that it is done; the second limit is for a loop that moves and is
+  /// only slow.
   static let answerLimit = Duration.seconds(1)
   private static let slowLimit = Duration.seconds(4)
 
   /// Waits until no transaction is running, at most so long; then ends those that are left.
-  /// - Returns: false where the loop did not answer: it is in something that does not return, or its thread is gone.
+  /// - Returns: false when the loop did not answer: it is in a call that does not return, or its thread has ended.
   func drain(for limit: Duration) async -> Bool {
     if await drain(for: limit, andThen: Self.answerLimit) { return true }
     guard !loop.pulse.hasDied, !isStuck.load(ordering: .relaxed) else { return false }
@@ -20,7 +21,7 @@ extension Worker {
   private func drain(for limit: Duration, andThen grace: Duration) async -> Bool {
     await FirstAnswer<Bool>.race(within: limit + grace) { answer in
       owedNothing.withLock { $0 = answer }
-      // Dropped without a call where the thread is gone.
+      // Dropped without being called when the thread has ended.
       let end = LastRelease { answer.give(false) }
       loop.post { [self] in
         let deadline = loop.now + limit

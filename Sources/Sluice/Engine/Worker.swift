@@ -16,9 +16,9 @@ final class Worker: @unchecked Sendable {
   /// Requests on their way from another thread to the loop.
   let submitted = Atomic<Int>(0)
   let submissions = SubmissionQueue()
-  /// A drain that need not wait for a loop which stands still, when all that it owes was given by somebody else.
+  /// Lets a drain stop waiting for a stuck loop once another thread has given all the results that the loop owed.
   let owedNothing = Locked<FirstAnswer<Bool>?>(nil)
-  /// The watchdog sees that the loop does not move: new requests go elsewhere.
+  /// The watchdog has found that the loop does not move: new requests go to other loops.
   let isStuck = Atomic<Bool>(false)
   /// What new transactions of this loop run through.
   var pipeline: Pipeline
@@ -35,7 +35,7 @@ final class Worker: @unchecked Sendable {
 }
 
 extension Worker {
-  /// How many requests begin before the loop gets to its other work.
+  /// How many requests begin before the loop returns to its other work.
   private static let burst = 256
 
   /// Begins a transaction. [loop]
@@ -49,7 +49,7 @@ extension Worker {
       whenKnown: cancellation.map { cancellation in { cancellation.adopt($0) } }, completion: completion)
   }
 
-  /// Transactions that have no result, begun or not. From any thread; a moment old.
+  /// Transactions without a result, begun or not. From any thread; the number may be slightly out of date.
   var owedCount: Int { environment.owedCount + submitted.load(ordering: .relaxed) }
 
   /// Takes a request that was counted in ``submitted``. From any thread.
@@ -57,18 +57,19 @@ extension Worker {
     if submissions.push(submission) { loop.post { [self] in beginSubmissions() } }
   }
 
-  /// One at a time: what waits behind a stage that does not return can still be taken.
+  /// One at a time, so that requests which wait behind a stage that does not return can still be moved to another loop.
   private func beginSubmissions() {
     for _ in 0..<Self.burst {
       guard let submission = submissions.takeFirst() else { return }
-      // First, or it would be counted twice while it begins. A drain looks on this loop, and so not in between.
+      // First, because the request would otherwise be counted twice while it begins. A drain looks on this loop, and
+      // therefore not in between.
       submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
       submission.begin(on: self)
     }
     loop.post { [self] in beginSubmissions() }
   }
 
-  /// Takes what the loop has not begun.
+  /// Takes the requests that the loop has not begun.
   func takeSubmissions() -> [Submission] {
     let taken = submissions.takeAll()
     submitted.wrappingSubtract(taken.count, ordering: .sequentiallyConsistent)

@@ -68,7 +68,7 @@ final class ReplayHost: Sendable {
     _ copy: String, as path: String, _ number: Int, _ runtime: HostRuntime, _ step: (String) -> Void
   ) throws(PluginError) -> LoadedGeneration {
     let image = try LibraryImage(reading: copy)
-    // What the configuration allows is for the engine to say, which has looked at it.
+    // The engine has already checked what the configuration allows.
     let facts = try Preflight.facts(of: image, for: HostOffer(allowed: Set(LibraryHazard.allCases)))
     step("while it was loaded (in a constructor, or a global initializer)")
     let loaded = try LoadedLibrary.load(StoredPlugin.borrowed(image), facts: facts, path: path)

@@ -3,9 +3,10 @@ import SluicePipeline
 extension ReplayReport {
   /// The report for people, one difference to a line; no line end behind the last.
   ///
-  /// A difference that several exchanges have is told once, with their numbers.
+  /// Shows a difference that several exchanges share once, with the numbers of those exchanges.
   ///
-  /// - Parameter limit: how many groups of exchanges are shown, each with the differences that they have in common.
+  /// - Parameter limit: maximum number of groups of exchanges that are shown, each with the differences that its
+  ///   exchanges share.
   public func text(showing limit: Int = 10) -> String {
     var lines = failures.map { "\($0.side.rawValue): \($0.error)" }
     let differing = comparisons.filter { !$0.isSame }
@@ -29,14 +30,14 @@ extension ReplayReport {
   }
 }
 
-/// Differences that the same exchanges have.
+/// Differences that the same exchanges share.
 private struct ReplayGroup {
   let exchanges: [ReplayComparison]
   private var differences: [ReplayDifference] = []
 
   private init(_ exchanges: [ReplayComparison]) { self.exchanges = exchanges }
 
-  /// Each difference is in one group; in the order of the first exchanges.
+  /// Groups the differences, each into exactly one group, ordered by the group's first exchange.
   static func all(of comparisons: [ReplayComparison]) -> [ReplayGroup] {
     var owners: [ReplayDifference: [Int]] = [:]
     for (place, comparison) in comparisons.enumerated() {

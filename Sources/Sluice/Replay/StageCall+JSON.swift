@@ -26,7 +26,7 @@ extension StageCall {
     return document
   }
 
-  /// More attempts and hops than any transaction has.
+  /// A bound on attempts and hops that no transaction reaches.
   private static let numbers: ClosedRange<Int64> = 0...1_000_000
 
   /// Nil for what ``document`` does not give.

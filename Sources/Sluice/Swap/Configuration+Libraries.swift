@@ -6,7 +6,8 @@ extension Configuration {
     plugins.compactMap(\.library).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
-  /// What a library may do to the process, as one of its plugins says: it is loaded once for all of them.
+  /// What a library may do to the process: what any of its plugins is allowed, because the library is loaded once for all
+  /// of them.
   package func allowed(of library: String) -> Set<LibraryHazard> {
     plugins.filter { $0.library == library }.reduce(into: []) { $0.formUnion($1.allowed) }
   }

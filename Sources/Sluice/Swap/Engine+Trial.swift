@@ -1,12 +1,13 @@
 package import SluicePluginHost
 
 extension Engine {
-  /// Tries the libraries of a configuration out, as a start does, and loads none; gives why they are refused. Blocks.
+  /// Tries out the libraries of a configuration, as a start does, without loading any; returns why they are refused.
+  /// Blocks.
   package static func trialRefusals(
     of configuration: Configuration, probe: any StartProbe
   ) throws(EngineError) -> [EngineError] {
     var configuration = configuration
-    // It is asked for.
+    // The caller asks for a trial, whatever the configuration says.
     if configuration.swap.trial <= .zero { configuration.swap.trial = SwapSettings().trial }
     var trial = FirstTrial(configuration, probe)
     for plugin in configuration.plugins {

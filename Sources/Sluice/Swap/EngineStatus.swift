@@ -8,8 +8,8 @@ public struct EngineStatus: Sendable, Hashable {
   public var generations: [Generation]
   /// Builds that the engine has mapped, and may.
   public var budget: Budget
-  /// Replaced snapshots that have not ended, and builds that have not returned from a step of a swap. At the limit swaps are
-  /// refused.
+  /// The number of replaced snapshots that have not ended and of builds that have not returned from a step of a swap. Swaps
+  /// are refused at the limit.
   public var replaced: Budget
   /// Nil where no snapshot is on probation.
   public var probation: Probation?
@@ -17,7 +17,7 @@ public struct EngineStatus: Sendable, Hashable {
   public var running: Running?
   /// Swaps that wait for others.
   public var queued: Int
-  /// What does not go on since a loop does not answer.
+  /// What is held up because a loop does not answer.
   public var waits: [Wait]
   /// The last swaps, the oldest first.
   public var history: [SwapReport]
@@ -38,31 +38,31 @@ public struct EngineStatus: Sendable, Hashable {
     public enum Step: String, Sendable, Hashable {
       /// The new builds are read, tried out, created and activated.
       case preparing
-      /// Loops take what is new.
+      /// The loops take the new snapshot.
       case publishing
     }
 
-    /// As its report will have it.
+    /// The same value as in the swap's report.
     public var id: Int
     public var trigger: SwapReport.Trigger
     public var step: Step
-    /// Since its turn came.
+    /// The time since its turn came.
     public var age: Duration
   }
 
   /// A loop that is waited for.
   public struct Wait: Sendable, Hashable {
     public enum Purpose: String, Sendable, Hashable {
-      /// The loop has not taken what was published; its new transactions would run on an older snapshot.
+      /// The loop has not taken the published snapshot; its new transactions would run on an older one.
       case publication
-      /// A replaced snapshot cannot end before the loop answers, since the loop may still use it.
+      /// A replaced snapshot cannot end before the loop answers, because the loop may still use it.
       case drain
     }
 
     public var purpose: Purpose
-    /// The one that is to be taken, or to end.
+    /// The snapshot that is to be taken, or to end.
     public var snapshot: Int
-    /// Since the loop was asked.
+    /// The time since the loop was asked.
     public var age: Duration
     /// What keeps the loop.
     public var obstacle: LoopObstacle

@@ -1,20 +1,20 @@
 import SluiceJSON
 import SluicePluginHost
 
-/// The libraries that an engine starts with: all are tried out before code of the first of them gets into the process.
+/// The libraries that an engine starts with: all are tried out before the process loads the first of them.
 struct FirstTrial {
   private struct Entry {
     let candidate: GenerationRegistry.Candidate
-    /// The first that needs it; for messages.
+    /// The first plugin that needs the library; for messages.
     let plugin: PluginConfiguration
   }
 
   private let configuration: Configuration
-  /// nil where they are loaded without a trial.
+  /// nil when the libraries are loaded without a trial.
   private let probe: (any StartProbe)?
   private var entries: [Entry] = []
 
-  /// - Parameter probe: of swaps; one that a thread cannot wait for tries nothing out here.
+  /// - Parameter probe: the probe of swaps; it is used here only if a thread can wait for it (``StartProbe``).
   init(_ configuration: Configuration, _ probe: (any SwapProbe)?) {
     self.configuration = configuration
     self.probe = configuration.swap.trial > .zero ? probe as? any StartProbe : nil
@@ -26,13 +26,13 @@ struct FirstTrial {
     entries.append(Entry(candidate: candidate, plugin: plugin))
   }
 
-  /// Why libraries are refused that were tried out, in their order. Blocks.
+  /// Tries out all libraries; returns why some are refused, in the order of the libraries. Blocks.
   func refusals() -> [EngineError] {
     let refusals = probe?.examineAll(entries.map(candidate)) ?? []
     return zip(entries, refusals).compactMap { entry, refusal in refusal.map { error(Self.advised($0), entry) } }
   }
 
-  /// Tries all out, and maps them, by their paths. Blocks.
+  /// Tries out all libraries and maps them; the result is keyed by path. Blocks.
   func load(into registry: GenerationRegistry) throws(EngineError) -> [String: LoadedGeneration] {
     if let refusal = refusals().first { throw refusal }
     var generations: [String: LoadedGeneration] = [:]
@@ -53,7 +53,7 @@ struct FirstTrial {
       }, deadline: configuration.swap.trial)
   }
 
-  /// An error of one instance names that instance, and its place.
+  /// An error of one instance names that instance and its place in the configuration.
   private func error(_ error: PluginError, _ entry: Entry) -> EngineError {
     var plugin = entry.plugin
     if case .plugin(let name?, _) = error.subject, let named = configuration.plugins.first(where: { $0.name == name }) {

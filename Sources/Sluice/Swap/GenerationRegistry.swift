@@ -31,7 +31,7 @@ final class GenerationRegistry: Sendable {
 
   /// - Parameters:
   ///   - store: the folder of private copies; nil for the user's cache.
-  ///   - file: the configuration that refusals belong to; nil for this program.
+  ///   - file: the configuration file that refusals belong to; nil means this program.
   init(store: String?, file: String? = nil, runtime: HostRuntime) {
     self.store = store
     project = RefusalList.project(of: file)

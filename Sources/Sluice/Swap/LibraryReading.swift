@@ -18,34 +18,34 @@ struct LibraryReading: Sendable {
     facts = try registry.facts(of: image, allowing: allowed)
   }
 
-  /// Whether the file holds something else by now: what was read may have been a part of what is being written. Blocks.
+  /// Whether the file's content has changed since it was read: the read may have seen a half-written file. Blocks.
   var hasChangedSince: Bool {
     do throws(PluginError) { return try LibraryImage(reading: file).hash != image.hash } catch {
       return error.mayBeBeingWritten
     }
   }
 
-  /// How long ago a file was written to that is taken for finished, whatever is wrong with it.
+  /// A file whose last write is at least this long ago counts as finished, whatever is wrong with it.
   private static let restMilliseconds = 500
 
-  /// Whether a file that was refused may be another one in a moment. A build that writes its parts in any order looks like
-  /// something else until the last of them is there.
+  /// Whether a refused file may soon have other content. A build that writes the parts of a file in any order leaves an
+  /// invalid file until the last part is written.
   static func mayPass(_ error: PluginError, _ file: String) -> Bool {
     if error.mayBeBeingWritten { return true }
     var status = stat()
     var now = timespec()
     guard stat(file, &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return true }
     let modified = status.st_mtim
-    // A time that lies ahead is one of a clock that is not ours, and says nothing.
+    // A time in the future comes from another clock and says nothing.
     guard modified.tv_sec <= now.tv_sec else { return true }
-    // Compared before it is subtracted, since a file system can keep any time, and a difference may overflow.
+    // Compared before it is subtracted: a file system can hold any time, and the difference may overflow.
     guard modified.tv_sec >= now.tv_sec - restMilliseconds / 1000 - 1 else { return false }
     let age = (now.tv_sec - modified.tv_sec, now.tv_nsec - modified.tv_nsec)
     return age.0 * 1000 + age.1 / 1_000_000 < restMilliseconds
   }
 }
 
-/// How long a file that is missing or being written is waited for: eight looks within two seconds.
+/// How long a swap waits for a file that is missing or being written: eight looks within two seconds.
 struct ReadingPatience {
   private var tries = 0
   private static let (first, longest, pauses) = (Duration.milliseconds(25), Duration.milliseconds(600), 7)

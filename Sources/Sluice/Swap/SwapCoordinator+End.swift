@@ -4,18 +4,18 @@ import SluiceTransport
 
 // The end of the engine.
 extension SwapCoordinator {
-  /// Takes no more swaps, and waits for the one under way to stop, at most so long.
+  /// Accepts no more swaps, and waits at most `limit` for the one under way to stop.
   func close(within limit: Duration) async {
     handle(.closed)
     guard state.withLock({ $0.machine.running != nil }) else { return }
     await ControlThread.run { [state] in _ = state.wait(upTo: limit) { $0.machine.running == nil ? true : nil } }
   }
 
-  /// Delivers what is queued, deactivates and destroys in reverse. The transactions must be over, and swaps too. Blocks, at most
-  /// some times the limit.
+  /// Delivers what is queued, then deactivates and destroys the instances in reverse order. All transactions and swaps
+  /// must be over. Blocks for at most a few times the limit.
   ///
-  /// - Parameter obstacles: what keeps loops that did not end. Where such a loop may come back the instances stay as they are,
-  ///   since it may call them.
+  /// - Parameter obstacles: what keeps the loops that did not end. If such a loop may come back, the instances stay as
+  ///   they are, because it may call them.
   func end(within limit: Duration, _ obstacles: [LoopObstacle]) {
     _ = state.wait(upTo: limit) { $0.machine.endingCount == 0 && $0.actions.isEmpty ? true : nil }
     let parts = state.withLock { $0.snapshots }.reversed().flatMap(\.parts)
@@ -31,13 +31,13 @@ extension SwapCoordinator {
       destroy(ended.compactMap(\.instance).reversed(), within: limit)
     }
     state.update { state in
-      // The published one is kept, for what is asked of an engine that has ended.
+      // The published snapshot is kept, for queries to an engine that has ended.
       for snapshot in state.snapshots.dropFirst() { _ = state.release(snapshot) }
       state.isOver = true
     }
   }
 
-  /// On a thread of its own, which is left behind with a call that does not return.
+  /// Runs on a thread of its own, which is left behind when a call does not return.
   private func destroy(_ instances: [PluginInstance], within limit: Duration) {
     let current = Monitor<PluginInstance?>(nil)
     let isDone = Monitor(false)
@@ -54,8 +54,8 @@ extension SwapCoordinator {
     log(
       LogLine(
         level: .error, plugin: stuck.generation.id, generation: stuck.generation.number, stage: stuck.name,
-        message: "\"\(stuck.name)\" has not returned from deactivate or destroy within \(bound); it and what was to "
-          + "be ended after it are left behind"))
+        message: "\"\(stuck.name)\" has not returned from deactivate or destroy within \(bound); it and the "
+          + "instances after it are left behind"))
   }
 
   private func sayKept(_ parts: [SnapshotPart], because obstacle: LoopObstacle) {
@@ -64,8 +64,8 @@ extension SwapCoordinator {
     log(
       LogLine(
         level: .error, stage: obstacle.call?.plugin,
-        message: "\(names): neither deactivated nor destroyed, since \(obstacle), and may call them when it comes back")
-    )
+        message: "\(names): neither deactivated nor destroyed, because \(obstacle), "
+          + "and may call them when it comes back"))
   }
 
   func sayLeftBehind(_ obstacle: LoopObstacle) {

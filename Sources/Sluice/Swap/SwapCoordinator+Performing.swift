@@ -3,21 +3,22 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceTransport
 
-// Performing what the machine decides: in order, on one thread, which never waits for a loop or a plugin.
+// Performs what the machine decides: in order, on one thread, which never waits for a loop or a plugin.
 extension SwapCoordinator {
-  /// Tells the machine what has happened; what follows from it is done by the thread. From any thread.
+  /// Tells the machine what has happened; the thread performs what follows. From any thread.
   func handle(_ event: SwapMachine.Event) {
     state.update { state in state.actions += state.machine.handle(event, at: MonotonicClock.now) }
   }
 
-  /// An engine that is never asked for a swap has no such thread. One that is over has it as long as a request is unanswered.
+  /// An engine that is never asked for a swap has no such thread. An engine that has ended keeps it while a request is
+  /// unanswered.
   func startPerforming() {
     let isFirst = state.withLock { state in
       defer { state.hasPerformer = true }
       return !state.hasPerformer
     }
     guard isFirst, !DetachedThread.start("sluice-swap", { [self] in performAll() }) else { return }
-    // Without memory for a thread: on the pool of tasks, which it takes a thread from.
+    // There is no memory for a thread: use a thread of the task pool instead.
     Task.detached { [self] in performAll() }
   }
 
@@ -37,7 +38,7 @@ extension SwapCoordinator {
           defer { state.actions = [] }
           return .perform(state.actions)
         }
-        // Whoever asked for the one under way is still to be answered.
+        // The request under way must still be answered.
         if state.isOver, state.machine.running == nil {
           state.hasPerformer = false
           return .end
@@ -80,7 +81,7 @@ extension SwapCoordinator {
     }
   }
 
-  /// The steps of a request run as a task: most of them wait for a thread that calls into a new build.
+  /// Runs the steps of a request as a task: most of them wait for a thread that calls into a new build.
   private func prepare(_ id: Int) {
     guard let request = state.withLock({ $0.requests[id] }) else { return handle(.stopped(id)) }
     let task = Task.detached { [self] in
@@ -95,7 +96,7 @@ extension SwapCoordinator {
       } catch { stop(request, changes, error) }
     }
     state.withLock { $0.steps = task }
-    // It may have been given up before there was a task to cancel.
+    // The request may have been cancelled before there was a task to cancel.
     if state.withLock({ $0.isClosed }) { task.cancel() }
   }
 
@@ -121,7 +122,7 @@ extension SwapCoordinator {
     return report
   }
 
-  /// Answers a request of which nothing was done.
+  /// Answers a request for which nothing was done.
   private func answer(_ id: Int, _ refusal: SwapMachine.Refusal) {
     guard let request = state.withLock({ $0.requests[id] }) else { return }
     let outcome: SwapReport.Outcome =
@@ -138,8 +139,8 @@ extension SwapCoordinator {
 
   private func tooMany(_ count: Int) -> String {
     let waits = waits().map { "\($0.obstacle)" }.joined(separator: "; ")
-    return "\(count) replaced snapshots still wait for their end, and \(SwapMachine.retiredLimit) may: "
-      + "what runs on them has to end first (\"sluice ctl status\" names it)\(waits.isEmpty ? "" : "; \(waits)"); "
+    return "\(count) replaced snapshots have not ended, and at most \(SwapMachine.retiredLimit) may be waiting: "
+      + "what runs on them must end first (\"sluice ctl status\" names it)\(waits.isEmpty ? "" : "; \(waits)"); "
       + "or restart the program"
   }
 

@@ -6,7 +6,8 @@ import SluiceTransport
 
 // Publication and probation.
 extension SwapCoordinator {
-  /// Has loops take the newest publication. Until one has, a new transaction there runs on the snapshot before, wholly.
+  /// Makes loops take the newest publication. Until a loop has taken it, a new transaction there runs entirely on the
+  /// previous snapshot.
   func hand(to loops: [Int]) {
     for record in published.generations { record.hasServed = true }
     for loop in loops {
@@ -15,8 +16,8 @@ extension SwapCoordinator {
     }
   }
 
-  /// What is the newest by now: a loop that comes back late finds several of these calls, and the first has the last word.
-  /// [loop]
+  /// Takes the publication that is newest now: a loop that comes back late finds several of these calls, and the first
+  /// already takes the newest. [loop]
   private func take(_ worker: Worker) {
     let newest = state.update { state in
       state.actions += state.machine.handle(.took(loop: worker.loop.index), at: MonotonicClock.now)
@@ -25,7 +26,7 @@ extension SwapCoordinator {
     if let newest { worker.pipeline = newest.pipeline }
   }
 
-  /// A publication is done: on all loops, or on those that answer.
+  /// Called when a publication is done: on all loops, or on those that answer.
   func settle(_ settlement: SwapMachine.Settlement) {
     let found: (request: SwapRequest?, old: Snapshot, new: Snapshot)? = state.withLock { state in
       guard let old = state.snapshot(settlement.replaced), let new = state.snapshot(settlement.snapshot) else {
@@ -55,7 +56,7 @@ extension SwapCoordinator {
     report.reason = request.reason
     if !report.late.isEmpty {
       let words = report.late.map { "not on loop \($0.loop): \($0)" }.joined(separator: "; ")
-      report.reason = [request.reason, words + "; it gets what is newest when it comes back"].compactMap(\.self)
+      report.reason = [request.reason, words + "; it gets the newest snapshot when it comes back"].compactMap(\.self)
         .joined(separator: "; ")
     }
     finish(request.id, report, nil)
@@ -82,7 +83,7 @@ extension SwapCoordinator {
     handle(.sampled(snapshot: new, breach: breach))
   }
 
-  /// Broken rules are those of the builds in which the two differ.
+  /// Counts only the broken rules of builds in which the two snapshots differ.
   private static func sample(_ snapshot: Snapshot, not other: Snapshot) -> ProbationRule.Sample {
     let metrics = MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() })
     let own = snapshot.instances.filter { !other.holds($0) }

@@ -12,13 +12,13 @@ extension SwapCoordinator {
     let sources: [(library: String, file: String)]
   }
 
-  /// The steps of a request, up to the snapshot that is to be published.
+  /// Performs the steps of a request, up to the snapshot that is to be published.
   func steps(of request: SwapRequest, _ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
     switch request.kind {
     case .swap(let names): try await swap(names, &changes)
     case .reload: try await reload(request.configuration ?? published.configuration, &changes)
     case .rollback: try await rollBack(&changes)
-    // By pointer alone; the machine never asks for its steps.
+    // Only switches pointers; the machine never asks for its steps.
     case .breach: throw .impossible("there is no snapshot to go back to")
     }
   }
@@ -55,7 +55,7 @@ extension SwapCoordinator {
     return try await make(Goal(configuration: configuration, isSwap: false, sources: sources), &changes)
   }
 
-  /// The snapshot before is over: its builds are loaded again, from their private copies.
+  /// The previous snapshot has ended: its builds are loaded again, from their private copies.
   private func rollBack(_ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
     let current = published
     guard let point = state.withLock({ $0.restorePoint }) else {

@@ -3,15 +3,15 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceTransport
 
-// The end of what was replaced.
+// Ends replaced snapshots.
 extension SwapCoordinator {
-  /// For the instances of an old snapshot, to be deactivated and destroyed.
+  /// The time for the instances of an old snapshot to be deactivated and destroyed.
   private static let endLimit = Duration.seconds(5)
 
   private func snapshot(_ number: Int) -> Snapshot? { state.withLock { $0.snapshot(number) } }
 
-  /// No new transaction begins on it on these loops, or will when they have taken the newest publication, which was posted
-  /// before.
+  /// No new transaction begins on the snapshot on these loops once they have taken the newest publication, which was
+  /// posted before.
   func watchLeases(_ number: Int, _ loops: [Int]) {
     guard let pipeline = snapshot(number)?.pipeline else { return }
     for loop in loops {
@@ -33,7 +33,7 @@ extension SwapCoordinator {
     }
   }
 
-  /// Notifications and scheduled work that instances of this snapshot alone have taken.
+  /// Tells the machine whether notifications or scheduled work are open in instances that only this snapshot has.
   func countCompletions(_ number: Int) {
     let (snapshot, others) = state.withLock { state in
       (state.snapshot(number), state.snapshots.filter { $0.number != number })
@@ -48,7 +48,7 @@ extension SwapCoordinator {
   func leak(_ number: Int) {
     guard let snapshot = snapshot(number) else { return }
     for record in alone(snapshot) {
-      record.end(.parked("leaked: transactions still run on it, so that it is never destroyed"))
+      record.end(.parked("leaked: transactions still run on it, so it is never destroyed"))
       log(
         LogLine(
           level: .error, plugin: record.pluginID, generation: record.id, stage: record.plugins.first,
@@ -57,7 +57,7 @@ extension SwapCoordinator {
     }
   }
 
-  /// The builds that no other live snapshot has.
+  /// The builds that belong to no other live snapshot.
   private func alone(_ snapshot: Snapshot) -> [GenerationRecord] {
     let others = state.withLock { $0.snapshots.filter { $0 !== snapshot } }
     return snapshot.generations.filter { record in !others.contains { $0.holds(record) } }
@@ -81,8 +81,8 @@ extension SwapCoordinator {
       log(
         LogLine(
           level: .error,
-          message: "\(names) of snapshot \(number): deactivate or destroy has not returned within \(limit); "
-            + "what is left of it is left behind"))
+          message: "\(names) of snapshot \(number): deactivate or destroy has not returned within \(limit); the "
+            + "remaining instances are left behind"))
     }
   }
 
@@ -90,7 +90,7 @@ extension SwapCoordinator {
     for record in alone(snapshot) {
       let isGiven = given.contains { $0.generation === record }
       record.end(
-        .parked(isGiven ? "leaked: calls of it did not return in time, so that it is never destroyed" : reason))
+        .parked(isGiven ? "leaked: calls of it did not return in time, so it is never destroyed" : reason))
       log(
         LogLine(
           level: isGiven ? .error : .debug, plugin: record.pluginID, generation: record.id,

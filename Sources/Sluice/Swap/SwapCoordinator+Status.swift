@@ -27,7 +27,7 @@ extension SwapCoordinator {
       history: state.history, refused: registry.refusals?.all ?? [:], silentLoops: silent, stalls: watchdog.stalls)
   }
 
-  /// What does not go on since a loop does not answer.
+  /// What is held up because a loop does not answer.
   func waits() -> [EngineStatus.Wait] {
     let (machine, now) = (state.withLock { $0.machine }, MonotonicClock.now)
     let publications = machine.lateLoops.map { loop in
@@ -90,7 +90,7 @@ extension SwapCoordinator {
   /// What runs on each snapshot, and the loops that did not say.
   private func survey(_ snapshots: [Snapshot], isOver: Bool) async -> ([[RunningTransaction]], [Int]) {
     let found = Locked<[Int: [[RunningTransaction]]]>([:])
-    // Those that are known not to move are not waited for.
+    // Loops that are known not to move are not waited for.
     let stuck = watchdog.stuckLoops
     let asked = workers.filter { !stuck.contains($0.loop.index) }
     await FirstAnswer<Void>.race(within: Self.surveyLimit) { done in

@@ -39,8 +39,8 @@ extension SwapCoordinator {
     }
   }
 
-  /// Everything before code of a new build gets into the process; from the beginning where a build was refused that was not
-  /// whole yet.
+  /// Performs every step before the process loads code of a new build. Starts over when a build was refused that may
+  /// not have been complete.
   private func prepare(
     _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
   ) async throws(SwapStop) -> [GenerationRegistry.Candidate] {

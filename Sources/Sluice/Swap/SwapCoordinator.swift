@@ -4,7 +4,7 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceTransport
 
-/// Exchanges snapshots, one after the other, and ends those that are over: performs what ``SwapMachine`` decides, in order, on a
+/// Exchanges snapshots, one at a time, and ends replaced ones: performs what ``SwapMachine`` decides, in order, on a
 /// thread of its own (SwapCoordinator+Performing).
 final class SwapCoordinator: Sendable {
   let workers: [Worker]
@@ -50,7 +50,7 @@ final class SwapCoordinator: Sendable {
     for worker in workers { worker.loop.post { worker.pipeline = snapshot.pipeline } }
   }
 
-  /// - Parameter died: told of a loop whose thread is gone, again and again.
+  /// - Parameter died: called repeatedly for each loop whose thread has ended.
   private static func response(
     _ stuckLoops: StuckLoops, died: @escaping @Sendable (Int) -> Void
   ) -> Watchdog.Response {
@@ -122,7 +122,7 @@ extension SwapCoordinator {
         state.withLock { $0.requests[id] = request }
         handle(.requested(id, kind))
         if Task.isCancelled { handle(.cancelled(id)) }
-        // Last, so that a thread that finds nothing to do any more ends before and not after it was asked for something.
+        // Last, so that a thread which finds nothing to do ends before a request is added, not after.
         startPerforming()
       }
     } onCancel: {

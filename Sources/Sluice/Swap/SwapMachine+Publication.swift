@@ -6,7 +6,8 @@ extension SwapMachine {
     return publish(snapshot, isReturn: false, now)
   }
 
-  /// Puts a snapshot in front of new transactions. Until a loop has taken it, its new transactions run on the one before.
+  /// Publishes a snapshot for new transactions. Until a loop has taken it, new transactions there run on the previous
+  /// one.
   mutating func publish(_ snapshot: Int, isReturn: Bool, _ now: Duration) -> [Action] {
     newest = Publication(number: newest.number + 1, snapshot: snapshot, began: now)
     let limit = isClosed ? .zero : terms[snapshot]?.publish ?? Terms().publish
@@ -15,12 +16,12 @@ extension SwapMachine {
     return [.hand(loops: alive)] + (lateLoops.isEmpty || isClosed ? settle(now) : [])
   }
 
-  /// Loops that are there, and have not taken the newest publication.
+  /// Loops that are alive and have not taken the newest publication.
   var lateLoops: [Int] {
     loops.indices.filter { !loops[$0].isDead && loops[$0].publication < newest.number }
   }
 
-  /// A loop takes what is the newest by then, so that an older one never follows a newer one.
+  /// A loop takes the publication that is newest at that moment, so that an older one never follows a newer one.
   mutating func took(_ loop: Int, _ now: Duration) -> [Action] {
     guard loops.indices.contains(loop), loops[loop].publication < newest.number else { return [] }
     loops[loop].publication = newest.number
@@ -36,7 +37,7 @@ extension SwapMachine {
     return settled + retired.map(\.snapshot).flatMap { emptied($0, loop, now) }
   }
 
-  /// The publication under way counts as done, whichever loops are late.
+  /// Makes the publication under way count as done, even if some loops are late.
   mutating func settle(_ now: Duration) -> [Action] {
     guard let running, case .publishing(_, let isReturn) = running.step else { return [] }
     let (old, new) = (served, newest.snapshot)

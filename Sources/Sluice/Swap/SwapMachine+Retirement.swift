@@ -1,30 +1,30 @@
-// The end of what was replaced.
+// How replaced snapshots end.
 extension SwapMachine {
-  /// A snapshot that nothing leads back to.
+  /// A replaced snapshot that the engine will not return to.
   struct Retired: Sendable, Hashable {
     enum Phase: Sendable, Hashable {
-      /// Its transactions end in their own time.
+      /// Its transactions may finish undisturbed.
       case draining(until: Duration)
-      /// What was suspended has been expired.
+      /// Its suspended transactions have been expired.
       case expiring(until: Duration)
-      /// A loop has not taken anything newer: it may begin transactions on this one when it comes back.
+      /// A loop has not taken a newer snapshot: it may begin transactions on this one when it comes back.
       case held
-      /// Its notifications and scheduled work end.
+      /// Its notifications and scheduled work may finish.
       case completing(until: Duration, nextCount: Duration?)
       /// Its instances are being ended.
       case ending
-      /// Its transactions do not end, so that it never does.
+      /// Its transactions do not end, so the snapshot never ends.
       case leaked
-      /// The engine was shut down before.
+      /// The engine was shut down before the snapshot could end.
       case kept
     }
 
     var snapshot: Int
     var reason: String
     var since: Duration
-    /// Loops on which transactions may run on it.
+    /// Loops that may run transactions on this snapshot.
     var remaining: Set<Int>
-    /// For all that is under way on it.
+    /// The time limit for everything that is under way on it.
     var end: Duration
     var phase: Phase
 
@@ -37,7 +37,7 @@ extension SwapMachine {
     }
   }
 
-  /// Ends of instances that are under way.
+  /// How many snapshots are having their instances ended.
   var endingCount: Int { retired.count { $0.phase == .ending } }
 
   mutating func retire(_ snapshot: Int, _ reason: String, _ now: Duration) -> [Action] {
@@ -80,7 +80,7 @@ extension SwapMachine {
     return [.end(snapshot: snapshot, because: retired[index].reason)]
   }
 
-  /// What a loop that comes back leaves behind goes on to its end.
+  /// When a loop comes back, expires the snapshots that no late loop holds any more.
   mutating func letGo(_ loop: Int, _ now: Duration) -> [Action] {
     var actions: [Action] = []
     for index in retired.indices where retired[index].phase == .held && holders(of: retired[index]).isEmpty {
@@ -121,7 +121,7 @@ extension SwapMachine {
     terms[snapshot] = nil
   }
 
-  /// Loops whose new transactions would still run on it.
+  /// Loops whose new transactions would still run on this snapshot.
   func holders(of retired: Retired) -> [Int] {
     retired.remaining.filter { loops[$0].snapshot == retired.snapshot }.sorted()
   }

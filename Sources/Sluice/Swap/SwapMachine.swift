@@ -1,27 +1,28 @@
-/// Decides about swaps: what comes next, what is published where, when the snapshot before is over, and how it ends.
+/// Decides about swaps: which request is next, which snapshot each loop gets, and when and how a replaced snapshot
+/// ends.
 ///
 ///     request ─► queue ─► prepare ─► publish ─► probation ─► drain ─► end
-///                           │ stopped    │ late loops     │ breach: publish the one before
+///                           │ stopped    │ late loops     │ breach: publish the previous one
 ///                           ▼            ▼                ▼
-///                        answered     named, and given the newest when they come back
+///                        answered     named; get the newest when they come back
 ///
-/// A value without tasks, clocks or loops: events come in with their time, actions come out, and whoever performs them asks
-/// for ``deadline`` to know when to come back with ``Event/passed``. Snapshots, requests and loops are numbers here.
+/// A value without tasks, clocks or loops: events come in with their time, actions come out. The coordinator performs
+/// them and reads ``deadline`` to know when to send ``Event/passed``. Snapshots, requests and loops are numbers here.
 struct SwapMachine: Sendable {
-  /// Replaced snapshots that may wait for their end, and builds that have not returned from a step.
+  /// Maximum number of replaced snapshots that have not ended, plus builds that have not returned from a step.
   static let retiredLimit = 64
-  /// After the suspensions of a replaced snapshot were expired: how long its transactions may take to end.
+  /// How long the transactions of a replaced snapshot may take to end after its suspensions were expired.
   static let expiryLimit = Duration.seconds(5)
-  /// How often it is asked whether notifications still have no outcome.
+  /// The interval at which the machine asks whether notifications still have no outcome.
   static let countInterval = Duration.milliseconds(10)
 
-  /// What the configuration of a snapshot says about its publication.
+  /// The settings for publication and retirement from a snapshot's configuration.
   struct Terms: Sendable, Hashable {
-    /// How long loops may take to take it.
+    /// How long the loops have to take the snapshot.
     var publish = Duration.seconds(5)
-    /// Nil goes without.
+    /// Nil means no probation.
     var probation: Duration?
-    /// For what it replaces.
+    /// How long the replaced snapshot may drain.
     var drain = Duration.seconds(30)
   }
 
@@ -30,21 +31,21 @@ struct SwapMachine: Sendable {
     case cancelled(Int)
     /// The steps of a request have made a snapshot.
     case made(Int, snapshot: Int, Terms)
-    /// The steps of a request came to nothing.
+    /// The steps of a request have ended without a snapshot.
     case stopped(Int)
     /// A loop has taken the newest publication.
     case took(loop: Int)
-    /// The thread of a loop is gone.
+    /// The thread of a loop has ended.
     case died(loop: Int)
-    /// How the snapshot on probation compares with the one before.
+    /// How the snapshot on probation compares with the previous one.
     case sampled(snapshot: Int, breach: String?)
-    /// No transaction runs on a replaced snapshot any more, on that loop.
+    /// On that loop, no transaction runs on the replaced snapshot any more.
     case emptied(snapshot: Int, loop: Int)
     /// Whether notifications of a replaced snapshot still have no outcome.
     case counted(snapshot: Int, isWorking: Bool)
-    /// The instances that only a replaced snapshot had are over.
+    /// The instances that only a replaced snapshot had have ended.
     case ended(snapshot: Int)
-    /// A step of a build has not returned in time, or returned at last.
+    /// A step of a build has not returned in time (`leftBehind`), or has returned after all (`caughtUp`).
     case leftBehind
     case caughtUp
     /// ``deadline`` may have passed.
@@ -56,34 +57,34 @@ struct SwapMachine: Sendable {
   enum Action: Sendable, Hashable {
     /// Perform the steps of a request; ends in `made` or `stopped`.
     case prepare(Int)
-    /// Have them stop.
+    /// Stop these steps.
     case giveUp(Int)
-    /// Answer a request of which nothing was done.
+    /// Answer a request for which nothing was done.
     case answer(Int, Refusal)
-    /// Refuse the builds that the one snapshot has and the other has not, from now on.
+    /// From now on, refuse the builds that the first snapshot has and the second does not.
     case refuseBuilds(of: Int, besides: Int, request: Int)
-    /// Have these loops take the newest publication.
+    /// Make these loops take the newest publication.
     case hand(loops: [Int])
     case published(Settlement)
-    /// Compare what serves with what stands by.
+    /// Compare the served snapshot with the one on standby.
     case sample(snapshot: Int, standby: Int)
-    /// Ask for a return, since a snapshot is worse than the one before.
+    /// Request a return, because a snapshot is worse than the previous one.
     case requestReturn(from: Int, because: String)
     case stoodProbation(Int)
-    /// Say for each of these loops when no transaction runs on the snapshot.
+    /// Report, for each of these loops, when no transaction runs on the snapshot any more.
     case watchLeases(snapshot: Int, loops: [Int])
-    /// End what is suspended there as if its deadline had passed.
+    /// End the suspended transactions there as if their deadlines had passed.
     case expire(snapshot: Int, loops: [Int])
     case countCompletions(snapshot: Int)
     case end(snapshot: Int, because: String)
-    /// Its transactions do not end: it stays as it is.
+    /// The snapshot stays as it is, because its transactions do not end.
     case leak(snapshot: Int)
   }
 
   /// Why nothing was done.
   enum Refusal: Sendable, Hashable {
     case superseded, cancelled, shutdown
-    /// So many replaced snapshots have not ended.
+    /// Too many replaced snapshots have not ended; the value says how many.
     case tooManyRetired(Int)
   }
 
@@ -92,12 +93,12 @@ struct SwapMachine: Sendable {
     var request: Int
     var snapshot: Int
     var replaced: Int
-    /// Loops that have not taken it.
+    /// Loops that have not taken the snapshot.
     var late: [Int]
   }
 
   struct Publication: Sendable, Hashable {
-    /// Counts them: a snapshot that is gone back to is published again.
+    /// Counts publications: a snapshot to which the engine returns is published again.
     var number: Int
     var snapshot: Int
     var began: Duration
@@ -106,14 +107,14 @@ struct SwapMachine: Sendable {
   struct Running: Sendable, Hashable {
     enum Step: Sendable, Hashable {
       case preparing
-      /// - Parameter isReturn: by pointer, to what stood by.
+      /// - Parameter isReturn: whether the engine returns to the snapshot on standby, which needs no steps.
       case publishing(until: Duration, isReturn: Bool)
     }
 
     var request: Int
     var kind: SwapQueue.Kind
     var step: Step
-    /// Since it is its turn.
+    /// When its turn came.
     var since: Duration
   }
 
@@ -121,7 +122,7 @@ struct SwapMachine: Sendable {
     var snapshot: Int
     var end: Duration
     var interval: Duration
-    /// Nil while an answer is due, and after a breach.
+    /// Nil while an answer is awaited, and after a breach.
     var nextLook: Duration?
   }
 
@@ -134,9 +135,9 @@ struct SwapMachine: Sendable {
 
   var queue = SwapQueue()
   var running: Running?
-  /// What stands in front of new transactions, as far as loops answer.
+  /// The snapshot that new transactions run on, on all loops that answer.
   var served: Int
-  /// What loops take.
+  /// The publication that loops take.
   var newest: Publication
   var standby: Standby?
   var retired: [Retired] = []
@@ -182,7 +183,7 @@ struct SwapMachine: Sendable {
     }
   }
 
-  /// When to come back with ``Event/passed``; nil where nothing is waited for.
+  /// When to send ``Event/passed``; nil when the machine waits for nothing.
   var deadline: Duration? {
     var deadlines = isClosed ? [] : retired.compactMap(\.deadline)
     if case .publishing(let until, _)? = running?.step { deadlines.append(until) }
@@ -204,7 +205,7 @@ struct SwapMachine: Sendable {
 
 // The queue.
 extension SwapMachine {
-  /// Those that wait for their end.
+  /// How many snapshots and builds count against ``retiredLimit``.
   var retiredCount: Int { retired.count + overdue }
 
   private mutating func request(_ id: Int, _ kind: SwapQueue.Kind, _ now: Duration) -> [Action] {
@@ -219,7 +220,7 @@ extension SwapMachine {
     return [.giveUp(id)]
   }
 
-  /// Begins the next one where none is under way.
+  /// Begins the next request if no request is under way.
   mutating func pump(_ now: Duration) -> [Action] {
     var actions: [Action] = []
     while running == nil, let entry = queue.next() {
@@ -249,7 +250,7 @@ extension SwapMachine {
     return [.prepare(entry.id)]
   }
 
-  /// To what stands by, which from here on nothing else ends.
+  /// Returns to the snapshot on standby, which nothing else ends from here on.
   private mutating func goBack(_ entry: SwapQueue.Entry, _ now: Duration) -> [Action] {
     guard let snapshot = standby?.snapshot else { return [] }
     standby = nil

@@ -54,7 +54,7 @@ extension SwapQueue.Kind {
     }
   }
 
-  /// The engine's own, because of a probation.
+  /// The engine's own request, after a breach during probation.
   var isBreach: Bool {
     if case .breach = self { return true }
     return false

@@ -56,10 +56,10 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
   /// The snapshot that stands in front of new transactions afterwards.
   public var snapshot: Int
   public var changes: [Change] = []
-  /// Why nothing was published, why the engine went back, or which loops have not taken what was published: what failed, on
-  /// what, why, and what to do.
+  /// Why nothing was published, why the engine returned to the previous snapshot, or which loops have not taken the new
+  /// one: what failed, on what, why, and what to do.
   public var reason: String?
-  /// The loops that had not taken it within `swap.publish`, and what keeps them.
+  /// The loops that had not taken the snapshot within `swap.publish`, and what keeps them.
   public var late: [LoopObstacle] = []
 }
 

@@ -17,12 +17,12 @@ public struct SwapSettings: Sendable, Hashable {
   public var generations = 4096
   /// Nil, or a duration of zero, goes without: the snapshot before ends at once.
   public var probation: Probation? = Probation()
-  /// How long a library may take to be tried out before its code gets into the process, at the start and in a swap; zero
-  /// loads it without a trial. It takes a probe.
+  /// The time limit for trying out a library before the process loads it, at the start and in a swap; zero loads it
+  /// without a trial. Has no effect without a probe.
   public var trial = Duration.seconds(10)
   /// How long what runs on an old snapshot may take to end.
   public var drain = Duration.seconds(30)
-  /// How long a publication waits for event loops; then it counts as done on those that answer.
+  /// How long a publication waits for event loops; after that it counts as done on the loops that answer.
   public var publish = Duration.seconds(5)
 
   public init() {}

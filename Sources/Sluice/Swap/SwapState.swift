@@ -2,7 +2,8 @@ import SluiceMetrics
 import SluicePipeline
 import SluicePluginHost
 
-/// What a coordinator keeps under its lock: the machine that decides, and what its numbers stand for.
+/// What a coordinator keeps under its lock: the machine that decides, and the objects that the machine's numbers refer
+/// to.
 struct SwapState: Sendable {
   static let historyLimit = 100
 
@@ -14,23 +15,23 @@ struct SwapState: Sendable {
   }
 
   var machine: SwapMachine
-  /// What is to be performed, in order.
+  /// Actions that are to be performed, in order.
   var actions: [SwapMachine.Action] = []
-  /// Whether there is a thread that performs.
+  /// Whether a thread exists that performs them.
   var hasPerformer = false
   var isOver = false
 
   var published: Snapshot
-  /// Everything that transactions may run on, by its number.
+  /// Every snapshot that transactions may run on.
   private(set) var live: [Int: Snapshot]
   var restorePoint: RestorePoint?
   /// What was counted on snapshots that are gone.
   var retired = MetricsSnapshot()
 
   var requests: [Int: SwapRequest] = [:]
-  /// What the steps of a request are to change.
+  /// What each request changes, by the request's number.
   var changes: [Int: [SwapReport.Change]] = [:]
-  /// The steps that are being performed.
+  /// The task that performs the steps of the current request.
   var steps: Task<Void, Never>?
   var lastRequest = 0
   var lastSnapshot = 1
@@ -51,7 +52,7 @@ struct SwapState: Sendable {
 
   func snapshot(_ number: Int) -> Snapshot? { live[number] }
 
-  /// What is being published: some loops have it already.
+  /// The snapshot that is being published; some loops may have it already.
   var arriving: Snapshot? {
     guard case .publishing? = machine.running?.step else { return nil }
     return live[machine.newest.snapshot]
@@ -66,7 +67,7 @@ struct SwapState: Sendable {
     if history.count > Self.historyLimit { history.removeFirst(history.count - Self.historyLimit) }
   }
 
-  /// Takes a snapshot out of the live ones, and keeps what was counted on it; gives the parts that no other has.
+  /// Removes a snapshot from the live ones, and keeps its counters; returns the parts that no other snapshot has.
   mutating func release(_ snapshot: Snapshot) -> [SnapshotPart] {
     live[snapshot.number] = nil
     retired.merge(MetricsSnapshot(merging: snapshot.pipeline.metrics.map { $0.snapshot() }))

@@ -1,15 +1,15 @@
 public import SluiceMessages
 import SluicePluginHost
 
-/// What keeps an event loop from everything else: a call of a plugin as far as one can be named, else code of the program.
+/// What keeps an event loop busy: the call of a plugin if one can be named, otherwise code of the program.
 public struct LoopObstacle: Sendable, Hashable {
   /// The loop's index, from 0.
   public var loop: Int
   /// Whether the thread of the loop was ended from within, by `pthread_exit`: the loop never moves again.
   public var hasDied: Bool
-  /// How long it has been seen at least.
+  /// A lower bound for how long the loop has been kept.
   public var age: Duration
-  /// Nil where no call of a plugin is under way there.
+  /// Nil when no call of a plugin is under way on the loop.
   public var call: Call?
 
   /// A call of a plugin.
@@ -22,7 +22,7 @@ public struct LoopObstacle: Sendable, Hashable {
     public var generation: Int
     /// The function of the plugin, as the headers of the ABI name it.
     public var callback: String
-    /// Nil where the call belongs to none.
+    /// Nil when the call belongs to no transaction.
     public var transaction: TransactionID?
   }
 }

@@ -1,12 +1,12 @@
 import SluiceTransport
 
-/// Tells loops that do not move from those that work or sleep, by looking now and then.
+/// Finds loops that do not move, among those that work or sleep, by looking at regular intervals.
 struct PulseDetector {
-  /// A loop that has not moved for the limit at least.
+  /// A loop that has not moved for at least the limit, or whose thread has ended.
   struct Standstill: Hashable {
     /// The loop's index.
     var loop: Int
-    /// Since it was first seen in the turn that it is in.
+    /// The time since the loop was first seen in its current turn.
     var age: Duration
     /// Its thread was ended from within: it never moves again.
     var hasDied: Bool
@@ -22,7 +22,7 @@ struct PulseDetector {
   private(set) var standstills: [Standstill] = []
 
   /// - Parameters:
-  ///   - pulses: of the loops, in their order.
+  ///   - pulses: the pulses of the loops, in the order of the loops.
   ///   - limit: how long one turn of a loop may take.
   mutating func look(_ pulses: [LoopPulse], at now: Duration, limit: Duration) {
     standstills = []

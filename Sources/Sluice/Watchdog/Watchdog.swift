@@ -3,22 +3,23 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceTransport
 
-/// Names a stage that keeps its loop, since nobody in the process can take the loop from it, and has requests spared that
-/// loop. Looks from a thread of its own at what each loop calls, and whether it moves; the loops pay nothing for it.
+/// Names a stage that keeps its loop, because nothing in the process can take the loop away from it, and keeps new
+/// requests off that loop. Its own thread looks at what each loop calls and whether the loop moves, at no cost to the
+/// loops.
 final class Watchdog: Sendable {
-  /// What a configuration says about loops that do not move.
+  /// The settings of a configuration for loops that do not move.
   struct Settings: Sendable {
     /// How long a call may keep its loop before it is named; zero names none.
     var limit: Duration
-    /// How long a loop may stand still until what runs on it is ended.
+    /// How long a loop may go without moving before its transactions are ended.
     var abandon: Duration
   }
 
-  /// What is done about a loop that stands still, at each look, on the watchdog's thread.
+  /// What is done about a stuck loop at each look, on the watchdog's thread.
   struct Response: Sendable {
-    /// Has new transactions go elsewhere, or come back.
+    /// Directs new transactions to other loops, or to this loop again.
     var mark: @Sendable (_ loop: Int, _ isStuck: Bool) -> Void
-    /// Moves and ends what waits for that loop.
+    /// Moves or ends the transactions that wait for that loop.
     var relieve: @Sendable (_ obstacle: LoopObstacle, _ settings: Settings) -> Void
   }
 
@@ -32,7 +33,7 @@ final class Watchdog: Sendable {
 
   /// Looks in the time that a call may take.
   private static let looks = 4
-  /// How long a turn may take where no limit is set.
+  /// How long a turn may take when no limit is set.
   private static let patience = Duration.seconds(1)
 
   private let loops: [Loop]
@@ -60,7 +61,7 @@ final class Watchdog: Sendable {
     log(LogLine(level: .warning, message: "no thread for the watchdog: stages that keep their loop are not named"))
   }
 
-  /// Nothing is said after it. Waits at most so long for a log that does not return.
+  /// After this call the watchdog logs nothing. Waits at most `limit` for a log function that does not return.
   func stop(within limit: Duration) {
     state.update { $0.isStopping = true }
     _ = state.wait(upTo: limit) { $0.isOver ? () : nil }
@@ -69,11 +70,11 @@ final class Watchdog: Sendable {
   /// What keeps a loop at the moment.
   var stalls: [EngineStatus.Stall] { state.withLock { $0.detector.stalls.map(EngineStatus.Stall.init) } }
 
-  /// Loops that stood still at the last look.
+  /// Loops that were stuck at the last look.
   var stuckLoops: Set<Int> { state.withLock { $0.stuck } }
 
-  /// What keeps a loop from an answer that has been waited for.
-  /// - Parameter age: how long it was waited for, where the watchdog has not seen more.
+  /// What keeps a loop from answering, after a caller has waited for it.
+  /// - Parameter age: how long the caller has waited; used unless the watchdog has seen the loop stuck for longer.
   func obstacle(on loop: Int, waiting age: Duration) -> LoopObstacle {
     let call = LoopCall.current(on: indices).first { $0.loop == loop }
     let standstill = state.withLock { state in state.pulses.standstills.first { $0.loop == loop } }

@@ -3,19 +3,19 @@ import SluiceConformance
 import SluiceJSON
 import SluicePluginHost
 
-/// What `sluice check` finds out by running code of the plugins, all of it in child processes: a library that crashes, ends its
-/// process or hangs is a problem of the configuration, and never one of the command.
+/// The part of `sluice check` that runs code of the plugins, always in child processes: a library that crashes, ends
+/// its process or hangs is a problem of the configuration, never of the command.
 ///
 ///     each library by itself, as before a swap ─ the whole engine: start, activate, end
 struct CheckTrial {
   /// The name of the task in the helper.
   static let task = "check"
   private static let deadline = Duration.seconds(60)
-  /// An engine has threads and descriptors for each of its loops.
+  /// Higher than for one library, because an engine has threads and descriptors for each of its loops.
   private static let limits = TrialLimits(processorSeconds: 60, memoryBytes: 64 << 30, descriptors: 4096)
 
   private let file: String
-  /// Of the file, which may be one that can be read once.
+  /// The content of the file. A pipe, for example, can be read only once.
   private let text: [UInt8]
   private let configuration: Configuration
 
@@ -31,7 +31,7 @@ struct CheckTrial {
       throw CommandError(.failed, "check: the command finds itself neither in /proc/self/exe nor on PATH")
     }
     do {
-      // The libraries one by one name the instance and the call; the engine as a whole does not.
+      // A trial of one library names the instance and the call; a trial of the whole engine does not.
       guard let probe = HelperProbe(helper: helper.path) else { return [] }
       let refusals = try Engine.trialRefusals(of: configuration, probe: probe)
       guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }
@@ -51,11 +51,11 @@ struct CheckTrial {
   private static func startAndEnd(_ configuration: Configuration, _ begin: (String) -> Void = { _ in })
     throws(CommandError)
   {
-    begin("while the engine was started, in activate of a plugin maybe")
+    begin("while the engine was started, perhaps in activate of a plugin")
     let engine = try EngineStart.engine(configuration, probe: nil)
-    begin("while the engine was ended, in deactivate or destroy of a plugin maybe")
+    begin("while the engine was ended, perhaps in deactivate or destroy of a plugin")
     Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
-    begin("when the engine had ended")
+    begin("after the engine had ended")
   }
 
   private func startInChild(_ helper: TrialHelper) throws(CommandError) -> [CommandError] {
@@ -66,7 +66,7 @@ struct CheckTrial {
     do throws(PluginError) { report = try TrialProcess(request, helper: helper).run() } catch {
       throw CommandError(.refused, "\(file): its plugins together \(error.reason)")
     }
-    // What the engine and its plugins had to say.
+    // The output of the engine and its plugins.
     let said = PrintableText.of(String(decoding: report.errorOutput.tail, as: UTF8.self))
     if !said.isEmpty { StandardError.say(said.hasSuffix("\n") ? String(said.dropLast()) : said) }
     let secrets = TrialSecrets(configuration.plugins.map(\.config))
@@ -84,7 +84,7 @@ struct CheckTrial {
 
   // MARK: In the child process
 
-  /// Starts the engine of a configuration, and ends it again.
+  /// Starts an engine with the configuration, and ends it.
   static func perform(_ request: TrialRequest, _ channel: TrialChannel) {
     do throws(CommandError) {
       let text = Array((request.payload?["text"]?.string ?? "").utf8)

@@ -15,7 +15,7 @@ enum CommandLineTool {
 
   static func run(_ words: [String]) -> ExitStatus {
     do {
-      // What a library does in a trial is for its supervisor to see.
+      // In a trial, the supervisor must see what the library does.
       if !words.dropFirst().elementsEqual(TrialSupervisor.arguments) {
         try StandardOutput.keepApart()
         ProcessEnd.watch()

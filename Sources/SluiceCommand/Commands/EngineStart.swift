@@ -20,12 +20,12 @@ enum EngineStart {
     do { return try Configuration(text: text, file: file) } catch { throw CommandError(.usage, "\(error)") }
   }
 
-  /// - Parameter probe: tries libraries out before they are loaded; nil has them loaded as they are.
+  /// - Parameter probe: tries libraries out before they are loaded; nil loads them without a trial.
   static func engine(
     _ configuration: Configuration, probe: HelperProbe? = HelperProbe(warn: warn), isVerbose: Bool = false
   ) throws(CommandError) -> Engine {
     let least: LogLine.Level = isVerbose ? .debug : .warning
-    // What libraries register for the end of the process comes after the command's own.
+    // Exit functions that libraries have registered then run after the command's own.
     defer { ProcessEnd.watch() }
     do {
       return try Engine(configuration, probe: probe) { line in
@@ -35,7 +35,7 @@ enum EngineStart {
     } catch { throw failure(error) }
   }
 
-  /// Of the trial of a build that is not refused for it.
+  /// Prints a warning from the trial of a build that is not refused.
   static func warn(_ subject: PluginError.Subject, _ words: String) {
     StandardError.say("warning: " + PlainText.line("\(subject): \(words)"))
   }

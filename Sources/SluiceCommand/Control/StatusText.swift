@@ -52,7 +52,7 @@ struct StatusText {
     return lines.map { "\($0)\n" }.joined()
   }
 
-  /// Which loop is waited for, and what it is in.
+  /// Says which loop is waited for, and which call it is in.
   private func wait(_ wait: JSONValue) -> String {
     let purpose = wait["for"]?.string == "drain" ? "the end of snapshot" : "snapshot"
     let start =

@@ -8,7 +8,7 @@ struct PluginReport {
   /// Why it cannot be used.
   let error: PluginError?
 
-  /// - Parameter allowed: what a configuration lets it do.
+  /// - Parameter allowed: what a configuration allows the library to do.
   init(_ path: String, allowing allowed: Set<LibraryHazard> = []) {
     self.path = path
     do throws(PluginError) {
@@ -45,15 +45,15 @@ struct PluginReport {
     return "\(path)\n" + rows.map { Self.line($0.0, $0.1) }.joined()
   }
 
-  /// Beside the hazards of a swap, what it exports although nobody asks for it. Swift mangles a module's name into each of its symbols,
-  /// so those collide only where two modules have the same name.
+  /// Adds, to the hazards of a swap, exported symbols that nothing needs. Swift mangles the module's name into each of
+  /// its symbols, so those collide only when two modules have the same name.
   private static func warnings(_ facts: LibraryFacts) -> [String] {
     guard !facts.strayExports.isEmpty else { return facts.warnings }
     let shown = facts.strayExports.prefix(shownExports).joined(separator: ", ")
     let more = facts.strayExports.count > shownExports ? ", …" : ""
     let count = facts.strayExports.count == 1 ? "1 symbol" : "\(facts.strayExports.count) symbols"
     return facts.warnings + [
-      "exports \(count) beside its entry point (\(shown)\(more)), which may become one with those of another library; make "
+      "exports \(count) beside its entry point (\(shown)\(more)), which may be merged with those of another library; make "
         + "them static, or compile with -fvisibility=hidden"
     ]
   }

@@ -44,7 +44,8 @@ final class ByteOutput: Sendable {
   private let ended = Monitor(false)
 
   /// - Parameters:
-  ///   - path: a file to make or to empty; nil, `-` and the system's names of it are the standard output.
+  ///   - path: a file to create or to truncate; nil, `-` and the system's names for standard output mean standard
+  ///     output.
   ///   - input: what is read meanwhile: to write that file is wrong usage, and leaves it as it is.
   convenience init(path: String?, besides input: FileIdentity? = nil) throws(CommandError) {
     guard let path, !StandardOutput.isNamed(by: path) else {
@@ -87,14 +88,14 @@ final class ByteOutput: Sendable {
     }
   }
 
-  /// Those with a thread that writes.
+  /// All outputs that have a writing thread.
   private static let writing = Locked<[ObjectIdentifier: ByteOutput]>([:])
 
-  /// Has every output write what it was given, and nothing after it, when the process is about to end by what somebody else
-  /// did. What takes longer than the limit is lost. From any thread, whatever the others are at.
+  /// Makes every output write what it was given, and nothing more, when something other than the command ends the
+  /// process. What takes longer than the limit is lost. From any thread, whatever state the other threads are in.
   static func writeOut(within limit: Duration) {
     let isWritten = Monitor(false)
-    // On a thread of its own: a lock that is never given back holds that one alone.
+    // Runs on a thread of its own, so that a lock which is never released blocks only that thread.
     let thread = try? BackgroundThread("sluice-last-out") {
       let outputs = writing.withLock { Array($0.values) }
       for output in outputs { output.state.update { $0.isFinishing = true } }

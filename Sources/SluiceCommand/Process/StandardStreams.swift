@@ -6,11 +6,12 @@ import SluiceLocks
 enum StandardOutput {
   private static let kept = Locked(STDOUT_FILENO)
 
-  /// What takes the command's data; -1, which nothing can be written to, where standard output was closed at the start.
+  /// The descriptor for the command's data; -1, to which nothing can be written, if standard output was closed at the
+  /// start.
   static var descriptor: Int32 { kept.withLock { $0 } }
 
-  /// Keeps standard output for the command alone: what libraries print there goes to standard error from here on. Once,
-  /// before any thread is started and any library mapped.
+  /// Reserves standard output for the command: from here on, what libraries print there goes to standard error. Must be
+  /// called once, before any thread is started and any library is mapped.
   static func keepApart() throws(CommandError) {
     let descriptor = sluice_take_standard_output()
     guard descriptor >= 0 || errno == EBADF else {
@@ -20,8 +21,8 @@ enum StandardOutput {
     kept.withLock { $0 = descriptor }
   }
 
-  /// Whether a path that was given as an argument means standard output. Opened as a file, those of the system would lead
-  /// to where plugins print.
+  /// Whether a path that was given as an argument means standard output. Opened as a file, the system's names for it
+  /// would lead to where plugins print.
   static func isNamed(by path: String) -> Bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
   }

@@ -21,7 +21,7 @@ final class RunJob: Sendable {
   /// - Returns: whether the caller came second.
   func arrive() -> Bool { progress.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 1 }
 
-  /// The completion, where the transaction's loop may never return from submitting: it goes on by itself, and what comes
-  /// later does not.
+  /// The completion, for when the transaction's loop may never return from submitting: the completion then continues
+  /// the run itself, and a later return of the loop does not.
   func arriveAlone() -> Bool { progress.exchange(2, ordering: .acquiringAndReleasing) < 2 }
 }

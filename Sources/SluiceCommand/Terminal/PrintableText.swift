@@ -2,7 +2,8 @@ import SluiceMessages
 
 /// Text of others, made harmless for a terminal.
 enum PrintableText {
-  /// Control characters but line ends and tabs become `?`, and so does what turns the direction of writing.
+  /// Replaces control characters, except line ends and tabs, and characters that change the direction of writing by
+  /// `?`.
   static func of(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isHarmful) else { return text }
     var shown = String.UnicodeScalarView()

@@ -41,7 +41,7 @@ struct CheckRun {
 
   var random: RandomBits { RandomBits(seed: request.seed) }
 
-  /// A host that answers call-outs as the user has said, or as a service would that has nothing special to say.
+  /// A host that answers call-outs with the user's response, or otherwise with a generic one.
   func host(
     loops: Int = 1, answer: @escaping TrialHost.Answer = { _ in .response(Response(status: 200)) }
   ) throws(TrialFailure) -> TrialHost {
@@ -61,9 +61,9 @@ struct CheckRun {
       guard isWanted else { throw error }
       let derived = request.payload?["refusedConfiguration"]?.string
       let why = derived.map {
-        "that which its schema gives, \($0), was refused: \(request.payload?["refusal"]?.string ?? "")"
+        "the one derived from its schema, \($0), was refused: \(request.payload?["refusal"]?.string ?? "")"
       }
-      throw TrialFailure.skip("it wants a configuration, give one with --config (\(why ?? error.reason))")
+      throw TrialFailure.skip("it needs a configuration; give one with --config (\(why ?? error.reason))")
     }
   }
 

@@ -14,7 +14,7 @@ package struct ConformanceCheck: Sendable {
     self.answer = answer
   }
 
-  /// The one whose process ends by exit(3).
+  /// The name of the check whose process ends by exit(3).
   static let exit = "exit-functions"
 
   package static let all: [ConformanceCheck] = librarySide + lifecycle + traffic + extensions
@@ -26,9 +26,9 @@ package struct ConformanceCheck: Sendable {
 package enum CheckVerdict: Sendable, Hashable {
   case passed
   case failed(String)
-  /// It could not be checked, for that reason.
+  /// The check could not be run, for that reason.
   case skipped(String)
-  /// The plugin has nothing of the kind that is checked.
+  /// The plugin does not have the feature that is checked.
   case absent(String)
 
   var document: JSONValue {

@@ -68,7 +68,7 @@ extension ConformanceCheck {
     },
     ConformanceCheck("tracer-events", "A tracer takes every kind of event") { run in
       try run.withActiveInstance(answer: TrafficGenerator.random(run.request.seed)) { host, instance in
-        guard instance.capabilities.contains(.trace) else { throw TrialFailure.absent("it is no tracer") }
+        guard instance.capabilities.contains(.trace) else { throw TrialFailure.absent("it is not a tracer") }
         var generator = TrafficGenerator(run.random)
         for number in 0..<200 {
           let started = host.start(
@@ -96,7 +96,7 @@ extension CheckRun {
 }
 
 extension PluginInstance {
-  /// One that cannot do without suspension should have suspended something.
+  /// A plugin that requires suspension should have suspended a call.
   fileprivate var suspendedNoCall: TrialFailure {
     let isExpected =
       generation.facts.note?.features.contains(HostFeatures(rawValue: UInt32(SLUICE_FEATURE_SUSPEND))) == true

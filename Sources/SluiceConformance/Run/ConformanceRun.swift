@@ -17,12 +17,13 @@ package struct ConformanceRun: Sendable {
   private let path: String
   private var instances: [TrialRequest.Instance]
   private let helper: TrialHelper
-  /// What the checks are told beside the instances.
+  /// What the checks are given besides the instances.
   private let payload: JSONValue = .object()
 
   /// - Parameters:
-  ///   - configuration: nil takes the least that the plugin's schema asks for, else an empty one.
-  ///   - callOutAnswer: a response document that all requests of the plugin's own are answered with; nil for one of ours.
+  ///   - configuration: nil means the smallest configuration that the plugin's schema allows, or an empty one if there
+  ///     is none.
+  ///   - callOutAnswer: a response document that answers all call-outs of the plugin; nil means a built-in one.
   package init(
     of path: String, configuration: JSONValue?, callOutAnswer: JSONValue? = nil, seed: UInt64, deadline: Duration,
     helper: TrialHelper
@@ -37,7 +38,7 @@ package struct ConformanceRun: Sendable {
 
   /// Runs the checks in order; `report` hears of each before it begins and when it is over.
   /// - Throws: why the library cannot be used at all.
-  /// - Parameter derived: told of the configuration where it comes from the schema.
+  /// - Parameter derived: called with the configuration if it comes from the schema.
   package mutating func run(
     derived: (JSONValue) -> Void = { _ in }, begin: (ConformanceCheck) -> Void = { _ in }, end: (Outcome) -> Void
   ) throws(PluginError) {
@@ -61,7 +62,7 @@ package struct ConformanceRun: Sendable {
     withExtendedLifetime(copy) {}
   }
 
-  /// Takes the configuration that the schema gives, where the plugin takes it.
+  /// Uses the configuration that the schema gives, if the plugin accepts it.
   private mutating func deriveInstance(_ copy: String) throws(PluginError) {
     let request = TrialRequest(
       library: copy, path: path, task: TrialRun.schemaTask, instances: [], deadline: deadline)
@@ -75,7 +76,8 @@ package struct ConformanceRun: Sendable {
     payload["refusal"] = JSONValue(error.reason)
   }
 
-  /// Why the plugin does not take these configurations; nil where it does. Without an instance nothing else is to be found out.
+  /// Why the plugin does not accept these configurations; nil when it does. Without an instance nothing else can be
+  /// checked.
   private func refusal(of instances: [TrialRequest.Instance], _ copy: String) throws(PluginError) -> PluginError? {
     let request = TrialRequest(library: copy, path: path, instances: instances, deadline: deadline)
     let report = try TrialProcess(request, helper: helper).run()

@@ -1,16 +1,16 @@
 package import SluiceJSON
 
-/// The least configuration that a JSON schema asks for: what is required, with defaults, examples and first choices where the
-/// schema has them.
+/// The smallest configuration that a JSON schema allows: the required members, with defaults, examples and first
+/// choices where the schema has them.
 package struct ExampleConfiguration {
-  /// A schema can refer to itself.
+  /// A bound on the depth, because a schema can refer to itself.
   private static let deepest = 32
 
   private let root: JSONValue
 
   package init(schema: JSONValue) { root = schema }
 
-  /// Nil where the schema does not say enough, such as what fits a pattern.
+  /// Nil when the schema does not say enough: no example fits a pattern, for instance.
   package var value: JSONValue? { make(root, depth: 0) }
 
   private func make(_ schema: JSONValue, depth: Int) -> JSONValue? {
@@ -55,7 +55,8 @@ package struct ExampleConfiguration {
     return object
   }
 
-  /// The names that it wants itself, those of the first choice where there are several, and those of all that apply.
+  /// The names that the schema requires itself, through the first of its choices (`anyOf`, `oneOf`), and through all of
+  /// its `allOf`.
   private static func required(_ schema: JSONValue) -> [String] {
     let choices = ["anyOf", "oneOf"].compactMap { schema[$0]?[0] } + (schema["allOf"].map { Array($0.elements) } ?? [])
     return ([schema] + choices).flatMap { $0["required"]?.texts ?? [] }

@@ -87,7 +87,7 @@ struct SelfTestRun {
     }
   }
 
-  /// Of an object only the members are compared that are named; null is for one that must not be there.
+  /// Compares only those members of an object that `expected` names; null stands for a member that must not exist.
   private func compare(
     _ test: SelfTestCase, _ place: String, _ expected: JSONValue, _ found: JSONValue
   ) throws(PluginError) {

@@ -19,7 +19,7 @@ final class TrialHost: Sendable {
 
   /// - Parameters:
   ///   - loops: how many.
-  ///   - callOutAnswer: what plugins get to requests of their own; nil refuses them.
+  ///   - callOutAnswer: the response to call-outs of plugins; nil refuses call-outs.
   init(
     loops count: Int = 1, callOutAnswer: Response? = nil,
     answer: @escaping Answer = { _ in .response(Response(status: 200)) }
@@ -110,9 +110,9 @@ final class TrialTransaction: Sendable {
 struct TrialFailure: Error {
   enum Kind {
     case failed
-    /// It could not be tried.
+    /// The check could not be tried.
     case skipped
-    /// The plugin has nothing of the kind.
+    /// The plugin does not have the feature.
     case absent
   }
 

@@ -15,7 +15,7 @@ struct TrialLibrary {
   static func load(_ request: TrialRequest, _ channel: TrialChannel) throws(PluginError) -> LoadedLibrary {
     channel.step("while its file was read")
     let image = try LibraryImage(reading: request.library)
-    // What the configuration allows is for the host to say, which has looked at it.
+    // The host has already checked what the configuration allows.
     let facts = try Preflight.facts(of: image, for: HostOffer(allowed: Set(LibraryHazard.allCases)))
     let copy = try StoredPlugin.borrowed(image)
     channel.step("while it was loaded (in a constructor, or a global initializer)")

@@ -20,7 +20,7 @@ package enum TrialRun {
     channel.finish(CheckRun(request, channel).verdict(of: check).document)
   }
 
-  /// Gives the schema of the plugin's configuration.
+  /// The task that reports the schema of the plugin's configuration.
   static let schemaTask = "schema"
 
   private static func tellSchema(_ request: TrialRequest, _ channel: TrialChannel) {

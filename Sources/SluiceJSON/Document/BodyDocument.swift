@@ -9,8 +9,9 @@ public import SluiceMessages
 ///     {"json": …}                   the parsed content of a JSON media type, where that was asked for
 ///     {"file": "…", "bytes": n}     a body that lies in a file
 ///
-/// Where the content of a JSON media type was asked for and cannot be had, `"unreadable": "why"` stands beside `text`,
-/// `base64` or `file`. It says something about the body and is no part of it: read back, it is ignored.
+/// When the content of a JSON media type was asked for and cannot be parsed, the document has `"unreadable": "why"`
+/// next to `text`, `base64` or `file`. The member describes the body and is not part of it: it is ignored when the
+/// document is read back.
 ///
 /// A streamed body has no form: its member is absent, and absent it stays itself.
 public enum BodyDocument {
@@ -26,9 +27,9 @@ public enum BodyDocument {
 
   /// Puts the body into a document that has none so far, or parses the text that is there.
   ///
-  /// Content that does not parse, holds a key twice, U+0000 or a number out of range stays text, so that nothing is lost,
-  /// and is marked `unreadable`. A body that a stage has put there is left as it is, save that text or base64 may become
-  /// `json`.
+  /// Content that does not parse, or that holds a duplicate key, U+0000 or a number out of range, stays text, so that
+  /// nothing is lost, and is marked `unreadable`. A body that a stage has set stays as it is, except that text or
+  /// base64 may become `json`.
   public static func fill(_ document: JSONValue, from body: Body, _ filling: Filling) {
     guard filling != .none else { return }
     let wantsJSON = filling == .parsed && hasJSONMediaType(document)
@@ -53,7 +54,7 @@ public enum BodyDocument {
     return form
   }
 
-  private static var inFile: JSONValue { "it is too large for memory, and lies in a file" }
+  private static var inFile: JSONValue { "it is too large for memory, and is in a file" }
 
   private static func make(_ bytes: [UInt8], parsing: Bool) -> JSONValue {
     let form = JSONValue.object()
@@ -68,7 +69,7 @@ public enum BodyDocument {
     return form
   }
 
-  /// Parses what is there in another form.
+  /// Parses content that the document has in another form.
   private static func parse(_ form: JSONValue) {
     if let text = form["text"] {
       let isParsed = text.withStringBytes { parse(UnsafeRawBufferPointer($0), into: form) }
@@ -82,7 +83,7 @@ public enum BodyDocument {
     }
   }
 
-  /// Puts the content into the form, or why it cannot be had.
+  /// Puts the parsed content into the form, or the reason why it cannot be parsed.
   private static func parse(_ bytes: UnsafeRawBufferPointer, into form: JSONValue) -> Bool {
     do {
       form["json"] = try JSONValue(parsing: bytes, options: .rejectDuplicates)
@@ -94,7 +95,7 @@ public enum BodyDocument {
     }
   }
 
-  /// In words that quote nothing: a body may hold secrets, and the reason goes to a log.
+  /// Does not quote the body: a body may hold secrets, and the reason is logged.
   private static func reason(_ error: JSONError) -> String {
     let what =
       switch error.code {
@@ -117,7 +118,7 @@ public enum BodyDocument {
   /// Whether the document's content type is `application/json` or ends in `+json` (RFC 6839 §3.1).
   private static func hasJSONMediaType(_ document: JSONValue) -> Bool {
     let headers = DocumentHeaders(document)
-    // One line that says JSON is enough: whoever receives the message may go by that one.
+    // One field line that says JSON is enough, because the receiver of the message may use that one.
     let lines = (0...).lazy.map { headers.value(named: "content-type", line: $0) }.prefix { $0 != nil }
     return lines.contains { $0.map(isJSONMediaType) ?? false }
   }

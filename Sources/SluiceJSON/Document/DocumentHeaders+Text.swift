@@ -15,7 +15,7 @@ extension DocumentHeaders {
     }
   }
 
-  /// The value of the field's line with that number, counted from 0; otherwise as ``subscript(_:)``.
+  /// The value of the field's line with that number, counted from 0; otherwise like ``subscript(_:)``.
   func value(named name: String, line: Int) -> String? {
     Self.withBytes(name) { value(named: $0, at: line) }.map { String(decoding: $0.bytes, as: UTF8.self) }
   }

@@ -78,7 +78,7 @@ public struct DocumentHeaders {
     _ = replace(name, with: value)
   }
 
-  /// As ``set(_:to:)``; returns what was there, for whoever lent texts of it to somebody.
+  /// Like ``set(_:to:)``; returns the old value, for callers that have lent out texts of it.
   public func replace(_ name: UnsafeBufferPointer<UInt8>, with value: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     let fields = fieldsMadeWhenAbsent()
     let made = Self.made(value)
@@ -98,7 +98,8 @@ public struct DocumentHeaders {
   @discardableResult
   public func remove(_ name: UnsafeBufferPointer<UInt8>) -> Bool { take(name) != nil }
 
-  /// Removes every line of the field and returns them, for whoever lent texts of them to somebody; nil where there was none.
+  /// Removes every line of the field and returns them, for callers that have lent out texts of them; nil if there were
+  /// no lines.
   public func take(_ name: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     guard let fields else { return nil }
     return Self.withLowercased(name) { key, count in

@@ -58,7 +58,7 @@ public enum RequestDocument {
     request = changed
   }
 
-  /// Method and URL of a document that was made of a request, without reading anything else of it.
+  /// Reads only the method and the URL of a document that was made from a request.
   public static func target(
     of document: JSONValue, from original: Request
   ) throws(MessageError) -> (method: String, url: HTTPURL) {

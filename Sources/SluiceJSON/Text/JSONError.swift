@@ -21,7 +21,7 @@ public struct JSONError: Error, Hashable, Sendable {
     public static let tooDeep = Code(rawValue: "too_deep")
     /// More repetitions than ``JSONValue/repetitionLimit``.
     public static let tooLarge = Code(rawValue: "too_large")
-    /// A number that is no number or infinite.
+    /// A number that is NaN or infinite.
     public static let notFinite = Code(rawValue: "not_finite")
     public static let outOfMemory = Code(rawValue: "out_of_memory")
     /// A value that contains itself.

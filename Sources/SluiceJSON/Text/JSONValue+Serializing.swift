@@ -22,8 +22,8 @@ extension JSONValue {
   /// The value as JSON text in UTF-8.
   ///
   /// Fails for a value that contains itself, is nested deeper than ``depthLimit`` levels, repeats more than
-  /// ``repetitionLimit`` values, or holds a number that is not finite or a string that is not UTF-8; no text makes one like
-  /// that.
+  /// ``repetitionLimit`` values, or holds a number that is not finite or a string that is not UTF-8. Parsing never
+  /// produces such a value.
   public func serialized(_ options: JSONWritingOptions = []) throws(JSONError) -> [UInt8] {
     try checkNesting()
     let flags = options.janssonFlags

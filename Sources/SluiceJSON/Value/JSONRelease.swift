@@ -1,7 +1,7 @@
 import CJansson
 
-/// Releasing a reference. `json_decref` recurses into what goes with a value, without a limit; a value that is nested too
-/// deep for that is taken apart level by level.
+/// Releases references. `json_decref` recurses without a limit into everything that is released with a value, so a
+/// value that is nested too deep is taken apart level by level.
 enum JSONRelease {
   @inline(__always)
   static func release(_ json: UnsafeMutablePointer<json_t>) {
@@ -9,8 +9,9 @@ enum JSONRelease {
     json_decref(json)
   }
 
-  /// Whether what goes with the value is nested within the limit. Nobody else can reach that, so looking at it is safe;
-  /// what others hold too is not looked at, and makes the answer no, because it may go with its second reference here.
+  /// Whether everything that is released with the value is nested within the limit. No other thread can reach it, so it
+  /// is safe to inspect. A part that others also hold is not inspected and makes the result false, because this release
+  /// may drop its last reference.
   @inline(never)
   private static func isFlat(_ json: UnsafeMutablePointer<json_t>) -> Bool {
     var walk = JSONWalk(json, entersShared: false)
@@ -20,7 +21,7 @@ enum JSONRelease {
     return true
   }
 
-  /// Empties each container before its last reference goes, so that none goes with another inside.
+  /// Empties each container before its last reference is dropped, so that no container is released with another inside.
   private static func takeApart(_ json: UnsafeMutablePointer<json_t>) {
     var pending = [json]
     while let container = pending.popLast() {
@@ -32,7 +33,7 @@ enum JSONRelease {
     }
   }
 
-  /// With a reference each, so that emptying their container leaves them.
+  /// Takes a reference to each child, so that it survives when its container is emptied.
   private static func moveContainers(
     of container: UnsafeMutablePointer<json_t>, to pending: inout [UnsafeMutablePointer<json_t>]
   ) {

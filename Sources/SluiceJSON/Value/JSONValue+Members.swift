@@ -20,7 +20,7 @@ extension JSONValue {
   /// Sets a member; false where this is not an object, or where it would come to contain itself directly.
   @discardableResult
   public func set(_ value: JSONValue, forKey key: String) -> Bool {
-    // Kept beyond the call: jansson would release what is nested in it by recursion.
+    // Kept beyond the call, because jansson would release nested values by recursion.
     let replaced = container(forKey: key)
     defer { withExtendedLifetime(replaced) {} }
     // The call takes over the reference even when it fails.

@@ -1,16 +1,17 @@
 import CJansson
 
 extension JSONValue {
-  /// How deep arrays and objects may nest: as deep as jansson's parser takes a text. Its other functions recurse without a
-  /// limit (at this depth writing takes 630 KB of stack), so a value that C code has built is measured first.
+  /// How deep arrays and objects may nest: the same depth that jansson's parser accepts in a text. jansson's other
+  /// functions recurse without a limit (at this depth writing takes 630 KB of stack), so a value that C code has built
+  /// is measured first.
   public static let depthLimit = 2048
 
-  /// How often an array or object may come up in a value where it was before. A value can hold the same one twice, and that
-  /// another one twice: a few of them make a text without end.
+  /// How often arrays and objects may occur again in one value. A value can hold the same array twice, and that array
+  /// another one twice: a few such arrays make a text of exponential size.
   public static let repetitionLimit = 1 << 18
 
-  /// Throws where the value cannot be written as JSON, or not without harm: it is nested deeper than `depth` levels, contains
-  /// itself, repeats more than ``repetitionLimit`` values, or holds a number that is not finite. Does not recurse itself.
+  /// Throws when the value cannot be written as JSON, or not safely: it is nested deeper than `depth` levels, contains
+  /// itself, repeats more than ``repetitionLimit`` values, or holds a number that is not finite. Does not recurse.
   package func checkNesting(depth: Int = JSONValue.depthLimit) throws(JSONError) {
     try withUnsafeJSON { json throws(JSONError) in
       var walk = JSONWalk(json)
@@ -38,7 +39,7 @@ extension JSONError {
   }
 }
 
-/// Goes over everything in a value, from the outside in, without recursion.
+/// Visits everything in a value, from the outside in, without recursion.
 struct JSONWalk {
   private struct Level {
     let container: UnsafeMutablePointer<json_t>
@@ -64,19 +65,19 @@ struct JSONWalk {
   private var first: UnsafeMutablePointer<json_t>?
   private var levels: [Level] = []
   private let entersShared: Bool
-  /// Whether somebody else holds one of the containers so far, the value itself aside.
+  /// Whether one of the containers so far, except for the value itself, has more than one reference.
   private(set) var isShared = false
-  /// How often a container came up again so far.
+  /// How often a container has occurred again so far.
   private(set) var repetitions = 0
   private var seen: Set<UnsafeMutablePointer<json_t>> = []
 
-  /// - Parameter entersShared: whether to go into containers that somebody else holds too.
+  /// - Parameter entersShared: whether to enter containers that have more than one reference.
   init(_ json: UnsafeMutablePointer<json_t>, entersShared: Bool = true) {
     first = json
     self.entersShared = entersShared
   }
 
-  /// How many containers are open, the one that was returned last included.
+  /// How many containers are open, including the one that was returned last.
   var depth: Int { levels.count }
 
   /// Whether one of the open containers is open twice.
@@ -101,7 +102,7 @@ struct JSONWalk {
     if sluice_json_references(json) > 1 {
       isShared = true
       guard entersShared else { return json }
-      // Held more than once, and so the only ones that can come up again.
+      // Only containers with more than one reference can occur again.
       if !seen.insert(json).inserted { repetitions += 1 }
     }
     levels.append(Level(json))

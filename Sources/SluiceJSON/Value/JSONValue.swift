@@ -116,8 +116,8 @@ extension JSONValue {
 
   /// A copy that shares nothing with this value.
   ///
-  /// Throws for a value that contains itself (``JSONError/Code/circular``), is nested deeper than ``depthLimit`` levels, or
-  /// repeats more than ``repetitionLimit`` values; no text makes one like that.
+  /// Throws for a value that contains itself (``JSONError/Code/circular``), is nested deeper than ``depthLimit``
+  /// levels, or repeats more than ``repetitionLimit`` values. Parsing never produces such a value.
   public func deepCopy() throws(JSONError) -> JSONValue {
     try checkNesting()
     return JSONValue(made: json_deep_copy(json))
@@ -126,7 +126,7 @@ extension JSONValue {
 
 extension JSONValue: Equatable {
   /// Structural equality: objects without regard to order, and 1 differs from 1.0 as their spelling did. A value that
-  /// cannot be written as JSON equals itself alone.
+  /// cannot be written as JSON equals only itself.
   public static func == (left: JSONValue, right: JSONValue) -> Bool {
     if left.json == right.json { return true }
     guard (try? left.checkNesting()) != nil else { return false }

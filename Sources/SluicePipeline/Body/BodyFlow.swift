@@ -1,11 +1,11 @@
-/// The way of one body through the stages that see its pieces, as pure decisions: it takes an event and says what to do
-/// next.
+/// Moves one body through the stages that see its pieces. A pure state machine: it takes an event and returns what to
+/// do next.
 ///
 ///     source ──► queue ─ stage 0 ──► queue ─ stage 1 ──► … ──► queue ─ receiver
 ///
-/// What can go on nearest to the receiver goes on first, and the source gives the next piece only when every queue is
-/// empty. A stage that is suspended holds up everything before it; a receiver that pauses holds up everything. So a flow
-/// never holds more than one piece of the source and what the stages made of it.
+/// The queue nearest to the receiver is served first, and the source is asked for the next piece only when every queue
+/// is empty. A suspended stage holds up everything before it; a paused receiver holds up everything. So a flow never
+/// holds more than one piece of the source and what the stages made of it.
 struct BodyFlow: Sendable {
   enum Event: Sendable {
     /// The source gave a piece.
@@ -14,9 +14,9 @@ struct BodyFlow: Sendable {
     case ended
     /// The stage that was called answered, and wrote this.
     case answered(PieceVerdict, output: [UInt8])
-    /// A suspended stage goes on; it wrote this meanwhile.
+    /// A suspended stage was resumed; it wrote this meanwhile.
     case resumed(stage: Int, output: [UInt8])
-    /// A suspended stage is passed over: the piece that it held back goes on.
+    /// A suspended stage is skipped: the piece that it held back is passed on.
     case skipped(stage: Int)
     /// The receiver took a piece.
     case delivered(pauses: Bool)
@@ -24,7 +24,7 @@ struct BodyFlow: Sendable {
   }
 
   enum Action: Sendable, Equatable {
-    /// A stage or the receiver has to go on first.
+    /// A stage or the receiver must continue first.
     case wait
     /// The source may give the next piece.
     case pull
@@ -37,15 +37,15 @@ struct BodyFlow: Sendable {
     case fail(StageFailure, stage: Int)
   }
 
-  /// A stage, or the receiver behind the last one, and what waits for it.
+  /// A stage, or the receiver after the last stage, and the pieces that wait for it.
   private struct Lane: Sendable {
     var queue: [[UInt8]] = []
-    /// Nothing comes behind the queue.
+    /// No more pieces will be queued.
     var isClosed = false
     var isHeld = false
     /// on_end was called.
     var hasEnded = false
-    /// The piece of a suspended call, as it came; empty where the call wrote anything in its place.
+    /// The original piece of a suspended call; empty if the call wrote something in its place.
     var held: [UInt8] = []
   }
 
@@ -103,7 +103,7 @@ struct BodyFlow: Sendable {
     return .callEnd(stage: index)
   }
 
-  /// Gives the failure, where the stage answered with one.
+  /// Returns the failure, if the stage answered with one.
   private mutating func take(_ verdict: PieceVerdict, _ output: [UInt8]) -> Action? {
     guard let call = self.call.take() else { return nil }
     let (stage, piece): (Int, [UInt8]) =
@@ -135,7 +135,7 @@ struct BodyFlow: Sendable {
     closeNext(after: stage)
   }
 
-  /// What comes after a stage is complete once its on_end is over.
+  /// The next lane's input is complete once this stage's on_end is over.
   private mutating func closeNext(after stage: Int) {
     if lanes[stage].hasEnded { lanes[stage + 1].isClosed = true }
   }

@@ -1,12 +1,12 @@
 import SluiceMessages
 import SluiceMetrics
 
-/// Takes one body of a transaction from its source through the stages to its receiver, as a ``BodyFlow`` decides.
+/// Moves one body of a transaction from its source through the stages to its receiver, as a ``BodyFlow`` decides.
 ///
-/// Confined to the loop, and unchecked for that reason. It refers to its transaction until ``close()``.
+/// Confined to the loop, and unchecked for that reason. Keeps its transaction alive until ``close()``.
 final class BodyPassage: @unchecked Sendable {
   enum Source {
-    /// The transfer under way hands in pieces.
+    /// The transfer under way delivers pieces.
     case wire
     case stream(BodyStream)
   }
@@ -14,7 +14,7 @@ final class BodyPassage: @unchecked Sendable {
   enum Receiver {
     case sink(any BodySink)
     case gatherer(any BodyGatherer)
-    /// The transport reads what is ready.
+    /// The transport reads the bytes that are ready.
     case reader(BodyStream)
   }
 
@@ -23,25 +23,25 @@ final class BodyPassage: @unchecked Sendable {
     let token: SuspensionToken
     let stage: Int
     var deadline: Instant
-    /// What it wrote since.
+    /// What it has written since it was suspended.
     var output: [UInt8] = []
   }
 
   private static let pieceBytes = 65_536
-  /// What one turn of the loop reads from a stream, so that others have theirs.
+  /// How much one turn of the loop reads from a stream, so that other work gets its turn.
   private static let bytesPerTurn = 1 << 20
 
   /// How a passage ended.
   enum Outcome {
-    /// With the whole where it was gathered.
+    /// With the whole body, if it was gathered.
     case done(Body?)
-    /// `cause` is set where the source failed, and not a stage or the receiver.
+    /// `cause` is set if the source failed, not a stage or the receiver.
     case failed(TransactionError, cause: (any Error)?)
   }
 
   private(set) var transaction: Transaction?
   let side: MessageSide
-  /// Their positions in the list of the pipeline.
+  /// The positions of the stages in the pipeline's list.
   private let stages: [Int]
   private let source: Source
   private let receiver: Receiver
@@ -52,20 +52,20 @@ final class BodyPassage: @unchecked Sendable {
   private var takenToken: SuspensionToken?
   /// The wire was told to pause.
   private var isWirePaused = false
-  /// The flow wants a piece that the stream did not have yet, or that the next turn of the loop reads.
+  /// The flow waits for a piece that the stream does not have yet, or that the next turn of the loop will read.
   private var awaitsStream = false
-  /// Bytes for the reader, and whether it waits for some.
+  /// Bytes for the reader, and whether the reader waits for some.
   private var ready: ArraySlice<UInt8> = []
   private var isReaderWaiting = false
-  /// The gatherer has every piece, and the disk does not.
+  /// The gatherer has every piece, but not all of them are on disk.
   private var isFinishing = false
   private var turnBytes = 0
   private var byteCount = 0
 
-  /// Whether the body waits for a stage, for the caller's sink or for the caller's stream: for anything but the peer.
+  /// Whether the body waits for a stage, the caller's sink or the caller's stream, and not for the peer.
   private(set) var isHeld = false
   private(set) var outcome: Outcome?
-  /// Called once, where the outcome comes later than the call that led to it.
+  /// Called once, if the outcome comes later than the call that led to it.
   var whenOver: ((Outcome) -> Void)?
 
   init(_ transaction: Transaction, _ side: MessageSide, _ stages: [Int], from source: Source, to receiver: Receiver) {
@@ -80,7 +80,7 @@ final class BodyPassage: @unchecked Sendable {
     }
   }
 
-  /// Reads the stream from now on; where there is a reader, when that asks for it.
+  /// Begins to read the stream; if there is a reader, the stream is read when the reader asks.
   func begin() {
     guard case .stream(let stream) = source, let loop = transaction?.loop else { return }
     stream.onWake { [weak self] in
@@ -91,7 +91,7 @@ final class BodyPassage: @unchecked Sendable {
     pull()
   }
 
-  /// Lets everything go. Suspended calls are cancelled.
+  /// Releases everything and cancels suspended calls.
   func close() {
     guard let transaction else { return }
     whenOver = nil
@@ -153,7 +153,7 @@ final class BodyPassage: @unchecked Sendable {
     }
   }
 
-  /// A producer that announced a length has to keep to it.
+  /// A producer must deliver the length that it announced.
   private func checkLength(_ stream: BodyStream, isOver: Bool) throws(TransportError) {
     guard let announced = stream.byteCount else { return }
     let isRead = if case .reader = receiver { true } else { false }
@@ -174,7 +174,7 @@ final class BodyPassage: @unchecked Sendable {
 
   // MARK: The reader
 
-  /// The next bytes for the transport; empty where there are none yet, nil at the end.
+  /// The next bytes for the transport; empty when there are none yet, nil at the end.
   func read(_ maximum: Int) throws -> [UInt8]? {
     isReaderWaiting = false
     if ready.isEmpty { handle(.receiverResumed) }
@@ -220,7 +220,7 @@ final class BodyPassage: @unchecked Sendable {
     whenOver(outcome)
   }
 
-  /// Performs one action; gives the event that it leads to at once, nil where one will come later.
+  /// Performs one action. Returns the event that follows at once, or nil when the event will come later.
   private func perform(_ action: BodyFlow.Action) -> BodyFlow.Event? {
     switch action {
     case .wait: pause()
@@ -239,7 +239,7 @@ final class BodyPassage: @unchecked Sendable {
   }
 
   private func pause() {
-    // What is ready is the peer's to take.
+    // Bytes that are ready wait for the peer.
     if ready.isEmpty { hold(true) } else { wakeReader() }
   }
 
@@ -281,7 +281,7 @@ final class BodyPassage: @unchecked Sendable {
   private func deliver(_ piece: [UInt8]) -> BodyFlow.Event? {
     switch receiver {
     case .sink(let sink):
-      // The result was given from outside, while a stage kept the loop: no piece follows it.
+      // The result was given from outside while a stage kept the loop: no piece may follow it.
       guard transaction?.answer.isTaken == false else {
         end(.failed(Self.stopped, cause: nil))
         return nil
@@ -358,7 +358,7 @@ final class BodyPassage: @unchecked Sendable {
 
   private var kind: StagePhase { side == .request ? .request : .response }
 
-  /// Checks what a stage answered against what it did.
+  /// Checks a stage's answer against what it did.
   private func settle(
     _ verdict: PieceVerdict, _ output: [UInt8], piece: [UInt8], _ stage: Int, _ binding: StageBinding,
     _ transaction: Transaction
@@ -370,14 +370,14 @@ final class BodyPassage: @unchecked Sendable {
       transaction.armTimer()
       return .answered(.suspended, output: output)
     }
-    // Taken and not used: nobody may resume it any more.
+    // The token was taken and not used: it must not be resumed any more.
     if let token { _ = transaction.environment.suspensions.expire(token) }
     if verdict == .suspended { return fault(Self.suspendedWithoutToken, stage, binding, transaction) }
     if case .fault(let failure) = verdict { return fault(failure, stage, binding, transaction) }
     return .answered(verdict, output: output)
   }
 
-  /// Where the stage's policy is to go on without it, the piece passes as it came.
+  /// Counts a fault. If the stage's policy is to skip it, the piece passes unchanged.
   private func fault(
     _ failure: StageFailure, _ stage: Int, _ binding: StageBinding, _ transaction: Transaction
   ) -> BodyFlow.Event {
@@ -392,14 +392,15 @@ final class BodyPassage: @unchecked Sendable {
 
 // Suspended stages.
 extension BodyPassage {
-  /// For the exchange: a token for the call that is under way.
+  /// Returns a token for the call under way; called by the exchange.
   func takeToken() -> SuspensionToken? {
     guard takenToken == nil, calledStage != nil, let transaction else { return nil }
     takenToken = transaction.environment.suspensions.take(for: transaction)
     return takenToken
   }
 
-  /// Takes what a suspended stage writes; false for a token of another call.
+  /// Accepts bytes from a suspended stage. Returns false when they would exceed the limit, nil for a token of another
+  /// call.
   func write(_ bytes: UnsafeBufferPointer<UInt8>, upTo limit: Int, by token: SuspensionToken) -> Bool? {
     guard let index = suspensions.firstIndex(where: { $0.token == token }) else { return nil }
     guard bytes.count <= limit - suspensions[index].output.count else { return false }
@@ -407,7 +408,7 @@ extension BodyPassage {
     return true
   }
 
-  /// The name of the stage that is called now, or of one that is suspended.
+  /// The name of the stage that is being called, or of one that is suspended.
   var stageName: String? {
     guard let stage = calledStage ?? suspensions.first?.stage, let transaction else { return nil }
     return binding(stage, transaction).name
@@ -417,7 +418,7 @@ extension BodyPassage {
 
   var nextDeadline: Instant { suspensions.lazy.map(\.deadline).min() ?? .distantFuture }
 
-  /// A suspended stage was resumed; false for a token of another call.
+  /// Continues after a suspended stage was resumed; returns false for a token of another call.
   func wasResumed(_ token: SuspensionToken, _ verdict: Verdict) -> Bool {
     guard let index = suspensions.firstIndex(where: { $0.token == token }), let transaction else { return false }
     let suspension = suspensions.remove(at: index)
@@ -432,11 +433,12 @@ extension BodyPassage {
     return true
   }
 
-  /// Ends the suspensions whose deadline has passed, or all of them for another reason.
+  /// Ends the suspensions whose deadline has passed, or all of them if a reason is given.
   func expireSuspensions(at now: Instant, _ reason: String? = nil) {
     for suspension in suspensions where reason != nil || suspension.deadline <= now {
       guard let transaction, let index = suspensions.firstIndex(where: { $0.token == suspension.token }) else { return }
-      // A token that does not expire was resumed before: that is in the loop's inbox, which comes after the timers.
+      // A token that does not expire was resumed before: that resumption is in the loop's inbox, which runs after the
+      // timers.
       suspensions[index].deadline = .distantFuture
       guard transaction.environment.suspensions.expire(suspension.token) else { continue }
       suspensions.remove(at: index)
@@ -462,5 +464,5 @@ extension BodyPassage {
 
   private static let wrongResumption = StageFailure(
     code: TransactionError.Code.stageFault,
-    message: "while a body flows, a resumption may carry CONTINUE or FAIL and nothing else")
+    message: "while a body flows, a resumption may carry only CONTINUE or FAIL")
 }

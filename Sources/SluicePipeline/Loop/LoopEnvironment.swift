@@ -7,14 +7,14 @@ public final class LoopEnvironment: @unchecked Sendable {
   public let suspensions: SuspensionTable
   /// Whether the pause before another attempt is made: not in a replay.
   package var waitsToRetry = true
-  /// What requests of plugins' own go to in a trial; nil for ``transport``.
+  /// The transport for call-outs of plugins in a trial; nil means ``transport``.
   package var callOutTransport: (any Transport)?
   /// Told before each call of a stage in transactions with a journal.
   package var stageWatcher: ((_ stage: String, _ callback: StageCall.Callback) -> Void)?
-  /// Who gives each running transaction its result.
+  /// Decides, for each running transaction, which thread gives its result.
   let answers = AnswerTable()
   private var running: [Transaction?] = []
-  /// ``runningCount``, for other threads; and how many of them have their result from another thread.
+  /// ``runningCount`` for other threads, and how many of these transactions have their result from another thread.
   private let runningNow = Atomic<Int>(0)
   private let stalledNow = Atomic<Int>(0)
   private var vacant: [Int] = []
@@ -31,10 +31,11 @@ public final class LoopEnvironment: @unchecked Sendable {
   /// Transactions that have begun and not completed. [loop]
   public var runningCount: Int { running.count - vacant.count }
 
-  /// Transactions that have begun and have no result. From any thread; a moment old.
+  /// Transactions that have begun and have no result. From any thread; the number may be slightly out of date.
   package var owedCount: Int { runningNow.load(ordering: .relaxed) - stalledNow.load(ordering: .relaxed) }
 
-  /// Another thread gave transactions their result; or, with a negative number, the loop has ended them after all.
+  /// Counts transactions that got their result from another thread; a negative number means that the loop has since
+  /// ended them.
   func countStalled(_ count: Int) { stalledNow.wrappingAdd(count, ordering: .relaxed) }
 
   /// Ends every transaction with that error, tracers and completions included. [loop]

@@ -8,7 +8,7 @@ final class ExchangeRecorder: @unchecked Sendable {
   private var exchange: RecordedExchange
   private var hops: [HopRecorder] = []
   private var requestBody: RecordedBody?
-  /// What was read and not passed on; nil in it is the end.
+  /// Pieces that were read and not passed on; a nil element is the end.
   private var heldPiece: [UInt8]??
   private var readBytes = 0
   private var hasReadRequest = false
@@ -32,7 +32,7 @@ final class ExchangeRecorder: @unchecked Sendable {
     return .stream(tapped)
   }
 
-  /// The reader gets a piece, or the end, once the disk is not behind with it.
+  /// The reader gets a piece, or the end, once the disk has caught up.
   private func read(_ stream: BodyStream, _ maximum: Int) throws -> [UInt8]? {
     if isBehind { return [] }
     if let piece = heldPiece.take() { return piece }
@@ -56,7 +56,7 @@ final class ExchangeRecorder: @unchecked Sendable {
     requestBody?.finish()
   }
 
-  /// Comes between the transport and a transaction for one hop.
+  /// Inserts itself between the transport and a transaction for one hop.
   func observe(_ observer: any TransferObserver, _ resume: @escaping () -> Void) -> any TransferObserver {
     let hop = HopRecorder(observer, RecordedBody(transport.makeBodyGatherer(options)), resume)
     hops.append(hop)

@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// Hands everything on, and keeps what came. Where the disk is behind with what is kept, the transfer waits for it.
+/// Passes everything on and records it. While the disk is behind with the recording, the transfer waits.
 final class HopRecorder: TransferObserver {
   private let observer: any TransferObserver
   private let resume: () -> Void
@@ -10,12 +10,12 @@ final class HopRecorder: TransferObserver {
   private var hasEnded = false
   private var isFinished = false
   private var cutError: TransportError?
-  /// The observer wants no piece now, disk or not.
+  /// The observer has paused, whether or not the disk is ready.
   private var isObserverPausing = false
-  /// The end, which the observer is told when the disk has the body.
+  /// The end of the transfer, which the observer is told when the body is on disk.
   private var heldEnd: TransferEnd?
 
-  /// - Parameter resume: has the transfer go on after a pause.
+  /// - Parameter resume: makes the transfer continue after a pause.
   init(_ observer: any TransferObserver, _ body: RecordedBody, _ resume: @escaping () -> Void) {
     self.observer = observer
     self.body = body
@@ -83,20 +83,20 @@ final class HopRecorder: TransferObserver {
       record.response?.body = body.body ?? .empty
       if body.body == nil { record.isBodyWhole = false }
     }
-    // A held end has nobody left to tell.
+    // No observer is left that could be told a held end.
     heldEnd = nil
     return record
   }
 }
 
-/// A body that is gathered for a record; one that can't be is left out. Confined to its loop.
+/// A body that is gathered for a recording; a body that cannot be gathered is left out. Confined to its loop.
 final class RecordedBody {
   private let gatherer: any BodyGatherer
   private var isFinishing = false
   private var hasFailed = false
   /// False while the disk is behind; ``whenReady`` follows.
   private(set) var isReady = true
-  /// The whole, once ``finish()`` was called and the disk has it.
+  /// The whole body, once ``finish()`` was called and all of it is on disk.
   private(set) var body: Body?
   var whenReady: (() -> Void)?
 

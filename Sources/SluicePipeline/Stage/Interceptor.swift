@@ -35,8 +35,8 @@ public protocol Interceptor: AnyObject, Sendable {
   /// The suspended call will not be resumed any more. At most once for a token.
   func suspensionWasCancelled(_ token: SuspensionToken)
 
-  /// What a call did not do within its deadline, as part of a sentence: for calls that are held up by something else than a
-  /// suspension of the stage's own.
+  /// What a call failed to do within its deadline, as part of a sentence. For calls that are held up by something other
+  /// than the stage's own suspension.
   var overdueWords: String { get }
 }
 

@@ -10,7 +10,7 @@ public enum Verdict: Sendable, Hashable {
   case fail(StageFailure)
   /// The stage took a token from the exchange and will resume it.
   case suspended
-  /// A request stage goes on only with the whole body: it is called again once that is in memory or in a file.
+  /// A request stage needs the whole body: it is called again once the body is in memory or in a file.
   case gatherBody
   /// The stage broke a rule or a deadline; its failure policy decides what follows.
   case fault(StageFailure)

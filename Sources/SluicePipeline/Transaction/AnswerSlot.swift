@@ -1,20 +1,21 @@
 import Synchronization
 
-/// Who gives a running transaction its result: its loop, or somebody else where that loop does not come back from a stage.
+/// Decides who gives a running transaction its result: its loop, or another thread when the loop does not come back
+/// from a stage.
 ///
 ///     free ─ open ─► open ──────── close ──► free      the loop: it completes the transaction
 ///                     │ cancel      │ take
 ///                     ▼             ▼
-///                  cancelled ─────► taken              anybody: the loop's own result is swallowed
+///                  cancelled ─────► taken              any thread: the loop's own result is dropped
 ///
-/// One compare-and-swap decides. `state` is a serial number × 4 + phase, so that nobody touches a later transaction of the
-/// slot. Unchecked because of `transaction`: it is written by the loop, and read by whoever has taken the slot. A taken slot
-/// is never used again, so that neither waits for the other.
+/// One compare-and-swap decides. `state` is a serial number × 4 + phase, so that no thread touches a later transaction
+/// in the slot. Unchecked because of `transaction`: the loop writes it, and the thread that has taken the slot reads
+/// it. A taken slot is never used again, so that neither waits for the other.
 final class AnswerSlot: @unchecked Sendable {
   private enum Phase: UInt64 {
     case free = 0
     case open = 1
-    /// The caller wants no result any more.
+    /// The caller has cancelled the transaction.
     case cancelled = 2
     case taken = 3
   }
@@ -23,7 +24,7 @@ final class AnswerSlot: @unchecked Sendable {
   private let deadline = Atomic<UInt64>(.max)
   private var transaction: Transaction?
 
-  /// The transaction begins. Gives the number by which it is known here. [loop]
+  /// Called when the transaction begins. Returns the serial number that identifies it in this slot. [loop]
   func open(for transaction: Transaction, until deadline: Instant) -> UInt64 {
     let serial = (state.load(ordering: .relaxed) >> 2) &+ 1
     self.transaction = transaction
@@ -32,28 +33,29 @@ final class AnswerSlot: @unchecked Sendable {
     return serial
   }
 
-  /// The transaction ends. False where somebody else has given the result; then the slot is not to be used again. [loop]
+  /// Called when the transaction ends. Returns false when another thread has given the result; then the slot must not
+  /// be used again. [loop]
   func close(_ serial: UInt64) -> Bool {
     guard move(serial, from: .open, to: .free) || move(serial, from: .cancelled, to: .free) else { return false }
     transaction = nil
     return true
   }
 
-  /// Has the transaction count as due. [any]
+  /// Makes the transaction count as due. [any]
   func cancel(_ serial: UInt64) { _ = move(serial, from: .open, to: .cancelled) }
 
   /// From any thread, while the transaction runs.
   var isTaken: Bool { state.load(ordering: .relaxed) & 3 == Phase.taken.rawValue }
 
-  /// Whether the result is still to be given.
+  /// Whether the transaction has no result yet.
   var isOpen: Bool {
     let phase = state.load(ordering: .acquiring) & 3
     return phase == Phase.open.rawValue || phase == Phase.cancelled.rawValue
   }
 
-  /// Takes the right to give the result, where the deadline has passed or the caller has cancelled. Nil where the loop was
-  /// faster, or nothing runs. [any]
-  /// - Parameter now: nil takes it whatever its deadline is.
+  /// Takes the right to give the result, if the deadline has passed or the caller has cancelled. Returns nil if the
+  /// loop was faster, or if no transaction is running in the slot. [any]
+  /// - Parameter now: nil takes the right regardless of the deadline.
   func take(dueAt now: Instant?) -> (transaction: Transaction, isCancelled: Bool)? {
     let seen = state.load(ordering: .acquiring)
     let serial = seen >> 2
@@ -75,7 +77,7 @@ final class AnswerSlot: @unchecked Sendable {
   private static func word(_ serial: UInt64, _ phase: Phase) -> UInt64 { serial << 2 | phase.rawValue }
 }
 
-/// A run of slots; made once and never moved, since any thread may look into it.
+/// A run of slots; created once and never moved, because any thread may read it.
 final class AnswerChunk: Sendable {
   let slots: [AnswerSlot]
 

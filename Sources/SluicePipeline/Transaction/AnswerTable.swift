@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The slots of one loop's running transactions, for a look from outside.
+/// The slots of one loop's running transactions, readable from other threads.
 ///
-/// Taking slots and giving them back is the loop's. Unchecked because of the free list, which only the loop's thread
+/// Only the loop takes slots and gives them back. Unchecked because of the free list, which only the loop's thread
 /// touches.
 final class AnswerTable: @unchecked Sendable {
   private static let firstChunkCount = 64
-  /// 64 slots, then twice as many with each further chunk: some four million.
+  /// The first chunk has 64 slots and each further one twice as many: about four million in total.
   private static let chunkLimit = 16
 
   private let chunks: InlineArray<16, AtomicLazyReference<AnswerChunk>>
@@ -15,7 +15,7 @@ final class AnswerTable: @unchecked Sendable {
 
   init() { chunks = InlineArray { _ in AtomicLazyReference<AnswerChunk>() } }
 
-  /// A slot for a transaction that begins. Beyond what the table holds it is one that nobody sees from outside. [loop]
+  /// A slot for a transaction that begins. When the table is full, the slot cannot be seen from other threads. [loop]
   func vacantSlot() -> AnswerSlot {
     if let slot = free.popLast() { return slot }
     guard chunkCount < Self.chunkLimit else { return AnswerSlot() }
@@ -25,10 +25,10 @@ final class AnswerTable: @unchecked Sendable {
     return chunk.slots[0]
   }
 
-  /// A slot that was closed. [loop]
+  /// Takes back a slot that was closed. [loop]
   func giveBack(_ slot: AnswerSlot) { free.append(slot) }
 
-  /// Whether a transaction has no result yet, as far as this can be known from another thread. [any]
+  /// Whether a transaction has no result yet, as far as another thread can tell. [any]
   var owesResults: Bool {
     for index in 0..<Self.chunkLimit {
       guard let chunk = chunks[index].load() else { return false }

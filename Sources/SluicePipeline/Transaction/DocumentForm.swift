@@ -6,13 +6,13 @@ public protocol MessageDocument: AnyObject {
   func request(from original: Request) throws(MessageError) -> Request
   /// Turns the document back into a response.
   func response(from original: Response) throws(MessageError) -> Response
-  /// Method and URL of the document, read without turning back anything else.
+  /// The method and the URL of the document, read without converting anything else.
   func target(from original: Request) throws(MessageError) -> RequestTarget
-  /// Why the document could not be turned back or read; nil as long as nobody has found out.
+  /// Why the document could not be converted back or read; nil while no failure is known.
   var failure: MessageError? { get }
 }
 
-/// What a ``StageMatch`` is held against.
+/// The parts of a request that a ``StageMatch`` is compared with.
 public struct RequestTarget: Sendable, Hashable {
   public var method: String
   public var url: HTTPURL
@@ -39,8 +39,8 @@ public struct DocumentForm {
 }
 
 extension Exchange {
-  /// Brings the native request up to date and lets its document go. A document that was only read stays; so does one that
-  /// is invalid, because the transaction must not go on with the request as it was before.
+  /// Updates the native request from its document and drops the document. A document that was only read stays. So does
+  /// an invalid one, because the transaction must not continue with the earlier request.
   public func settleRequest() throws(TransactionError) {
     if requestDocument != nil { try settleRequestDocument() }
   }
@@ -72,13 +72,13 @@ extension Exchange {
     responseDocument = nil
   }
 
-  /// Whether a match holds for the request as it is now, in whichever form; converts nothing.
+  /// Whether a match holds for the current request, in whichever form it is; converts nothing.
   func isMatched(by match: StageMatch) throws(TransactionError) -> Bool {
     guard let form = requestDocument, form.isTruth else { return match.matches(nativeRequest) }
     do { return match.matches(try form.document.target(from: nativeRequest)) } catch { throw Self.blame(form, error) }
   }
 
-  /// That a document turned out invalid while a stage was called, whatever the stage made of it.
+  /// The error when a document turned out to be invalid while a stage was called, whatever the stage answered.
   var documentFailure: TransactionError? {
     guard requestDocument != nil || responseDocument != nil else { return nil }
     return Self.failure(of: requestDocument) ?? Self.failure(of: responseDocument)

@@ -110,14 +110,14 @@ public final class Exchange: @unchecked Sendable {
   /// suspending is not allowed. [loop]
   public func suspend() -> SuspensionToken? { transaction?.takeToken() }
 
-  /// The stage is called with the whole response body of this attempt. [loop, from on_request]
+  /// Asks that the stage be called with the whole response body of this attempt. [loop, from on_request]
   public func wantResponseBody(_ interceptor: any Interceptor) {
     let asker = ObjectIdentifier(interceptor)
     if !responseBodyAskers.contains(asker) { responseBodyAskers.append(asker) }
   }
 
-  /// Sends bytes on in place of the piece whose call is suspended, once that goes on. False where there would be more than
-  /// `limit`; nil where the token suspends no such call. [loop]
+  /// Adds bytes that replace the piece of a suspended call; they are sent on when the call is resumed. Returns false
+  /// when they would exceed `limit`, nil when the token suspends no such call. [loop]
   public func writePiece(_ bytes: UnsafeBufferPointer<UInt8>, upTo limit: Int, by token: SuspensionToken) -> Bool? {
     for passage in transaction?.openPassages ?? [] {
       if let isTaken = unsafe passage.write(bytes, upTo: limit, by: token) { return isTaken }

@@ -1,15 +1,15 @@
 import SluiceMessages
 import SluiceMetrics
 
-// Bodies on their way through the stages that see their pieces.
+// Moves bodies through the stages that see their pieces.
 //
-// Every such stage sees one body of each side in an attempt (the request's again in each hop): it flows when a stage
-// further down the list wants the whole of it, and at the end, on its way to the wire or to the caller. So a stage sees
-// what those before it in the list made, wherever the body came from.
+// In each attempt, every such stage sees one body of each side (and the request's again in each hop). The body flows
+// when a stage further down the list wants the whole of it, and at the end, on its way to the wire or to the caller. So
+// a stage sees what the stages before it in the list made, wherever the body came from.
 extension Transaction {
   // MARK: What the stages want
 
-  /// Settles, when the head is there, what becomes of the response body.
+  /// Decides, when the head has arrived, what happens to the response body.
   func decideBody() {
     guard pipeline.responseStagesWantBody || pipeline.changesResponsePieces || !exchange.responseBodyAskers.isEmpty
     else {
@@ -26,7 +26,7 @@ extension Transaction {
       || exchange.responseBodyAskers.contains(ObjectIdentifier(binding.interceptor))
   }
 
-  /// Whether stages of a list may have to wait for a body before they are called.
+  /// Whether stages of this phase may have to wait for a body before they are called.
   func mayWantBody(_ phase: StagePhase) -> Bool {
     switch phase {
     case .request: pipeline.requestStagesWantBody
@@ -36,7 +36,7 @@ extension Transaction {
     }
   }
 
-  /// Whether a stage has to wait until the body is whole, and has gone through the stages before it.
+  /// Whether a stage must wait until the body is whole and has passed through the stages before it.
   func mustWaitForBody(_ binding: StageBinding, at index: Int, _ phase: StagePhase) -> Bool {
     if phase == .request {
       return binding.capabilities.contains(.wantsRequestBody) && !isRequestBodyWhole(for: index)
@@ -53,7 +53,7 @@ extension Transaction {
     binding.capabilities.contains(capability) && matches(binding)
   }
 
-  /// The stages before a position that see pieces, and have not seen those of this body.
+  /// The stages before a position that see pieces and have not seen the pieces of this body.
   private func pendingStages(_ side: MessageSide, before end: Int) -> [Int] {
     let isRequest = side == .request
     guard isRequest ? pipeline.changesRequestPieces : pipeline.changesResponsePieces else { return [] }
@@ -65,9 +65,9 @@ extension Transaction {
 
   // MARK: Bodies that are here
 
-  /// Takes the body through the stages before a position, or all that are left, and gathers it again.
+  /// Passes the body through the stages before a position that have not seen it, and gathers it again.
   ///
-  /// - Returns: nil where something has to be waited for.
+  /// - Returns: nil when the result comes later.
   func passBody(_ side: MessageSide, before end: Int) -> TransactionMachine.Event? {
     do {
       switch side {
@@ -83,7 +83,7 @@ extension Transaction {
 
   private func passRequest(before end: Int) throws(TransactionError) -> TransactionMachine.Event? {
     if case .stream(let stream) = exchange.nativeRequest.body {
-      // Whole first, so that another attempt begins with what the caller gave.
+      // The body is gathered first, so that another attempt begins with the body that the caller gave.
       return pass(.request, [], from: stream) { transaction, body in
         transaction.gatheredBody = body
         transaction.machine.bodyBecameReplayable()
@@ -154,8 +154,8 @@ extension Transaction {
 
   // MARK: The wire
 
-  /// Has the transport read the request body through the stages that are left, where there are any, or where the caller
-  /// streams it. With stages the length is not known before the end, so the request goes out in chunks.
+  /// Makes the transport read the request body through the remaining stages, if there are any or if the caller streams
+  /// the body. With stages, the length is not known before the end, so the request is sent in chunks.
   func routeRequestBody() throws(TransactionError) {
     let body = exchange.nativeRequest.body
     let isStreamed = if case .stream = body { true } else { false }
@@ -180,7 +180,7 @@ extension Transaction {
     exchange.nativeRequest.body = .stream(reader)
   }
 
-  /// Begins to take the body from the wire through the stages, to the sink or into memory.
+  /// Begins to pass the body from the wire through the stages, to the sink or into a gatherer.
   func beginWirePassage() {
     let stages = pendingStages(.response, before: pipeline.responseStages.count)
     responsePassedTo = pipeline.responseStages.count
@@ -193,9 +193,9 @@ extension Transaction {
     setPassage(BodyPassage(self, .response, stages, from: .wire, to: .gatherer(gatherer)))
   }
 
-  /// The wire has given the whole body; what the stages still have goes on.
+  /// Called when the wire has delivered the whole body; what the stages still hold flows on.
   ///
-  /// - Returns: nil where a stage or the sink has to be waited for.
+  /// - Returns: nil when a stage or the sink must be waited for.
   func wireEnded() -> TransactionMachine.Event? {
     guard let passage = responsePassage else { return .ended(nil) }
     // The server has done its part.
@@ -231,7 +231,7 @@ extension Transaction {
     }
   }
 
-  /// The request is no longer sent.
+  /// Called when the request is no longer sent.
   func endRequestPassage() { if requestPassage != nil { setPassage(nil, .request) } }
 
   func endResponsePassage() {
@@ -246,8 +246,8 @@ extension Transaction {
 
   var openPassages: [BodyPassage] { [requestPassage, responsePassage].compactMap(\.self) }
 
-  /// The time that a body waits for a stage, the sink or the caller's stream is not the server's: the clock of the
-  /// attempt stops meanwhile.
+  /// The time for which a body waits for a stage, the sink or the caller's stream does not count as the server's: the
+  /// clock of the attempt stops meanwhile.
   func bodyHoldChanged() {
     let isHeld = requestPassage?.isHeld == true || responsePassage?.isHeld == true
     if isHeld {
@@ -261,12 +261,12 @@ extension Transaction {
   }
 }
 
-/// Ties the stream that the transport reads to its passage. Confined to the loop, unchecked for that reason.
+/// Connects the stream that the transport reads to its passage. Confined to the loop, unchecked for that reason.
 private final class PassageSlot: @unchecked Sendable {
   weak var passage: BodyPassage?
 }
 
-/// Bytes that are taken bit by bit. Confined to the loop, unchecked for that reason.
+/// Bytes that are taken piece by piece. Confined to the loop, unchecked for that reason.
 private final class RemainingBytes: @unchecked Sendable {
   private var bytes: ArraySlice<UInt8>
 

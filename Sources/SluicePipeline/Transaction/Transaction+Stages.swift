@@ -61,8 +61,8 @@ extension Transaction {
     return .answered(.proceed, stage: "")
   }
 
-  /// A stage for some requests only is held against the request as it is now. Where that cannot be told, the stage is called:
-  /// the transaction fails before anything is sent.
+  /// Whether the stage's `match` holds for the current request. Also true when that cannot be determined: the
+  /// transaction then fails before anything is sent.
   func matches(_ binding: StageBinding) -> Bool {
     if case .no = matching(binding) { return false }
     return true
@@ -71,7 +71,7 @@ extension Transaction {
   private enum Matching {
     case yes
     case no
-    /// A document is the truth, and its method or URL cannot be read.
+    /// The request is in document form, and its method or URL cannot be read.
     case unknown(TransactionError)
   }
 
@@ -111,7 +111,7 @@ extension Transaction {
     if case .crossingStage = machine.phase, case .retry = verdict {
       return answer(.fault(Self.retriedWhileCrossing), binding)
     }
-    // Another stage's doing, and so not to be skipped.
+    // Another stage may have caused the failure, so it is not skipped.
     if let failure = exchange.documentFailure { return .abort(failure) }
     if case .gatherBody = verdict {
       guard case .requestStage(let index) = machine.phase else {
@@ -120,7 +120,7 @@ extension Transaction {
       return isRequestBodyWhole(for: index) ? .answered(.proceed, stage: binding.name) : .bodyWanted
     }
     if verdict == .respond {
-      // The request goes nowhere now, and would not be looked at again.
+      // The request will not be sent, so this is the last check of its document.
       do { try exchange.settleRequest() } catch { return .abort(error) }
     }
     if case .fault(let failure) = verdict {
@@ -148,7 +148,7 @@ extension Transaction {
   }
 
   private static let gatheredElsewhere = StageFailure(
-    code: TransactionError.Code.stageFault, message: "it wants the request body in another call than on_request")
+    code: TransactionError.Code.stageFault, message: "it asked for the request body in a call other than on_request")
 
   private static let retriedWhileCrossing = StageFailure(
     code: TransactionError.Code.stageFault,
@@ -195,7 +195,7 @@ extension Transaction {
     run(answer(.fault(failure), binding))
   }
 
-  /// Every suspended stage has waited long enough, for a reason that is not its own deadline.
+  /// Expires every suspended stage, for a reason other than its own deadline.
   func expireSuspensions(_ reason: String) {
     stageTimedOut(reason)
     for passage in openPassages { passage.expireSuspensions(at: loop.now, reason) }

@@ -1,15 +1,15 @@
-// Results of transactions whose loop does not come back from a stage.
+// Gives results to transactions whose loop does not come back from a stage.
 extension LoopEnvironment {
   /// Whether a transaction that has begun here has no result yet. From any thread.
   package var owesResults: Bool { answers.owesResults }
 
-  /// Gives transactions their result in place of a loop that does not move: each completion is called once, on this thread,
-  /// and what the loop makes of the transaction later is swallowed. From any thread but the loop's.
+  /// Gives transactions their result in place of a loop that does not move: each completion is called once, on this
+  /// thread, and a later result of the loop is dropped. From any thread except the loop's.
   ///
   /// - Parameters:
-  ///   - now: ends those alone whose deadline has passed, or that were cancelled; nil ends all.
-  ///   - error: why, by how long the transaction has been running.
-  /// - Returns: how many were ended.
+  ///   - now: ends only the transactions whose deadline has passed or that were cancelled; nil ends all.
+  ///   - error: returns the error, given how long the transaction has been running.
+  /// - Returns: how many transactions were ended.
   package func completeStalled(dueAt now: Instant?, _ error: (Duration) -> TransactionError) -> Int {
     let taken = answers.take(dueAt: now)
     countStalled(taken.count)
@@ -19,7 +19,8 @@ extension LoopEnvironment {
 }
 
 extension Transaction {
-  /// Only what is never written after the beginning is read here, and the completion, which is whoever's that took the slot.
+  /// Reads only what is never written after the beginning, and the completion, which belongs to the thread that took
+  /// the slot.
   fileprivate func completeFromOutside(_ isCancelled: Bool, _ error: (Duration) -> TransactionError) {
     let duration = loop.now.duration(since: exchange.started)
     var error = error(duration)
@@ -28,7 +29,7 @@ extension Transaction {
         code: TransactionError.Code.cancelled, message: "the caller cancelled the transaction; \(error.message)")
     }
     let completion = takeCompletion()
-    // Where the loop comes back it is to do no more for it.
+    // If the loop comes back, it must stop working on the transaction.
     loop.post { [error] in self.run(.abort(error)) }
     completion?(TransactionResult(stalled: result, requestIDHeader: exchange.requestIDHeader, error, after: duration))
   }

@@ -136,7 +136,7 @@ extension Transaction: TransferObserver {
     if let event = wireEnded() { run(event) }
   }
 
-  /// The request is sent no more. Where a stage failed its body, that is why the hop ended.
+  /// The request is no longer sent. If a stage failed its body, that failure is why the hop ended.
   private func noteRequestFailure() {
     if case .failed(let error, cause: nil) = requestPassage?.outcome, hopFailure == nil { hopFailure = error }
     endRequestPassage()

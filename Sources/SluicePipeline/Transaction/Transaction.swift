@@ -27,7 +27,7 @@ public final class Transaction: @unchecked Sendable {
   private(set) var delegate: StageBinding?
   private var completion: Finish?
   private var place = 0
-  /// Decides who gives the result.
+  /// Decides which thread gives the result.
   let answer: AnswerSlot
   private var answerNumber: UInt64 = 0
 
@@ -37,7 +37,7 @@ public final class Transaction: @unchecked Sendable {
   var disposition = BodyDisposition.hold
   /// Why a stage or a sink ended the hop.
   var hopFailure: TransactionError?
-  /// The bodies that flow, and the one of them whose stage is being called.
+  /// The bodies that are flowing, and the one whose stage is being called.
   var requestPassage: BodyPassage?
   var responsePassage: BodyPassage?
   var callingPassage: BodyPassage?
@@ -69,7 +69,7 @@ public final class Transaction: @unchecked Sendable {
   // What the one timer stands for.
   let timer: LoopTimer
   var attemptDeadline = Instant.distantFuture
-  /// Nanoseconds that the attempt has left, while its clock stops.
+  /// Nanoseconds that the attempt has left while its clock is stopped.
   var attemptRest: UInt64?
   var stageDeadline = Instant.distantFuture
   var retryAt = Instant.distantFuture
@@ -85,7 +85,8 @@ public final class Transaction: @unchecked Sendable {
   /// - Parameters:
   ///   - sink: takes the response body piece by piece; gets nothing where a payload is made of the body.
   ///   - checks: what the response is held against, in place of the pipeline's.
-  ///   - whenKnown: called before the first stage, which may not return, with what can be cancelled from then on.
+  ///   - whenKnown: called with the transaction before the first stage, which may not return; from then on it can be
+  ///     cancelled.
   ///   - completion: called exactly once, on the loop, possibly before this returns.
   @discardableResult
   public static func begin(
@@ -199,7 +200,7 @@ public final class Transaction: @unchecked Sendable {
     exchange.transaction = nil
     delegate = nil
     environment.leave(place)
-    // Somebody else has given the result, while this loop did not move.
+    // Another thread has given the result, while this loop did not move.
     guard answer.close(answerNumber) else { return environment.countStalled(-1) }
     environment.answers.giveBack(answer)
     guard let completion = completion.take() else { return }
@@ -213,7 +214,7 @@ public final class Transaction: @unchecked Sendable {
     completion.call(TransactionResult(result))
   }
 
-  /// The completion, for whoever has taken the slot.
+  /// Takes the completion, for the thread that has taken the slot.
   func takeCompletion() -> Completion? { completion.take()?.call }
 
   private func settleLastForms() -> TransactionError? {

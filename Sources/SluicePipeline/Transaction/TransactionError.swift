@@ -52,7 +52,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     self.init(code: failure.code, message: failure.message, stage: stage)
   }
 
-  /// For people, on one line: the message may be the words of a plugin.
+  /// For people, on one line, because the message may come from a plugin.
   public var description: String {
     PlainText.line(stage.map { "\(code): stage \"\($0)\": \(message)" } ?? "\(code): \(message)")
   }
@@ -83,11 +83,11 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     /// More redirects than `redirects.max`.
     public static let tooManyRedirects = "too_many_redirects"
     public static let shutdown = "shutdown"
-    /// As many transactions are in flight as the engine takes.
+    /// The engine has reached its limit of transactions in flight.
     public static let tooManyTransactions = "too_many_transactions"
-    /// As many calls of BLOCKING stages are under way as the engine takes.
+    /// The engine has reached its limit of BLOCKING calls under way.
     public static let tooManyBlockingCalls = "too_many_blocking_calls"
-    /// The loop of the transaction was in a stage that did not return, and the result came from outside of that loop.
+    /// The loop of the transaction did not come back from a stage, and another thread gave the result.
     public static let stalled = "stalled"
   }
 }

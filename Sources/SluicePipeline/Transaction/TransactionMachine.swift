@@ -44,10 +44,10 @@ struct TransactionMachine: Sendable {
     /// A redirect or challenge is taken as the response, and the response stages want its body.
     case awaitingBody
     case responseStage(Int)
-    /// The body goes through stages that see its pieces, for the stage that is called next.
+    /// The body passes through stages that see its pieces, for the stage that is called next.
     case passingResponseBody(Int)
     case receivingBody
-    /// The body goes through the stages that have not seen it.
+    /// The body passes through the stages that have not seen it.
     case passingRest
     case failureStage(Int)
     /// The retry policy is asked; about the status where there is no failure.
@@ -99,7 +99,7 @@ struct TransactionMachine: Sendable {
     /// The head is a redirect that may be followed, or a challenge that may be answered.
     case crossed(Crossing)
     case ended(TransactionError?)
-    /// The next stage has to wait until the body is whole and has gone through the stages before it.
+    /// The next stage must wait until the body is whole and has passed through the stages before it.
     case bodyWanted
     case bodyPassed
     case retryDelayPassed
@@ -136,7 +136,7 @@ struct TransactionMachine: Sendable {
     case considerRetry(TransactionError?)
     /// Take the original request again for the next attempt.
     case beginAttempt(Int)
-    /// Take the body through the stages before a position that have not seen it, and have it whole; ``Event/bodyPassed``
+    /// Pass the body through the stages before a position that have not seen it, and gather it; ``Event/bodyPassed``
     /// follows.
     case passRequestBody(before: Int)
     case passResponseBody(before: Int)
@@ -177,7 +177,7 @@ struct TransactionMachine: Sendable {
     }
   }
 
-  /// What the stages want of the response body that is coming.
+  /// Sets what the stages want of the response body that is about to arrive.
   mutating func decideBody(isWanted: Bool, streams: Bool) {
     wantsBody = isWanted
     streamsBody = streams
@@ -246,7 +246,7 @@ extension TransactionMachine {
     return .receive(streamsBody ? .stream : .collect)
   }
 
-  /// No stage is left out, wherever the body came from.
+  /// Passes the body through the remaining stages: no stage is left out, wherever the body came from.
   private mutating func passRest() -> Action {
     guard plan.passesBody else {
       phase = .validating

@@ -17,7 +17,8 @@ public struct TransactionResult: Sendable {
     record.error = error
   }
 
-  /// The result of a transaction whose loop is in a stage that does not return. Reads what is written at the beginning alone.
+  /// The result of a transaction whose loop is in a stage that does not return. Reads only what is written at the
+  /// beginning.
   init(stalled original: ResultRecord, requestIDHeader: String, _ error: TransactionError, after duration: Duration) {
     record = ResultRecord(id: original.id, original.originalRequest)
     record.requestID = original.originalRequest.headers[requestIDHeader] ?? original.id.description

@@ -8,7 +8,7 @@ public final class StubTransport: Transport {
     /// A response whose body comes in these pieces, or at once; then the trailers, or a failure, which nobody learns of
     /// who does not want the body.
     case response(Response, pieces: [[UInt8]] = [], failure: TransportError? = nil)
-    /// The head and these pieces, and then nothing, save a cancellation.
+    /// The head and these pieces, and then nothing, until the transfer is cancelled.
     case stalled(Response, pieces: [[UInt8]] = [])
     /// The connection stands, and then there is no response.
     case failure(TransportError)
@@ -24,11 +24,11 @@ public final class StubTransport: Transport {
   private let files: (any Transport)?
   /// Whether the body of a request is read to its end before it is answered.
   private let readsBodies: Bool
-  /// The requests as they were issued, headers of the hop included; with the bytes of the body where that was read.
+  /// The requests as they were issued, including the headers of the hop, and the bytes of the body if it was read.
   public fileprivate(set) var issued: [Request] = []
 
   /// - Parameters:
-  ///   - files: a transport that is asked about everything but the wire.
+  ///   - files: a transport that handles everything except the wire.
   ///   - readsBodies: whether the body of a request is read to its end before it is answered.
   public init(
     loop: any EventLoop, files: (any Transport)? = nil, readsBodies: Bool = false,
@@ -110,7 +110,7 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
     upload()
   }
 
-  /// Reads what there is of the body, and answers when that is all.
+  /// Reads what is available of the body, and answers when the body has ended.
   private func upload() {
     guard let observer, !isSent else { return }
     if readsBody, case .stream(let stream) = request.body {
@@ -181,7 +181,7 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
     end(TransferEnd(body: collected.isEmpty ? .empty : .bytes(collected), trailers: response.trailers))
   }
 
-  /// False where the observer wants no more, now or at all.
+  /// Returns false when the observer has paused or stopped.
   private func deliverPieces(to observer: any TransferObserver) -> Bool {
     while let piece = nextPiece() {
       if disposition == .collect { collected += piece }

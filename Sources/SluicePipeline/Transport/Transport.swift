@@ -33,19 +33,21 @@ extension Transport {
   public func usesProxy(for origin: Origin) -> Bool { false }
 }
 
-/// Takes the pieces of a body and gives the whole, in memory or in a file. Confined to the loop, and never blocks it.
+/// Takes the pieces of a body and returns the whole body, in memory or in a file. Confined to the loop, which it never
+/// blocks.
 public protocol BodyGatherer: AnyObject {
-  /// Called on the loop, and not from within a call here, when what a call had to wait for has come: ask again.
+  /// Called when the caller should ask again, after a call that could not finish. On the loop, never from within a call
+  /// of this protocol.
   var whenReady: (() -> Void)? { get set }
 
-  /// Takes a piece, in any case.
+  /// Takes a piece; it is accepted even when the result is `pause`.
   ///
-  /// - Returns: ``BodyProgress/pause`` where the disk is behind, and more should come after ``whenReady`` only.
+  /// - Returns: ``BodyProgress/pause`` when the disk is behind and the next piece should wait for ``whenReady``.
   /// - Throws: ``TransportError/Code/responseTooLarge``, or that the file cannot be written.
   func append(_ piece: [UInt8]) throws(TransportError) -> BodyProgress
 
-  /// - Returns: nil where the disk does not have all of it yet; ``whenReady`` follows.
-  /// - Throws: that the file cannot be written.
+  /// - Returns: nil when not all of the body is on disk yet; ``whenReady`` follows.
+  /// - Throws: when the file cannot be written.
   func finish() throws(TransportError) -> Body?
 }
 
@@ -79,7 +81,8 @@ public protocol Transfer: AnyObject {
   /// Goes on after the observer answered a piece with ``BodyProgress/pause``.
   func resumeReceiving()
 
-  /// Goes on after the stream of the request body gave an empty piece; harmless where it does not wait for one.
+  /// Continues after the stream of the request body returned an empty piece; does nothing when the transfer is not
+  /// waiting for the stream.
   func resumeSending()
 
   /// What is known before the end of where the time went; nil where the transport does not measure it.

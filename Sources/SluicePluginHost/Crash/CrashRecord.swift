@@ -96,7 +96,7 @@ struct CrashRecord: Sendable {
     switch key {
     case "time":
       let parts = value.split(separator: ".").compactMap { Int64($0) }
-      // The parts of a longer Duration overflow.
+      // The components of a longer Duration would overflow.
       if parts.count == 2, (0..<1 << 40).contains(parts[0]), (0..<1_000_000_000).contains(parts[1]) {
         time = .seconds(parts[0]) + .nanoseconds(parts[1])
       }

@@ -15,7 +15,8 @@ extension CrashReport {
     message = String(text.prefix(Self.longestMessageBytes))
   }
 
-  /// The last line of these that a runtime writes about a crash; Swift's has a list of addresses behind it. Control characters are escaped.
+  /// The last of these lines that a runtime writes about a crash; Swift's is followed by a list of addresses. Control
+  /// characters are escaped.
   static func runtimeMessage(in bytes: some Collection<UInt8>) -> String? {
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
     let line = lines.last { line in marks.contains { line.contains($0) } }

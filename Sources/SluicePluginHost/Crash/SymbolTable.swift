@@ -33,7 +33,7 @@ struct SymbolTable {
   /// The name of the function, in words.
   func function(at address: UInt64) -> String? { found[address].map { Self.demangle($0.name) } }
 
-  /// nil where a segment ends behind all numbers: the file may be a damaged one.
+  /// nil when the end of a segment overflows: the file may be damaged.
   private static func place(_ segment: GElf_Phdr) -> (file: Range<UInt64>, address: UInt64)? {
     let (end, isTooLarge) = segment.p_offset.addingReportingOverflow(max(segment.p_filesz, 1))
     return isTooLarge ? nil : (segment.p_offset..<end, segment.p_vaddr)

@@ -70,7 +70,7 @@ extension CalledExchange {
     call.pointee.kept?.append(object)
   }
 
-  /// Keeps bytes that were lent where they are: an array that is held twice is copied before it changes.
+  /// Keeps lent bytes at their address: an array that is referenced twice is copied before it changes.
   func keep(_ bytes: [UInt8]) { keep(KeptBytes(bytes)) }
 
   /// Lends bytes until the call returns.

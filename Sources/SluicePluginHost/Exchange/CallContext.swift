@@ -41,7 +41,7 @@ struct CallContext {
   var output: UnsafeMutablePointer<[UInt8]>?
   /// What was lent to the plugin until the call returns; nil before anything was.
   var kept: [AnyObject]?
-  /// The sides whose list of fields the plugin was lent texts of, a bit each.
+  /// The sides from whose fields texts were lent to the plugin, one bit for each side.
   var lentFields: UInt8 = 0
 
   init(_ instance: PluginInstance, _ exchange: Exchange?, _ phase: CallPhase, scope: Scope = .call) {

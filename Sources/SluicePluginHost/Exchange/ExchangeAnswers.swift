@@ -34,7 +34,7 @@ enum ExchangeAnswers {
     return VerdictNumber.respond
   }
 
-  /// The plugin may read what it was lent of it until the call returns.
+  /// Keeps the response's lent texts, which the plugin may read until the call returns.
   private static func keepResponse(of called: CalledExchange) {
     guard let response = called.exchange.nativeResponse else { return }
     called.keepLentFields(1)
@@ -52,7 +52,7 @@ enum ExchangeAnswers {
       word = String(decoding: bytes, as: UTF8.self)
     } else {
       let limit = PluginText.codeBytes
-      _ = called.refuse(.invalidArgument, "fail: a code has letters a–z, digits and _, and 1 to \(limit) of them")
+      _ = called.refuse(.invalidArgument, "fail: a code has 1 to \(limit) characters of a–z, 0–9 and _")
     }
     set(StageFailure(code: word, message: PluginText.message(message)), called)
     return VerdictNumber.fail

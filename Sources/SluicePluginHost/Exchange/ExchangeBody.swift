@@ -92,7 +92,7 @@ extension ExchangeBody {
       return .file(FileBody(path: path, byteCount: Int(member["bytes"]?.integer ?? 0)))
     }
     guard let bytes = bytes(of: member) else { return nil }
-    // Made here, because the document holds them in another form.
+    // These bytes are created here, because the document holds the content in another form.
     called.keep(bytes)
     return .bytes(bytes)
   }
@@ -143,8 +143,7 @@ extension CalledExchange {
     phase == .requestPiece && side == 0 || phase == .responsePiece && side == 1
   }
 
-  /// The body that another one takes the place of: the plugin may read its bytes, or the file that goes with it, until the
-  /// call returns.
+  /// Keeps a body that is being replaced: the plugin may read its bytes or its file until the call returns.
   func keep(_ body: Body) {
     switch body {
     case .bytes(let bytes): keep(bytes)

@@ -36,7 +36,7 @@ enum ExchangeDocument {
   private static func request(_ called: CalledExchange, _ flags: UInt32) -> LiveDocument? {
     let exchange = called.exchange
     let present = exchange.requestDocument?.document as? LiveDocument
-    // What fails here stays, and fails the transaction.
+    // A failure here is kept, and fails the transaction.
     if present == nil { guard (try? exchange.settleRequest()) != nil else { return nil } }
     guard present?.isLendable(to: called.call.pointee.name) ?? true else { return nil }
     let document = present ?? LiveDocument(RequestDocument.make(exchange.nativeRequest, body: .none))

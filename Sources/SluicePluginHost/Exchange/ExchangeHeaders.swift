@@ -6,8 +6,8 @@ import SluicePipeline
 /// The header functions of an exchange.
 ///
 /// The native form is reached through an inout access to the exchange's own property, so that reading a header copies
-/// and retains nothing. Where such a text was lent, the first function that changes the fields keeps the list that it lies
-/// in (``CalledExchange/keepLentFields(_:)``).
+/// and retains nothing. If such a text was lent, the first function that changes the fields keeps the list that holds
+/// it (``CalledExchange/keepLentFields(_:)``).
 enum ExchangeHeaders {
   typealias Bytes = UnsafeBufferPointer<UInt8>
 
@@ -70,7 +70,8 @@ extension CalledExchange {
     call.pointee.lentFields |= 1 << UInt8(truncatingIfNeeded: side)
   }
 
-  /// Before the native fields of a side change: the plugin may read what it was lent of them until the call returns.
+  /// Called before the native fields of a side change: the plugin may read texts that it was lent from them until the
+  /// call returns.
   @inline(__always)
   func keepLentFields(_ side: sluice_side) {
     if call.pointee.lentFields & 1 << UInt8(truncatingIfNeeded: side) != 0 { keepFields(side) }

@@ -11,7 +11,7 @@ final class LiveDocument: MessageDocument {
   private var sensitiveNames: [[UInt8]] = []
   /// Who wrote last, to be counted when the document turns out invalid.
   private var writer: HostSeat?
-  /// The name of the call that may change the document, until somebody has looked at what it left there.
+  /// The name of the call that may change the document, until its changes have been checked.
   private var writingCall: UInt?
   private(set) var failure: MessageError?
 
@@ -19,14 +19,14 @@ final class LiveDocument: MessageDocument {
 
   func markSensitive(_ name: UnsafeBufferPointer<UInt8>) { sensitiveNames.append(Array(name)) }
 
-  /// Notes who may change the document from now on.
+  /// Notes which plugin and call may change the document from now on.
   func wasLent(to seat: HostSeat, in call: UInt) {
     writer = seat
     writingCall = call
   }
 
-  /// Whether a call can have the document. What an earlier call left there is measured first: a plugin that copies or writes
-  /// a value nested too deep would overflow its stack.
+  /// Whether the document can be lent to a call. The changes of an earlier call are measured first: a plugin that
+  /// copies or writes a value which is nested too deep would overflow its stack.
   func isLendable(to call: UInt) -> Bool {
     if failure != nil { return false }
     guard let writingCall, writingCall != call else { return true }

@@ -1,8 +1,8 @@
 import CLinux
 
-/// What the calling thread calls of a plugin at the moment, in words.
+/// The call of a plugin that the current thread is in, described in words.
 package struct ThreadCall: Sendable, Hashable {
-  /// `stage "auth" (plugin bearer-auth, generation 3)`, or the library where there is no instance yet.
+  /// `stage "auth" (plugin bearer-auth, generation 3)`, or the library if there is no instance yet.
   package let subject: String
   /// The function of the plugin, as the headers of the ABI name it.
   package let callback: String

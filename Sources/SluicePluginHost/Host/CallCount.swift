@@ -7,7 +7,7 @@ final class CallCount: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// False, and not counted, where the bound is reached.
+  /// Counts a call. Returns false, without counting it, when the bound is reached.
   func enter() -> Bool {
     guard count.wrappingAdd(1, ordering: .relaxed).newValue > limit else { return true }
     leave()

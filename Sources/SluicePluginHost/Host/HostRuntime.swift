@@ -12,12 +12,12 @@ package final class HostRuntime: Sendable {
   package let programName: String
   package let programVersion: String
   package let isProbe: Bool
-  /// Whether call-outs of a trial are answered, and not refused.
+  /// Whether call-outs in a trial are answered instead of refused.
   let answersCallOuts: Bool
   private let limits: Locked<CallOutLimits>
   let log: Log
   let pool: BlockingPool
-  /// BLOCKING calls under way: in the pool, or waiting for their turn.
+  /// Counts the BLOCKING calls under way: those in the pool and those that wait for their turn.
   let blockingCalls: CallCount
   /// For `[control]` calls, so that those and BLOCKING stages do not wait for each other.
   let control: BlockingPool
@@ -28,7 +28,7 @@ package final class HostRuntime: Sendable {
   /// - Parameters:
   ///   - isProbe: plugins are only tried out: `SLUICE_HOST_PROBE`.
   ///   - callOuts: what requests of the plugins' own may take.
-  ///   - blockingCalls: how many BLOCKING calls may be under way, those included that wait.
+  ///   - blockingCalls: how many BLOCKING calls may be under way, including those that wait.
   ///   - blockingThreads: how many of them run at once.
   ///   - log: called on any thread; must not block for long.
   package init(

@@ -81,7 +81,7 @@ final class HostSeat: @unchecked Sendable {
     write(level, "stage \"\(name)\" (plugin \(plugin), generation \(generation)) \(text)")
   }
 
-  /// A line of the plugin's, or about it: what it quotes of a plugin does not get out of the line.
+  /// Writes a log line by the plugin or about it. Text that is quoted from a plugin cannot break out of the line.
   func write(_ level: PluginLogEntry.Level, _ message: String) {
     runtime?.log(
       PluginLogEntry(

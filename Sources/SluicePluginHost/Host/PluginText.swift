@@ -1,31 +1,31 @@
 import CSluice
 import SluiceMessages
 
-/// What a plugin says, on its way into the host. It is bounded here, once, so that every place that keeps or shows it has it
-/// so: results, logs, the status, reports. Bytes that are not UTF-8 become U+FFFD.
+/// Takes texts of plugins into the host. They are bounded here, once, so that every place that keeps or shows them is
+/// bounded too: results, logs, the status, reports. Bytes that are not UTF-8 become U+FFFD.
 enum PluginText {
-  /// Of a code of `fail`.
+  /// The limit for the code of `fail`.
   static let codeBytes = 64
-  /// Of a message of `fail`.
+  /// The limit for the message of `fail`.
   static let messageBytes = 4 << 10
-  /// Of a line of the log.
+  /// The limit for a line of `log`.
   static let lineBytes = 8 << 10
-  /// Of the reason of a refusal, which is a plugin's in a trial.
+  /// The limit for the reason of a refusal, which may come from a plugin in a trial.
   static let reasonBytes = 4 << 10
 
-  /// As it was said, line breaks too: for documents, which have a place for it.
+  /// The original text, including line breaks: for documents, which can hold it.
   static func message(_ text: sluice_text) -> String { bounded(text, messageBytes) ?? "" }
 
-  /// For a log: one line. Nil for a text that is malformed.
+  /// One line for a log; nil if the text is malformed.
   static func line(_ text: sluice_text) -> String? {
     bounded(text, lineBytes).map { PlainText.line($0, limitBytes: lineBytes) }
   }
 
-  /// No more is read than is kept, and what shows that there was more.
+  /// Reads only as much as is kept, plus enough to show that there was more.
   private static func bounded(_ text: sluice_text, _ limitBytes: Int) -> String? {
     guard let bytes = text.bytes else { return nil }
     guard bytes.count > limitBytes else { return String(decoding: bytes, as: UTF8.self) }
-    // One character more than fits, so that the cut is seen; half of one is left away.
+    // Up to four bytes more than fit, so that `cut` sees that the text is too long and drops an incomplete character.
     return PlainText.cut(String(decoding: bytes.prefix(limitBytes + 4), as: UTF8.self), limitBytes: limitBytes)
   }
 }

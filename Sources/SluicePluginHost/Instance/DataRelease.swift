@@ -1,8 +1,8 @@
 import SluicePipeline
 import Synchronization
 
-/// Calls the `release` function of `data_set`, once, on the transaction's loop. Where that loop has ended, and drops what it is
-/// given, it is called there and then: nobody else has the data any more.
+/// Calls the `release` function of `data_set` once, on the transaction's loop. If that loop has ended and drops posted
+/// work, the function is called at once: nothing else refers to the data any more.
 final class DataRelease: Sendable {
   private let data: UncheckedPointer
   private let release: InstanceRecord.Release

@@ -4,8 +4,9 @@ import SluicePipeline
 /// What an instance keeps for one transaction: the pointer of `data_set`, what a verdict still needs, and the call-outs
 /// made on its behalf.
 ///
-/// Its end is the transaction's: it cancels the call-outs, and has the data released on the loop, whoever lets it go. It keeps
-/// the instance, so that `destroy` comes later. Locked because a late BLOCKING call may meet one on the loop.
+/// Ends with the transaction: it then cancels the call-outs and has the data released on the loop, whichever thread
+/// drops the last reference. It keeps the instance alive, so that `destroy` comes later. Locked because a late BLOCKING
+/// call may run at the same time as a call on the loop.
 final class InstanceRecord: Sendable {
   typealias Release = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
@@ -15,7 +16,7 @@ final class InstanceRecord: Sendable {
     var release: Release?
     var failure: StageFailure?
     var retryDelay: Duration?
-    /// The calls that are suspended, and perhaps some that are no longer.
+    /// The suspended calls; some of them may already have ended.
     var suspensions: [(token: SuspensionToken, phase: CallPhase)] = []
     var wantsRequestBody = false
     var calls: [UInt64] = []
@@ -80,7 +81,7 @@ final class InstanceRecord: Sendable {
 
   func wantRequestBody() { state.withLock { $0.wantsRequestBody = true } }
 
-  /// Takes what `fail`, `retry` and `want_body` left, so that it does not count for a later call.
+  /// Takes what `fail`, `retry` and `want_body` have stored, so that it does not affect a later call.
   func takeDetails() -> (failure: StageFailure?, retryDelay: Duration?, wantsRequestBody: Bool) {
     state.withLock { state in
       defer {

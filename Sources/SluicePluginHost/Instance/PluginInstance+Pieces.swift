@@ -74,7 +74,7 @@ extension PluginInstance {
       return .fault(.fault("it answered SUSPENDED without having taken a token with suspend"))
     default:
       seat.report(.unknownVerdict, "\(verdict)")
-      return .fault(.fault("it answered \(verdict) to a piece, which is no verdict"))
+      return .fault(.fault("it answered \(verdict) to a piece, which is not a verdict"))
     }
   }
 }

@@ -9,7 +9,7 @@ struct DynamicLinks {
   var searchPaths: [String] = []
   /// A position-independent program has a library's type, and this flag.
   var isProgram = false
-  /// Its code is changed while it is loaded.
+  /// The library's code is modified during loading.
   var hasTextRelocations = false
 
   init(_ file: borrowing ELFFile, _ sections: [ELFSection]) {

@@ -1,10 +1,11 @@
 import CElf
 
-/// Whether the loader could map the library as it says it wants to be, and would find in memory what is read from the file here.
+/// Checks that the loader can map the library as its headers say, and that it will find in memory what the host reads
+/// from the file.
 extension ELFFile {
-  /// What all segments of a library may take together.
+  /// The limit for all segments of a library together.
   static let memoryLimitBytes: UInt64 = 1 << 30
-  /// What the loader and `mapped_library.c` read at the address that the segment names.
+  /// The segments that the loader and `mapped_library.c` read in memory, at the address that the segment names.
   private static let partsReadInMemory: [UInt32: String] = [
     UInt32(PT_NOTE): "notes", UInt32(PT_DYNAMIC): "dynamic entries", UInt32(PT_PHDR): "program headers",
   ]
@@ -38,7 +39,7 @@ extension ELFFile {
     }
   }
 
-  /// The loader knows no sections: a build id that only a section has is none to it.
+  /// The loader does not know sections, so it does not see a build id that only a section holds.
   func requireBuildID(
     _ buildID: String?, in bytes: [UInt8], _ subject: PluginError.Subject
   ) throws(PluginError) {
@@ -60,7 +61,7 @@ extension ELFFile {
 }
 
 extension GElf_Phdr {
-  /// Whether all of another segment's memory is in this one's. No number overflows.
+  /// Whether another segment's memory lies entirely within this one's. Cannot overflow.
   fileprivate func holds(_ other: GElf_Phdr) -> Bool {
     guard other.p_vaddr >= p_vaddr, other.p_memsz <= p_memsz else { return false }
     return other.p_vaddr - p_vaddr <= p_memsz - other.p_memsz

@@ -77,7 +77,7 @@ struct ELFFile: ~Copyable {
     return sections
   }
 
-  /// nil where the table has no such place, which may be any number: it comes from the file.
+  /// nil when the table has no such offset. The offset comes from the file and can be any number.
   func string(in table: Int, at offset: UInt64) -> String? {
     guard let offset = Int(exactly: offset) else { return nil }
     return elf_strptr(elf, table, offset).map { String(cString: $0) }

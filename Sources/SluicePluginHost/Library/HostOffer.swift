@@ -5,7 +5,7 @@ public struct HostOffer: Sendable, Hashable {
   /// The ABI revisions that the host speaks.
   public var abi: ClosedRange<UInt32>
   public var features: HostFeatures
-  /// What a library may do although it weakens the process.
+  /// What a library is allowed to do although it weakens the process.
   public var allowed: Set<LibraryHazard>
 
   public init(
@@ -16,7 +16,7 @@ public struct HostOffer: Sendable, Hashable {
     self.allowed = allowed
   }
 
-  /// The same offer to a library that the configuration allows something.
+  /// The same offer, for a library to which the configuration allows these hazards.
   package func allowing(_ allowed: Set<LibraryHazard>) -> HostOffer {
     HostOffer(abi: abi, features: features, allowed: self.allowed.union(allowed))
   }

@@ -8,8 +8,8 @@ extension LibraryFacts {
     try self.init(bytes: image.bytes, hash: image.hash, path: image.path, folder: image.folder)
   }
 
-  /// Reads the bytes of a library, and nothing else: libraries that lie beside it are not looked at.
-  /// - Parameter path: what messages call it.
+  /// Reads only the bytes of a library; libraries next to it are not examined.
+  /// - Parameter path: the name of the library in messages.
   public init(bytes: [UInt8], path: String) throws(PluginError) {
     guard let hash = ContentHash(of: bytes) else { throw ContentHash.unavailable(.plugin(name: nil, path: path)) }
     try self.init(bytes: bytes, hash: hash, path: path, folder: nil)

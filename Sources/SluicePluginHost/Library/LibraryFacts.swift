@@ -45,7 +45,7 @@ public struct LibraryFacts: Sendable, Hashable {
   public var ownJanssonSymbol: String?
   /// Swift's runtime was linked into it statically.
   public var hasOwnSwiftRuntime: Bool
-  /// What it does to the memory protection of the process.
+  /// What the library does to the memory protection of the process.
   public var hazards: Set<LibraryHazard> = []
   public var hash: ContentHash
   public var sizeBytes: Int

@@ -1,14 +1,14 @@
 import CElf
 
-/// Memory that is writable and executable at the same time, so that a mistake in any code of the process is a way to run
-/// foreign code. No compiler makes it unless told.
+/// Memory that is writable and executable at the same time. It lets an attacker turn a bug in any code of the process
+/// into running foreign code. Compilers produce it only when told to.
 public enum LibraryHazard: String, Sendable, Hashable, CaseIterable {
-  /// It wants stacks that are executable. The dynamic loader then makes the stacks of all threads executable.
+  /// The library asks for executable stacks. The dynamic loader then makes the stacks of all threads executable.
   case executableStack
-  /// A segment is writable and executable, or code is changed while it is loaded (text relocations).
+  /// A segment is writable and executable, or code is modified during loading (text relocations).
   case writableCode
 
-  /// What is the matter, as part of a sentence.
+  /// What is wrong, as part of a sentence.
   var reason: String {
     switch self {
     case .executableStack: "makes the stacks of the whole process executable (PT_GNU_STACK)"
@@ -16,7 +16,7 @@ public enum LibraryHazard: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// What its author does about it.
+  /// What the library's author can do about it.
   var cure: String {
     switch self {
     case .executableStack:

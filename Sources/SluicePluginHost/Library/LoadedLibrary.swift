@@ -22,7 +22,7 @@ package final class LoadedLibrary: Sendable {
   /// How many generations this process has mapped.
   package static var parkedCount: Int { parked.withLock { $0.count } }
 
-  /// Runs its destructors, as at the end of a process; nothing of it is to be called afterwards.
+  /// Runs the library's destructors, as at the end of a process; no code of the library may be called afterwards.
   package func runDestructors() { sluice_run_destructors_at(unsafeBitCast(entry, to: UnsafeRawPointer.self)) }
 
   /// Maps a stored copy on a thread of its own, and waits for it: constructors of the library run there.
@@ -106,7 +106,7 @@ package final class LoadedLibrary: Sendable {
     }
     let found = MappedObject.containing(address)?.buildID
     let hasBuildID = facts.buildID == nil || facts.buildID == found
-    // Where the kernel does not say what is mapped, the build id alone tells.
+    // If the kernel does not say what is mapped, only the build id can tell.
     guard isMapped == .some(true) || (isMapped == .some(nil) && hasBuildID) else {
       throw PluginError(
         .oldMapping, subject, "the loader returned an old mapping instead of the new copy",

@@ -22,7 +22,7 @@ enum LoaderMessage {
     return nil
   }
 
-  /// Whether code may be mapped from where the copy lies.
+  /// Whether the file system that holds the copy allows code to be mapped.
   private static func isExecutable(_ path: String) -> Bool {
     var volume = statvfs()
     return statvfs(path, &volume) != 0 || UInt(volume.f_flag) & StoreFolder.mountedNoExec == 0

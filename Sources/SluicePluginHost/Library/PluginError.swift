@@ -75,9 +75,9 @@ extension PluginError.Code {
   public static let abiMismatch = Self(rawValue: "abi_mismatch")
   public static let missingFeature = Self(rawValue: "missing_feature")
   public static let ownJansson = Self(rawValue: "own_jansson")
-  /// Its parts contradict each other, so that no linker made it as it is.
+  /// Parts of the file contradict each other; no linker produces such a file.
   public static let damaged = Self(rawValue: "damaged")
-  /// It wants memory that is writable and executable.
+  /// The library wants memory that is writable and executable.
   public static let unsafeMemory = Self(rawValue: "unsafe_memory")
 
   public static let store = Self(rawValue: "store")
@@ -103,7 +103,7 @@ extension PluginError.Code {
   public static let probeExited = Self(rawValue: "probe_exited")
   public static let probeCrashed = Self(rawValue: "probe_crashed")
   public static let probeTimedOut = Self(rawValue: "probe_timed_out")
-  /// It closed descriptors of the process that it was tried out in.
+  /// The library closed descriptors of the process in which it was tried out.
   public static let probeClosedDescriptors = Self(rawValue: "probe_closed_descriptors")
   /// The process that watched its trial was ended by a signal.
   public static let probeKilledWatcher = Self(rawValue: "probe_killed_watcher")
@@ -113,7 +113,7 @@ extension PluginError.Code {
 }
 
 extension PluginError: CustomStringConvertible {
-  /// On one line, whatever the names in it and the words of a plugin are.
+  /// On one line, whatever names and plugin texts it contains.
   public var description: String {
     PlainText.line("\(subject): \(reason)" + (advice.map { "; \($0)" } ?? ""))
   }

@@ -23,7 +23,7 @@ package enum PluginErrorBuffer {
   private static func presentable(_ bytes: [UInt8]) -> String? {
     let text = String(String(decoding: bytes, as: UTF8.self).map { $0.isNewline || $0 == "\t" ? " " : $0 })
     guard !text.allSatisfy(\.isWhitespace) else { return nil }
-    // The last character of a full buffer may be a part of one, and what came behind is lost.
+    // In a full buffer, the last character may be incomplete, and what followed it is lost.
     return PlainText.line(text, limitBytes: bytes.count < capacityBytes - 1 ? PluginText.reasonBytes : bytes.count - 1)
   }
 }

@@ -9,7 +9,8 @@ public struct HelperProbe: StartProbe {
 
   /// - Parameter path: of the `sluice` command. Without one, this program where it is the command, else the one beside it,
   ///   else the first on `PATH`; nil where there is none.
-  /// - Parameter warn: is told what is no reason to refuse a library, as the end of a sentence about it; on any thread.
+  /// - Parameter warn: called, on any thread, with a problem that does not refuse the library, as the end of a sentence
+  ///   about it.
   public init?(
     helper path: String? = nil, warn: @escaping @Sendable (PluginError.Subject, String) -> Void = { _, _ in }
   ) {

@@ -1,10 +1,10 @@
 import SluiceLocks
 
 extension StartProbe {
-  /// How many libraries are tried out at the same time: each takes a process, and a processor for a moment.
+  /// How many libraries are tried out at the same time: each needs a process, and a processor for a moment.
   private static var width: Int { 4 }
 
-  /// Examines all, several side by side; gives why each is refused, in their order.
+  /// Examines all candidates, several at the same time; returns for each, in order, why it is refused.
   package func examineAll(_ candidates: [ProbeCandidate]) -> [PluginError?] {
     let work = Locked((next: 0, refusals: [PluginError?](repeating: nil, count: candidates.count)))
     let run: @Sendable () -> Void = {
@@ -24,7 +24,7 @@ extension StartProbe {
       if !LoaderThread.start(run, then: { others.update { $0 -= 1 } }) { others.withLock { $0 -= 1 } }
     }
     run()
-    // Bounded, since each trial is.
+    // Bounded, because each trial is.
     return others.wait { running in running == 0 ? work.withLock { $0.refusals } : nil }
   }
 

@@ -12,14 +12,14 @@ public protocol SwapProbe: Sendable {
   func examine(_ candidate: ProbeCandidate) async throws(PluginError)
 }
 
-/// A probe that a thread can wait for. The start of an engine, which is no task, asks it for the libraries that are loaded
-/// first.
+/// A probe that a thread can wait for. The start of an engine, which does not run as a task, uses it for the first
+/// libraries.
 public protocol StartProbe: SwapProbe {
-  /// The same as `examine(_:)`; blocks. Several may be examined at the same time, each from a thread of its own.
+  /// Like `examine(_:)`, but blocks. Several libraries may be examined at the same time, each from its own thread.
   func examineAndWait(_ candidate: ProbeCandidate) throws(PluginError)
 }
 
-/// A build that is to be loaded: in place of what serves now, or at the start.
+/// A build that is to be loaded, at the start or in place of the build that serves now.
 public struct ProbeCandidate: Sendable {
   /// One instance as it would be made.
   public struct Instance: Sendable {

@@ -5,7 +5,7 @@ package import SluiceJSON
 package struct TrialChannel: Sendable {
   private let descriptor: CInt
   private let board: TrialBoard
-  /// Which pipe it is: a descriptor of that number may be another file by now.
+  /// Identifies the pipe: the descriptor's number may refer to another file by now.
   private let inode: ino_t?
 
   init(descriptor: CInt, board: TrialBoard) {
@@ -43,7 +43,8 @@ package struct TrialChannel: Sendable {
     return fstat(descriptor, &status) == 0 ? status.st_ino : nil
   }
 
-  /// Code of the library has closed what is not its own; the host of this trial has lost its loops too.
+  /// Called when code of the library has closed descriptors that it had not opened; the host of this trial may have
+  /// lost the descriptors of its loops as well.
   private func lose() -> Never {
     board.noteLostChannel()
     _exit(1)

@@ -52,7 +52,7 @@ package final class TrialProcess: Sendable {
       return PluginError(
         .probeKilledWatcher, request.subject,
         "ended the process that watched its trial: it got \(SignalName.of(signal)), and only the library was at work",
-        advice: "a plugin sends signals to no process that it has not started; where memory had run out, try again")
+        advice: "a plugin must not send signals to processes that it has not started; if memory had run out, try again")
     }
     return PluginError(
       .probeUnavailable, request.subject, "could not be tried out: \(helper.path) gave no report",
@@ -88,7 +88,7 @@ package final class TrialProcess: Sendable {
     }
   }
 
-  /// Whether it was cancelled until now.
+  /// Whether the trial has been cancelled by now.
   private func finish() -> Bool {
     state.withLock { state in
       if case .cancelled = state { return true }
@@ -120,8 +120,9 @@ package final class TrialProcess: Sendable {
     PluginError(.probeUnavailable, request.subject, "could not be tried out: \(reason)")
   }
 
-  /// By now the helper has reported and ends by itself, or ends because its socket is closed, or does not do what it should.
-  /// nil where its end is not known: a program that ignores SIGCHLD, or waits for all of its children itself, has it already.
+  /// By now the helper has reported and ends by itself, or ends because its socket is closed, or does not do what it
+  /// should. nil when the status is unknown: a program that ignores SIGCHLD, or waits for all of its children itself,
+  /// has already collected it.
   private static func end(_ process: pid_t) -> WaitStatus? {
     for _ in 0..<1000 {
       var status: Int32 = 0

@@ -1,7 +1,7 @@
 import Glibc
 
 extension TrialReport {
-  /// What is under way when a trial is over and its process ends as other programs end.
+  /// The steps after a trial, when its process ends as other programs end.
   package enum ExitStep {
     package static let handlers = "in a function that it registered with atexit"
     package static let destructors = "in a destructor of the library"
@@ -13,8 +13,8 @@ extension TrialReport {
   /// Whether the trial itself was over when the process ended.
   var isBeyondResult: Bool { result != nil && step.map(ExitStep.all.contains) == true }
 
-  /// What the library does wrong when a process ends by exit(3); nil where that is nothing, or where it did not get so far. The
-  /// command itself ends without such functions.
+  /// What the library does wrong when a process ends by exit(3); nil if it does nothing wrong, or if the trial did not
+  /// get this far. The command itself ends without calling such functions.
   package var exitWarning: String? {
     guard isBeyondResult, let step, let deed else { return nil }
     return "\(deed) \(step), when its process ended; do that work in deactivate or destroy"

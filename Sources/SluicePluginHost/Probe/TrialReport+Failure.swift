@@ -24,14 +24,14 @@ extension TrialReport {
     if hasLostChannel {
       return PluginError(
         .probeClosedDescriptors, subject, "closed descriptors that it had not opened \(place)",
-        advice: "a plugin closes what it has opened itself, and nothing else of the process")
+        advice: "a plugin must close only descriptors that it has opened itself")
     }
     switch ending {
     case _ where isBeyondResult: break
     case .timedOut:
       return PluginError(
         .probeTimedOut, subject, "had not come to an end \(place) when the time for its trial was over",
-        advice: "do what takes long in activate; or give the trial more time (the key \"swap.trial\")")
+        advice: "do slow work in activate, or give the trial more time (the key \"swap.trial\")")
     case .killed(let signal): return crash(signal, subject)
     case .exited(let code) where code != 0 || result == nil:
       return PluginError(

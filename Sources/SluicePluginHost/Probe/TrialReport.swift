@@ -34,7 +34,7 @@ package struct TrialReport: Sendable {
   package var errorOutput = Output()
   /// Processes that it started and that went on after its end, by name; they were killed.
   package var leftProcesses: [String] = []
-  /// Its channel to the supervisor was closed by code of the library.
+  /// Code of the library closed the child's channel to the supervisor.
   package var hasLostChannel = false
 
   package init(ending: Ending) { self.ending = ending }

@@ -79,7 +79,7 @@ package struct TrialLimits: Sendable, Hashable {
     self.fileBytes = fileBytes
   }
 
-  /// No less processor time than a trial with that deadline can use.
+  /// At least as much processor time as a trial with that deadline can use.
   init(deadline: Duration) {
     self.init(processorSeconds: max(20, UInt64(clamping: deadline.components.seconds) &+ 1))
   }

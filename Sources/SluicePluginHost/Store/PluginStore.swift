@@ -43,7 +43,7 @@ package struct PluginStore: Sendable {
 
   /// Gives a staged folder the first free number of its entry.
   private func publish(_ staged: String, in entry: String) throws(PluginError) -> Int {
-    // No store gives other numbers than these: a folder with another one is ignored here.
+    // The store assigns only numbers in this range; a folder with any other number is ignored.
     var number = (Self.generations(of: entry).filter { (1...1_000_000_000).contains($0) }.max() ?? 0) + 1
     for _ in 0..<1000 {
       // Another process may prune the entry between its making and the rename, hence on each turn.
@@ -53,7 +53,7 @@ package struct PluginStore: Sendable {
         throw StoreFolder.refusal(ofEntry: entry, in: path)
       }
       try StoreFolder.require(entry: folder, at: entry, in: path)
-      // By the descriptor: what has the name by now may be something else.
+      // By descriptor, because the name may refer to something else by now.
       if renameat(AT_FDCWD, staged, folder.raw, "\(number)") == 0 { return number }
       switch errno {
       // Another process was faster: a folder with a copy in it is never replaced.

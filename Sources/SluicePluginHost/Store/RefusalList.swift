@@ -3,9 +3,10 @@ import SluiceLocks
 
 /// Builds that did harm while they served, by their content: refused until somebody takes them off the list.
 ///
-/// Kept in the store's folder `refused`, in a folder for each project, a file with the reason for each hash, so that a restart
-/// remembers. What cannot be written there holds for the life of the process. A project is a configuration file, or a program that has
-/// none: what does harm to one may serve another that has the same store.
+/// The list is kept in the store's folder `refused`, in one folder for each project, with one file for each hash that
+/// holds the reason, so that it survives a restart. A refusal that cannot be written there lasts for the life of the
+/// process. A project is a configuration file, or a program without one: a build that does harm in one project may
+/// serve another that uses the same store.
 package final class RefusalList: Sendable {
   private static let longestReasonBytes = 4096
 
@@ -28,14 +29,14 @@ package final class RefusalList: Sendable {
     reasons = Locked(found)
   }
 
-  /// The project of a configuration file, whichever way its path is written; nil is for the running program itself.
+  /// The project of a configuration file, in whichever way its path is written; nil means the running program itself.
   package static func project(of file: String?) -> String {
     guard let resolved = realpath(file ?? "/proc/self/exe", nil) else { return file ?? "" }
     defer { free(resolved) }
     return String(cString: resolved)
   }
 
-  /// A name of a folder, which tells nothing of the path.
+  /// A folder name that does not reveal the path.
   private static func name(of project: String) -> String {
     ContentHash(of: Array(project.utf8)).map { String($0.hex.prefix(16)) } ?? "unknown"
   }

@@ -49,7 +49,7 @@ enum StoreFolder {
     return nil
   }
 
-  /// Fails for a folder of copies that somebody else could write to.
+  /// Fails for a folder of copies that another user could access.
   static func require(entry: borrowing FileDescriptor, at path: String, in store: String) throws(PluginError) {
     guard let status = entry.status() else { throw error(store, "cannot examine \(path)") }
     guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
@@ -64,7 +64,7 @@ enum StoreFolder {
     let number = errno
     guard number == ELOOP || number == ENOTDIR else { return error(store, "cannot open \(path)") }
     return PluginError(
-      .store, .store(path: store), "\(path) is a symbolic link or a file, where a folder of private copies has to be",
+      .store, .store(path: store), "\(path) is a symbolic link or a file, but must be a folder of private copies",
       advice: "find out who made it, and remove it: rm \(path)")
   }
 

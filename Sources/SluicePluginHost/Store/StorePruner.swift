@@ -43,7 +43,7 @@ struct StorePruner {
     return flock(file.raw, LOCK_EX | LOCK_NB) == 0
   }
 
-  /// Not a link to one: what lies there is not the store's.
+  /// Returns false for a link to a folder: the link's target does not belong to the store.
   private func isFolder(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0 && status.isDirectory

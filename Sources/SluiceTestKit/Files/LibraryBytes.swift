@@ -1,14 +1,14 @@
-/// The bytes of a 64-bit little-endian ELF library, and where in them lies what a test wants to damage. The library is whole
-/// when it comes here: nothing is checked.
+/// The bytes of a 64-bit little-endian ELF library, and the places in it that a test may want to damage. Nothing is
+/// checked: the library must be valid.
 public struct LibraryBytes: Sendable {
   /// An entry of the program header (elf(5)).
   public struct Segment: Sendable {
-    /// Where the entry itself lies.
+    /// The offset of the entry itself.
     public let header: Int
     public let type: UInt64
     public let file: Range<Int>
 
-    /// Places of the entry's members.
+    /// Offsets of the entry's members.
     public var typePlace: Int { header }
     public var flagsPlace: Int { header + 4 }
     public var addressPlace: Int { header + 16 }
@@ -26,9 +26,9 @@ public struct LibraryBytes: Sendable {
 
   public struct DynamicEntry: Sendable {
     public let tag: UInt64
-    /// Where its value lies.
+    /// The offset of the entry's value.
     public let valuePlace: Int
-    /// Where its tag lies.
+    /// The offset of the entry's tag.
     public var tagPlace: Int { valuePlace - 8 }
   }
 
@@ -69,7 +69,7 @@ public struct LibraryBytes: Sendable {
       let header = start + index * size
       let offset = place(at: header + 24)
       let type = number(at: header + 4, width: 4)
-      // SHT_NOBITS takes no room in the file.
+      // A section of type SHT_NOBITS takes no room in the file.
       return Section(
         header: header, name: text(at: names + Int(number(at: header, width: 4))), type: type,
         address: number(at: header + 16, width: 8), file: offset..<offset + (type == 8 ? 0 : place(at: header + 32)))
@@ -80,7 +80,7 @@ public struct LibraryBytes: Sendable {
 
   public func segment(_ type: UInt64) -> Segment? { segments.first { $0.type == type } }
 
-  /// Up to the one that ends them.
+  /// The entries up to the null entry that ends them.
   public var dynamicEntries: [DynamicEntry] {
     guard let segment = segment(Self.dynamic) else { return [] }
     let entries = stride(from: segment.file.lowerBound, to: segment.file.upperBound, by: 16).map {
@@ -89,7 +89,7 @@ public struct LibraryBytes: Sendable {
     return Array(entries.prefix { $0.tag != 0 })
   }
 
-  /// Where the code of a function lies; nil where the table of symbols does not have it.
+  /// The place of a function's code; nil if the symbol table does not contain it.
   public func function(_ name: String) -> Range<Int>? {
     guard let symbols = section(".symtab"), let names = section(".strtab") else { return nil }
     for symbol in stride(from: symbols.file.lowerBound, to: symbols.file.upperBound, by: 24)

@@ -1,5 +1,5 @@
-/// Damaged builds of a library: the same ones for the same seed. Each is damaged where the loader, the preflight or a trial comes
-/// by, so that what becomes of it does not depend on what traffic reaches later.
+/// Damaged builds of a library, the same ones for the same seed. Each is damaged in a place that the loader, the
+/// preflight or a trial reads, so that the outcome does not depend on later traffic.
 public struct LibraryMutations: Sendable {
   public struct Mutant: Sendable {
     public let what: String
@@ -11,11 +11,12 @@ public struct LibraryMutations: Sendable {
   private let functions: [String]
   private var random: SeededRandom
 
-  /// What is written over a number.
+  /// The values that overwrite a number.
   private static let numbers: [UInt64] = [
     0, 1, 7, 0x1000, 0x7FFF_FFFF, 0xFFFF_FFFF, 1 << 47, 0x7FFF_FFFF_FFFF_FFFF, 1 << 63, .max, .max - 7,
   ]
-  /// DT_FINI, DT_FINI_ARRAY, DT_FINI_ARRAYSZ: what they lead to runs when the process ends, and never in a trial.
+  /// DT_FINI, DT_FINI_ARRAY, DT_FINI_ARRAYSZ: the functions that they refer to run when the process ends, not within
+  /// the trial itself.
   private static let endTags: Set<UInt64> = [13, 26, 28]
 
   public init(of bytes: [UInt8], functions: [String] = ["sluice_plugin_entry"], seed: UInt64) {
@@ -26,7 +27,7 @@ public struct LibraryMutations: Sendable {
 
   public mutating func next(_ count: Int) -> [Mutant] { (0..<count).map { mutant($0) } }
 
-  /// One way of damage after the other, so that a few mutants have some of each.
+  /// Cycles through the kinds of damage, so that a few mutants cover all of them.
   private mutating func mutant(_ index: Int) -> Mutant {
     var library = whole
     let what =
@@ -72,7 +73,7 @@ public struct LibraryMutations: Sendable {
     return overwrite(entry.valuePlace, &library, "the value of the dynamic tag \(entry.tag)")
   }
 
-  /// Zeros are no instruction that goes on, on any machine.
+  /// Execution does not get through zeros, on any machine.
   private mutating func clearFunction(_ library: inout LibraryBytes) -> String {
     let name = functions.randomElement(using: &random) ?? ""
     guard let range = whole.function(name) else { return "nothing: no function \(name)" }
@@ -86,7 +87,7 @@ public struct LibraryMutations: Sendable {
       library.bytes.removeLast(whole.bytes.count - start)
       return "the end is missing from \(start) on"
     }
-    // Where there is the section table, and what has no part in running it.
+    // Otherwise damages data that has no part in running the library.
     let table = range(".strtab")
     for index in table { library.bytes[index] = 0 }
     return "zeros in .strtab"

@@ -1,9 +1,9 @@
 public import SluiceMessages
 
-/// A request body that comes in given pieces. After an empty one there is nothing until the stream wakes its reader, which it
-/// does at once: the reader asks again in a later turn of its loop.
+/// A request body that comes in the given pieces. An empty piece means that no data is available yet; the stream then
+/// wakes its reader at once, and the reader asks again in a later turn of its loop.
 public enum PieceStream {
-  /// - Parameter count: the length that is announced; nil for none.
+  /// - Parameter count: the length that is announced; nil announces no length.
   public static func make(_ pieces: [[UInt8]], announcing count: Int? = nil) -> BodyStream {
     let rest = Watched(pieces[...])
     let itself = WeakStream()

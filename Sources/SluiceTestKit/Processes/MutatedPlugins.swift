@@ -1,6 +1,7 @@
 import Glibc
 
-/// One whole plugin of each kind, and damaged builds of it. Their cases call what traffic calls.
+/// One intact plugin of each kind, and damaged builds of it. The self-test cases of these plugins call what traffic
+/// calls.
 public struct MutatedPlugins: Sendable {
   public enum Kind: String, Sendable, CaseIterable {
     case c = "C"
@@ -8,7 +9,7 @@ public struct MutatedPlugins: Sendable {
     case cxx = "C++"
   }
 
-  /// Damaged builds of each kind: a few, and 50 with `SLUICE_SOAK`.
+  /// The number of damaged builds of each kind: a few, or 50 with `SLUICE_SOAK`.
   public static let count = getenv("SLUICE_SOAK") == nil ? 8 : 50
 
   public let whole: [UInt8]

@@ -11,8 +11,8 @@ public enum PluginCompiler {
     }
   }
 
-  /// Builds every C file of, or every C++ file where there is one of, `Tests/Plugins/<behaviour>/`. A define is `NAME` or `NAME=value`; `name` is the file's
-  /// name without `lib` and `.so`.
+  /// Builds every C++ file of `Tests/Plugins/<behaviour>/`, or every C file if there is no C++ file. A define is `NAME`
+  /// or `NAME=value`; `name` is the file's name without `lib` and `.so`.
   public static func compile(
     _ behaviour: String, name: String? = nil, defines: [String] = [], flags: [String] = []
   ) async throws -> Product {

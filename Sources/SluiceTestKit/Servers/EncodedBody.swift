@@ -1,11 +1,11 @@
 import CTestKit
 
-/// Bodies as servers send them: compressed.
+/// Compressed bodies, as servers send them.
 public enum EncodedBody {
   public enum Coding: Sendable, CaseIterable {
     case gzip
     case deflate
-    /// Deflate data without the zlib format around it, which many servers send under the name of `deflate`.
+    /// Deflate data without the zlib format around it, which many servers send under the name `deflate`.
     case bareDeflate
     case brotli
     case zstd
@@ -35,13 +35,13 @@ public enum EncodedBody {
   }
 
   public static func bytes(_ coding: Coding, _ content: [UInt8]) -> [UInt8] {
-    // More than any of them adds to what it cannot compress.
+    // More than any coding adds to content that it cannot compress.
     [UInt8](unsafeUninitializedCapacity: content.count + content.count / 8 + 1024) { buffer, count in
       count = sluice_test_encode(coding.number, content, content.count, buffer.baseAddress, buffer.count)
     }
   }
 
-  /// Text that compresses well, and differs all along.
+  /// Text that compresses well, and whose lines all differ.
   public static func text(lines: Int) -> String {
     (0..<lines).map { "line \($0) of a text that repeats itself\n" }.joined()
   }

@@ -1,7 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 
-/// Gathers a body in memory, and beyond a size in a file.
+/// Gathers a body in memory, or in a file if it is larger than a limit.
 struct BodyCollector {
   private var bytes: [UInt8] = []
   private var spilled: SpilledBody?
@@ -14,9 +14,9 @@ struct BodyCollector {
     if count <= min(spillBytes, 65_536) { bytes.reserveCapacity(count) }
   }
 
-  /// Takes a piece; answers ``BodyProgress/pause`` where the disk is behind.
+  /// Takes a piece; returns ``BodyProgress/pause`` when the disk is behind.
   ///
-  /// - Parameter makeSpilled: called when memory no longer suffices.
+  /// - Parameter makeSpilled: called when the body becomes too large for memory.
   mutating func append(
     _ piece: some Collection<UInt8>, _ makeSpilled: () -> SpilledBody
   ) throws(TransportError) -> BodyProgress {
@@ -32,7 +32,7 @@ struct BodyCollector {
     return try spilled.append(Array(piece))
   }
 
-  /// The whole; nil where the disk does not have all of it yet.
+  /// The whole body; nil while not all of it is on disk.
   func finish() throws(TransportError) -> Body? {
     if let spilled { return try spilled.finish().map { .file($0) } }
     return bytes.isEmpty ? .empty : .bytes(bytes)

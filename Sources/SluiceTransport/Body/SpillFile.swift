@@ -6,9 +6,10 @@ import SluicePipeline
 
 /// A temporary file for a body too large for memory, written by ``SpillThreads``.
 ///
-/// The file has no name, so a killed process leaves nothing behind. Its path leads through the descriptor and needs /proc.
+/// The file has no name, so a killed process leaves nothing behind. Its path goes through the descriptor and needs
+/// /proc.
 final class SpillFile: Sendable {
-  /// What ``takeWait()`` waits for.
+  /// The condition that a caller waits for.
   enum Wait {
     /// Room for more pieces.
     case room
@@ -16,23 +17,24 @@ final class SpillFile: Sendable {
     case end
   }
 
-  /// Pieces that wait for the disk: from the first size on no more should come, until they are down to the second.
+  /// Limits for pieces that wait for the disk: at `fullBytes` the producer should stop, until they are down to
+  /// `roomBytes`.
   static let fullBytes = 1 << 20
   private static let roomBytes = 1 << 18
 
   private struct State {
     var pieces: [[UInt8]] = []
-    /// Of the pieces, and of the one that is being written.
+    /// The bytes of all waiting pieces and of those that are being written.
     var waitingBytes = 0
     var writtenBytes = 0
-    /// Whether a thread has the file, or will have it.
+    /// Whether a thread is working on the file or will do so.
     var isScheduled = false
     var isAbandoned = false
     var wait: Wait?
     var descriptor: Int32 = -1
     var failure: TransportError?
 
-    /// Whether what was waited for has come; then nothing is waited for any more.
+    /// Returns whether the awaited condition has come about, and then clears it.
     mutating func takeWait() -> Bool {
       guard let wait else { return false }
       let hasCome = failure != nil || (wait == .room ? waitingBytes <= SpillFile.roomBytes : !isScheduled)
@@ -44,7 +46,7 @@ final class SpillFile: Sendable {
   private let state = Locked(State())
   private let onProgress: @Sendable () -> Void
 
-  /// - Parameter onProgress: called on a thread of its own when what was waited for has come, or the file has failed.
+  /// - Parameter onProgress: called on any thread when the awaited condition has come about, or the file has failed.
   init(onProgress: @escaping @Sendable () -> Void) { self.onProgress = onProgress }
 
   deinit {
@@ -52,9 +54,9 @@ final class SpillFile: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Takes a piece, whatever waits already.
+  /// Takes a piece, however much is already waiting.
   ///
-  /// - Returns: false where no more should come for now; `onProgress` follows.
+  /// - Returns: false when the producer should stop for now; `onProgress` follows.
   func append(_ piece: [UInt8]) throws(TransportError) -> Bool {
     let (failure, hasRoom, isNew) = state.withLock { state -> (TransportError?, Bool, Bool) in
       guard state.failure == nil else { return (state.failure, true, false) }
@@ -70,7 +72,7 @@ final class SpillFile: Sendable {
     return hasRoom
   }
 
-  /// The file, once it has everything; nil where it hasn't yet, and `onProgress` follows.
+  /// The file, once everything is written; nil until then, and `onProgress` follows.
   func finish() throws(TransportError) -> FileBody? {
     let (failure, descriptor, byteCount) = state.withLock { state -> (TransportError?, Int32, Int) in
       guard state.failure == nil else { return (state.failure, -1, 0) }
@@ -86,7 +88,7 @@ final class SpillFile: Sendable {
     return FileBody(path: Self.path(descriptor), byteCount: byteCount) { close(descriptor) }
   }
 
-  /// Nobody wants the file any more: what waits to be written is dropped.
+  /// Drops what waits to be written, because the file is no longer needed.
   func abandon() {
     state.withLock { state in
       state.isAbandoned = true
@@ -97,7 +99,7 @@ final class SpillFile: Sendable {
 
   // MARK: On a thread of its own
 
-  /// Writes what waits now. False where nothing is left to write.
+  /// Writes the pieces that wait now. Returns false when nothing is left to write.
   func writePieces() -> Bool {
     let (pieces, opened) = state.withLock { state in
       defer { state.pieces = [] }
@@ -123,7 +125,7 @@ final class SpillFile: Sendable {
     return descriptor
   }
 
-  /// False where nobody wants the file any more.
+  /// Returns false when the file is no longer needed.
   private func write(_ piece: [UInt8], to descriptor: Int32) throws(TransportError) -> Bool {
     var offset = 0
     while offset < piece.count {
@@ -144,7 +146,7 @@ final class SpillFile: Sendable {
     return goesOn
   }
 
-  /// No thread comes to the file.
+  /// Called when no thread could be started for the file.
   func couldNotBeWritten() {
     fail(Self.noThread)
     let hasCome = state.withLock { $0.takeWait() }
@@ -160,10 +162,10 @@ final class SpillFile: Sendable {
 
   // MARK: The file
 
-  /// Readable by the owner alone, with no name in the folder.
+  /// Creates a file that only its owner can read, with no name in the folder.
   private static func make() throws(TransportError) -> Int32 {
     var descriptor = sluice_open_unnamed(folder)
-    // Not every file system can, and old kernels don't know it.
+    // Not every file system supports this, and old kernels do not know it.
     if descriptor < 0, [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) {
       let name = "\(folder)/sluice-body-\(String(UInt64.random(in: 0 ... .max), radix: 36))"
       descriptor = Glibc.open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

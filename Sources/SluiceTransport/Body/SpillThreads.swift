@@ -1,8 +1,8 @@
 import SluiceLocks
 import Synchronization
 
-/// The threads that write the files of large bodies, for all loops of the process: at most two, each there as long as
-/// something waits to be written. A disk that is slow holds up no loop.
+/// The threads that write the files of large bodies, for all loops of the process. There are at most two, and each
+/// exists while something waits to be written. A slow disk does not hold up a loop.
 enum SpillThreads {
   private struct State {
     var files = FIFOQueue<SpillFile>()
@@ -13,7 +13,7 @@ enum SpillThreads {
   private static let state = Locked(State())
   private static let progressCount = Atomic<UInt64>(0)
 
-  /// Has the pieces of the file written soon.
+  /// Schedules the pieces of the file to be written.
   static func write(_ file: SpillFile) {
     let needsThread = state.withLock { state in
       state.files.append(file)
@@ -22,7 +22,7 @@ enum SpillThreads {
       return true
     }
     guard needsThread, !DetachedThread.start("sluice-spill", work) else { return }
-    // Another thread may still come to the files.
+    // If another thread is running, it will write the files.
     let left = state.withLock { state in
       state.threads -= 1
       var left: [SpillFile] = []
@@ -32,7 +32,7 @@ enum SpillThreads {
     for file in left { file.couldNotBeWritten() }
   }
 
-  /// Counts pieces that were written, for those who wonder whether the disk moves.
+  /// Counts the pieces that were written, so that callers can see whether the disk makes progress.
   static var progress: UInt64 { progressCount.load(ordering: .relaxed) }
   static func noteProgress() { progressCount.wrappingAdd(1, ordering: .relaxed) }
 
@@ -42,7 +42,7 @@ enum SpillThreads {
     }
   }
 
-  /// Nil where nothing waits; then this thread no longer counts.
+  /// The next file; nil when nothing waits, and this thread then no longer counts.
   private static func next() -> SpillFile? {
     state.withLock { state in
       let file = state.files.popFirst()

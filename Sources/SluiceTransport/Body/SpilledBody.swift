@@ -3,7 +3,7 @@ import SluicePipeline
 
 /// A body that goes to a ``SpillFile``, as its loop sees it. Confined to that loop, unchecked for that reason.
 final class SpilledBody: @unchecked Sendable {
-  /// A disk that takes nothing for so long fails the bodies that wait for it.
+  /// When the disk accepts nothing for this long, the bodies that wait for it fail.
   static let patience = Duration.seconds(30)
 
   private let loop: any EventLoop
@@ -14,7 +14,7 @@ final class SpilledBody: @unchecked Sendable {
   private let watch = DiskWatch()
   private var failure: TransportError?
 
-  /// - Parameter whenReady: called on the loop after a call here that was answered with a wait: ask again.
+  /// - Parameter whenReady: called on the loop when the caller should ask again, after a call that could not finish.
   init(on loop: any EventLoop, whenReady: @escaping () -> Void) {
     self.loop = loop
     self.whenReady = whenReady
@@ -23,7 +23,7 @@ final class SpilledBody: @unchecked Sendable {
 
   deinit { file.abandon() }
 
-  /// Takes a piece; answers ``BodyProgress/pause`` where the disk is behind.
+  /// Takes a piece; returns ``BodyProgress/pause`` when the disk is behind.
   func append(_ piece: [UInt8]) throws(TransportError) -> BodyProgress {
     if let failure { throw failure }
     if try file.append(piece) { return .proceed }
@@ -31,7 +31,7 @@ final class SpilledBody: @unchecked Sendable {
     return .pause
   }
 
-  /// The file, once the disk has all of it.
+  /// The file, once all of it is on disk; nil until then.
   func finish() throws(TransportError) -> FileBody? {
     if let failure { throw failure }
     if let body = try file.finish() { return body }
@@ -47,12 +47,13 @@ final class SpilledBody: @unchecked Sendable {
   fileprivate func diskStandsStill() {
     failure = TransportError(
       .bodyFile,
-      "the disk has taken nothing of a body for \(Self.patience); look at the folder that TMPDIR names, else /tmp")
+      "the disk has taken nothing of a body for \(Self.patience); check the folder that TMPDIR names, or /tmp")
     whenReady()
   }
 }
 
-/// Looks whether the disk moves, while a body waits for it. An object of its own: the loop keeps what it is to tell.
+/// Watches whether the disk makes progress while a body waits for it. A separate object, because the loop keeps a
+/// reference to the target of its timer.
 private final class DiskWatch: LoopTimerTarget {
   weak var body: SpilledBody?
   private weak var loop: (any EventLoop)?

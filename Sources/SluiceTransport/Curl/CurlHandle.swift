@@ -209,7 +209,7 @@ final class CurlHandle {
     // The read buffer belongs to the handle while it is in flight.
     sluice_easy_set_long(easy, CURLOPT_BUFFERSIZE, isSmall ? 2048 : 16_384)
     sluice_easy_set_long(easy, CURLOPT_UPLOAD_BUFFERSIZE, isSmall ? 16_384 : 65_536)
-    // Libcurl 7.88 takes a truncated body for a whole one; bodies are decoded here.
+    // Libcurl 7.88 accepts a truncated compressed body as complete, so Sluice decodes bodies itself.
     sluice_easy_set_long(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
     if let option = proxy.option { sluice_easy_set_text(easy, CURLOPT_PROXY, option) }
     // Or libcurl looks into the environment before each request, for the exceptions of a proxy that is not there.

@@ -37,7 +37,7 @@ struct HeaderList: ~Copyable {
   ///
   /// Left out are the fields that frame a message or belong to one connection (RFC 9110 §7.6.1) and `Content-Length`:
   /// libcurl writes its own.
-  /// - Parameter codings: what is sent as `Accept-Encoding`, unless the fields have one; nil for none.
+  /// - Parameter codings: the value of `Accept-Encoding`, unless the fields have one; nil sends none.
   mutating func fill(
     _ headers: borrowing HeaderFields, suppressing: Suppressed, accepting codings: String?
   ) -> UnsafeMutablePointer<curl_slist>? {
@@ -78,7 +78,7 @@ struct HeaderList: ~Copyable {
   /// Room that a handle keeps from one request to the next.
   private static let keptBytes = 16_384
 
-  /// The lines that ``Suppressed`` stands for, and the name before the codings.
+  /// Room for the lines that ``Suppressed`` stands for, and for the field name before the codings.
   private static let ownBytes = 48
 
   /// Whether the field is left out; a default that the caller's own field replaces is not suppressed any more.
@@ -132,7 +132,7 @@ struct HeaderList: ~Copyable {
     write(0)
   }
 
-  /// First, where libcurl would put its own: it has none to look for.
+  /// Placed first, where libcurl would put its own.
   private mutating func appendAcceptEncoding(_ codings: String) {
     beginNode()
     isRunOpen = true

@@ -9,8 +9,9 @@ extension Loop {
   /// own; a second call waits for the first.
   public func shutdown() { _ = shutdown(within: nil) }
 
-  /// The same, waiting at most so long for the thread. False where it is in something that does not return, and is left
-  /// behind: the loop ends when it comes back. A thread that has ended by itself is not waited for.
+  /// Like ``shutdown()``, but waits at most `limit` for the thread. Returns false when the thread is in a call that
+  /// does not return; it is then left behind, and the loop ends when the call returns. A thread that has already ended
+  /// is not waited for.
   public func shutdown(within limit: Duration?) -> Bool {
     isStopping.store(true, ordering: .sequentiallyConsistent)
     poller.wake()
@@ -32,10 +33,10 @@ extension Loop {
     }
   }
 
-  /// The thread was ended from within, by `pthread_exit` in a stage: nothing runs on this loop any more. Called on what is
-  /// left of that thread.
+  /// Called when the thread was ended from within, by `pthread_exit` in a stage: nothing runs on this loop any more.
+  /// Runs on that thread, which is about to end.
   private func threadDidEnd() {
-    // What was queued is let go of; tasks go on elsewhere.
+    // Queued work is dropped; tasks continue on the global executor.
     repeat {
       inbox.takeAll { work in
         if case .job(let job) = work { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }

@@ -25,7 +25,7 @@ public final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
   let isStopping = Atomic<Bool>(false)
   let thread = Locked<pthread_t?>(nil)
   let life = Monitor(LoopLife.running)
-  /// Counts turns, for those who wonder whether the loop moves; written on the loop's thread.
+  /// Counts the turns of the loop, so that other threads can see whether it moves; written on the loop's thread.
   let turns = Atomic<UInt64>(0)
 
   var timers = TimerQueue()

@@ -1,22 +1,22 @@
 import SluiceLocks
 import Synchronization
 
-/// Whether the thread of a loop is there.
+/// The state of a loop's thread.
 enum LoopLife: Sendable {
   case running
-  /// It was told to end, and has.
+  /// The thread was told to end, and has ended.
   case ended
-  /// Something that the loop called has ended the thread.
+  /// Code that the loop called has ended the thread.
   case diedEarly
 }
 
-/// What can be seen of a loop from outside at one moment: two looks tell whether it moves.
+/// The state of a loop as other threads see it at one moment: two pulses tell whether the loop moves.
 package struct LoopPulse: Sendable, Hashable {
-  /// Counts the turns of the loop.
+  /// The number of turns of the loop so far.
   package var turn: UInt64
-  /// It waits for events, as it should.
+  /// The loop is waiting for events, which is normal.
   package var isAsleep: Bool
-  /// Its thread was ended from within; it will never move again.
+  /// The loop's thread was ended from within; the loop will never move again.
   package var hasDied: Bool
 
   package init(turn: UInt64, isAsleep: Bool = false, hasDied: Bool = false) {
@@ -27,10 +27,10 @@ package struct LoopPulse: Sendable, Hashable {
 }
 
 extension Loop {
-  /// From any thread; the loop notices nothing of it.
+  /// From any thread; does not affect the loop.
   package var pulse: LoopPulse {
     let life = life.withLock { $0 }
-    // One that has ended as it was told to has nothing to do any more.
+    // A loop that has ended as told has nothing left to do, so it counts as asleep.
     return LoopPulse(
       turn: turns.load(ordering: .relaxed), isAsleep: isAsleep.load(ordering: .relaxed) || life == .ended,
       hasDied: life == .diedEarly)

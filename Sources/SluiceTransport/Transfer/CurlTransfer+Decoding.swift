@@ -2,15 +2,15 @@ import SluiceContentCoding
 import SluiceMessages
 import SluicePipeline
 
-// Bodies with codings, which libcurl hands over as they are.
+// Decodes bodies with codings, which libcurl delivers undecoded.
 extension CurlTransfer {
-  /// The codings to undo.
+  /// The codings that must be decoded.
   var codings: ContentCodings {
     reader.codings?.all(includingContent: transport.settings.decodesContent) ?? ContentCodings()
   }
 
-  /// Takes a piece of a coded body; false where it is not taken: the transfer fails, or the observer has paused on the one
-  /// before.
+  /// Takes a piece of a coded body. Returns false when the piece is not taken: the transfer fails, or the observer has
+  /// paused on the previous piece.
   func acceptCoded(_ piece: UnsafeRawBufferPointer) -> Bool {
     deliverRest()
     guard failure == nil, !isCancelled else { return false }
@@ -27,7 +27,7 @@ extension CurlTransfer {
     return failure == nil && !isCancelled
   }
 
-  /// Passes on what is left of the last piece, as far as the observer goes along.
+  /// Passes on what is left of the last piece, as far as the observer accepts it.
   func deliverRest() {
     guard let body = decoded, body.hasRest, !isHeldBack, failure == nil, !isCancelled else { return }
     do throws(ContentDecodingError) {
@@ -35,7 +35,7 @@ extension CurlTransfer {
     } catch { failure = undecodable(error) }
   }
 
-  /// Why the body is not whole, although the message is.
+  /// Why the body is incomplete, although the message is complete.
   var incompleteCoding: TransportError? {
     guard disposition != .discard else { return nil }
     do throws(ContentDecodingError) {
@@ -48,8 +48,8 @@ extension CurlTransfer {
     } catch { return undecodable(error) }
   }
 
-  /// Whether no byte is as good as a coded body of none: where the server says so, and servers do; or where nobody knows
-  /// what a body would have to be.
+  /// Whether a missing body counts as a valid coded body: when the server announces an empty body and the coding is one
+  /// with which servers label empty bodies, or when a coding is unknown or there are too many.
   private var mayBeEmpty: Bool {
     let codings = codings
     guard (try? codings.check()) != nil else { return true }
@@ -63,7 +63,7 @@ extension CurlTransfer {
   private func undecodable(_ error: ContentDecodingError) -> TransportError {
     TransportError(
       .decoding,
-      "\(request.url.origin): the body does not decode as its Content-Encoding says: \(error.reason);"
+      "\(request.url.origin): the body cannot be decoded as its Content-Encoding says: \(error.reason);"
         + " only the server can mend it")
   }
 }

@@ -35,7 +35,7 @@ extension CurlTransfer {
     return piece.count
   }
 
-  /// Takes bytes that are no longer coded; false ends the transfer.
+  /// Takes decoded bytes; returning false ends the transfer.
   func accept(_ piece: UnsafeRawBufferPointer, total: Int) -> Bool {
     guard total <= options.maximumResponseBytes else {
       failure = tooLarge
@@ -78,7 +78,7 @@ extension CurlTransfer {
     transport.postpone(self)
   }
 
-  /// Body bytes that the head announces, on the wire.
+  /// The number of body bytes on the wire, as the head announces it.
   private var announcedBytes: Int { hasBody ? reader.contentLength ?? 0 : 0 }
 
   private var hasBody: Bool { request.method != "HEAD" && reader.status != 204 && reader.status != 304 }

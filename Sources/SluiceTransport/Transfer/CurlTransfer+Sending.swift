@@ -52,7 +52,7 @@ extension CurlTransfer {
 }
 
 extension CurlTransfer: LoopTimerTarget {
-  /// Comes back to this transfer later, for a name that does not come.
+  /// Wakes this transfer later, for a name look-up that does not finish.
   func wake(after delay: Duration) {
     let timer = self.timer ?? LoopTimer()
     self.timer = timer

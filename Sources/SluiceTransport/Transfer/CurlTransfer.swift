@@ -8,8 +8,8 @@ final class CurlTransfer: Transfer {
     /// Not with libcurl yet: the name is being looked up, or libcurl is on the stack.
     case waiting
     case running
-    /// The whole response is there, and its observer wants nothing yet, or has paused on the last piece; or the disk does not
-    /// have all of the body.
+    /// The whole response has arrived, but its observer wants nothing yet or has paused on the last piece, or not all
+    /// of the body is on disk.
     case held(TransferTimings)
     case ended
   }
@@ -42,15 +42,15 @@ final class CurlTransfer: Transfer {
   @exclusivity(unchecked) var reader: ResponseReader
   @exclusivity(unchecked) var disposition = BodyDisposition.hold
   @exclusivity(unchecked) var collector: BodyCollector?
-  /// Of the body, on the wire.
+  /// The number of body bytes received on the wire.
   var receivedBytes = 0
-  /// Whether the body has codings that are undone here.
+  /// Whether the body has codings that this transfer decodes.
   var isCoded = false
-  /// From the first byte of such a body on, unless nobody wants it.
+  /// Set from the first byte of a coded body on, unless the body is discarded.
   @exclusivity(unchecked) var decoded: DecodedBody?
   /// The observer wants a pause; the next piece is refused.
   var isPausing = false
-  /// The file that takes the body has more to write than should wait.
+  /// The file for the body has too much data waiting to be written.
   var isBehindDisk = false
   /// Libcurl holds a piece back until it is told to go on.
   var isPaused = false
@@ -134,7 +134,7 @@ final class CurlTransfer: Transfer {
     }
   }
 
-  /// Whether neither a piece nor the end is wanted now: by the observer, or by the disk.
+  /// Whether the observer or the disk wants neither a piece nor the end now.
   var isHeldBack: Bool { disposition == .hold || isBehindDisk || disposition == .stream && isPausing }
 
   var timings: TransferTimings? {
@@ -174,7 +174,7 @@ final class CurlTransfer: Transfer {
     conclude(error, timings)
   }
 
-  /// Libcurl has nothing more to say: the transfer ends once its observer wants the end.
+  /// Called when libcurl has finished: the transfer ends once its observer wants the end.
   private func conclude(_ error: TransportError?, _ timings: consuming TransferTimings) {
     guard error == nil, reader.isHeadDone else { return end(error, timings) }
     deliverRest()
@@ -210,7 +210,7 @@ final class CurlTransfer: Transfer {
     let sends = isStarved && isSendingAgain
     guard wantsMore || sends, let handle else { return }
     isPaused = false
-    // Unpausing has libcurl ask for the body again as well, which says so if there is still nothing.
+    // Unpausing makes libcurl ask for the request body again as well; if there is still no data, that is reported then.
     isStarved = false
     isSendingAgain = false
     // Libcurl hands over what it held back from inside this call, and leaves a failure of that to us.

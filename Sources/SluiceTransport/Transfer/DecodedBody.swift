@@ -1,21 +1,21 @@
 import SluiceContentCoding
 
-/// A body on its way through its decoder: what was taken from libcurl and has not come out yet.
+/// Passes a body through its decoder, and keeps the input that was taken from libcurl and is not decoded yet.
 final class DecodedBody {
-  /// What comes out at once, at most: as much as libcurl gives of a body without a coding.
+  /// The largest piece of output: as large as the pieces that libcurl delivers of a body without a coding.
   private static let pieceBytes = 16_384
 
   private let decoder: ContentDecoder
   private var rest: [UInt8] = []
-  /// Whether the decoder may hold output that had no room.
+  /// Whether input or output may be left.
   private(set) var hasRest = false
-  /// What has come out so far.
+  /// The number of decoded bytes so far.
   private(set) var byteCount = 0
 
   init(_ codings: ContentCodings) throws(ContentDecodingError) { decoder = try ContentDecoder(codings) }
 
-  /// Decodes a piece as far as the taker goes along, and keeps what is left of it for ``decodeRest(_:)``.
-  /// - Parameter take: gets what comes out; false stops.
+  /// Decodes a piece as far as `take` accepts the output, and keeps the rest of the input for ``decodeRest(_:)``.
+  /// - Parameter take: receives the output; returning false stops the decoding.
   func decode(
     _ piece: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer) -> Bool
   ) throws(ContentDecodingError) {
@@ -30,11 +30,11 @@ final class DecodedBody {
     rest = hasRest ? Array(input) : []
   }
 
-  /// Goes on where the taker stopped.
+  /// Continues where `take` stopped.
   func decodeRest(_ take: (UnsafeRawBufferPointer) -> Bool) throws(ContentDecodingError) {
     guard hasRest else { return }
     let rest = rest
-    // A typed throw does not pass through the closure.
+    // The closure cannot pass on a typed throw.
     let failure = rest.withUnsafeBytes { bytes -> ContentDecodingError? in
       do throws(ContentDecodingError) {
         try decode(bytes, take)
@@ -44,7 +44,7 @@ final class DecodedBody {
     if let failure { throw failure }
   }
 
-  /// The body has ended.
+  /// Checks that the coding is complete; call it when the body has ended.
   func finish() throws(ContentDecodingError) { try decoder.finish() }
 
   private func step(_ input: inout UnsafeRawBufferPointer) throws(ContentDecodingError) -> [UInt8] {

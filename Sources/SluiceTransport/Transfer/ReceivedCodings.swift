@@ -1,13 +1,13 @@
 import SluiceContentCoding
 
-/// The codings of a body, by the field that names them.
+/// The codings of a body, separated by the field that lists them.
 final class ReceivedCodings {
-  /// Those of the content, which are part of what was asked for.
+  /// Content codings, which are part of the requested representation.
   var content = ContentCodings()
-  /// Those of the way (RFC 9112 §7), which nobody was asked for, and which were applied last; without `chunked`.
+  /// Transfer codings (RFC 9112 §7), which nobody asked for and which were applied last; without `chunked`.
   var transfer = ContentCodings()
 
-  /// What is to be undone.
+  /// The codings that must be decoded.
   func all(includingContent: Bool) -> ContentCodings {
     var codings = includingContent ? content : ContentCodings()
     codings.append(transfer)

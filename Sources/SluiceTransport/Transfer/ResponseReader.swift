@@ -27,7 +27,7 @@ struct ResponseReader {
   private(set) var isHeadDone = false
   /// `Content-Length` of the final head.
   private(set) var contentLength: Int?
-  /// What the final head says of codings; nil for most.
+  /// The codings that the final head lists; nil for most responses.
   private(set) var codings: ReceivedCodings?
   /// What a response of this server took last time, so that the arrays are made large enough at once.
   private var expectedFields = 0

@@ -1,7 +1,7 @@
-/// A body for one transaction: the host's table `sluice.want-body/1`.
+/// The host's table `sluice.want-body/1`: asks for the body of one transaction.
 ///
-/// A draft: the table may still change. `wants` of an interceptor asks for every body of the transactions that it is called
-/// for; this function asks for those of one transaction, so that all others stream.
+/// A draft: the table may still change. `wants` of an interceptor asks for the bodies of all transactions that the
+/// interceptor is called for. This function asks for the bodies of one transaction, so that all others stream.
 #ifndef SLUICE_DRAFT_WANT_BODY_H
 #define SLUICE_DRAFT_WANT_BODY_H
 
@@ -18,9 +18,9 @@ typedef struct sluice_want_body {
   /// Asks in on_request for a whole body, in memory or in a file.
   ///
   /// SLUICE_RESPONSE: on_response of this stage is called with the whole response body, in this attempt.
-  /// SLUICE_REQUEST: where the request body is streamed, or has to go through `on_chunk` of a stage further up first, and
-  /// on_request answers SLUICE_CONTINUE, on_request is called once more when the body is whole; otherwise it is there
-  /// already. SLUICE_REFUSED outside of on_request. [loop]
+  /// SLUICE_REQUEST: if the request body is streamed, or must first pass through `on_chunk` of a stage earlier in the
+  /// list, and on_request answers SLUICE_CONTINUE, then on_request is called again when the body is whole. Otherwise
+  /// the body is already available. Returns SLUICE_REFUSED outside of on_request. [loop]
   sluice_status (*want_body)(sluice_exchange *exchange, sluice_side side);
 } sluice_want_body;
 

@@ -8,7 +8,7 @@ import struct SluiceMessages.HeaderFields
 /// Numbers are 8 bytes, little endian; a text has its length first, a list its count.
 enum EntryFile {
   private static let mark = Array("sluicec1".utf8)
-  /// Up to the end of the year 9999, which is as far as a date in a header goes.
+  /// Up to the end of the year 9999, the latest date that a header can hold.
   private static let moments = Timestamp(milliseconds: 0)...Timestamp(milliseconds: 253_402_300_799_999)
 
   static func bytes(of entry: Entry) -> [UInt8] {
@@ -30,7 +30,8 @@ enum EntryFile {
     return mark + Digest(of: content.bytes).bytes + content.bytes
   }
 
-  /// nil for what is cut off, changed, of another version, or with a status or a time that no response has.
+  /// nil for an entry that is cut off, changed, of another version, or has a status or a time that no response can
+  /// have.
   static func entry(_ bytes: [UInt8]) -> Entry? {
     let start = mark.count + Digest.byteCount
     guard bytes.count > start, bytes.starts(with: mark) else { return nil }

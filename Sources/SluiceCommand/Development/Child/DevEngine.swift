@@ -57,7 +57,7 @@ final class DevEngine: Sendable {
     }
     started.sayReady(control.path)
     let drain = started.obey(lines)
-    // Who comes from here on waits for the next process.
+    // Clients that connect from here on wait for the next process.
     listener?.stopAccepting()
     Waiting.result { await started.engine.shutdown(drain: drain, deactivation: min(drain, EngineStart.farewell)) }
     started.pulse.stop()

@@ -20,7 +20,7 @@ final class DevListener: Sendable {
     let notices = ClientNotices(owning: ClientNotices.inheritedDescriptor)
     guard let (host, port) = ListenPlace.parse(place),
       let listener = notices.takeListener(at: .tcp(host: host, port: port))
-    else { throw CommandError(.failed, "--listen: the supervisor has handed no socket on for \"\(place)\"") }
+    else { throw CommandError(.failed, "--listen: the supervisor has passed no socket for \"\(place)\"") }
     do {
       server = try EmbeddedServer(accepting: listener) { request in
         Self.respond(to: request, named: host, engine, reporter, recordings, notices)
@@ -72,7 +72,8 @@ final class DevListener: Sendable {
     FieldSyntax.isHopByHop(name.utf8.span) || ownFields.contains(name.lowercased())
   }
 
-  /// What the field Connection names is of that connection alone, and not forwarded in either direction (RFC 9110 §7.6.1).
+  /// Fields that `Connection` names belong to that connection only, and are not forwarded in either direction (RFC 9110
+  /// §7.6.1).
   private static func connectionFields(_ values: [String]) -> Set<String> {
     let names = values.flatMap { $0.split(separator: ",") }
     return Set(names.map { $0.filter { !$0.isWhitespace }.lowercased() })

@@ -9,7 +9,7 @@ struct EngineOrder: Sendable {
   var parent: pid_t = getpid()
   /// Files that libraries are read from in place of their paths.
   var sources: [String: String] = [:]
-  /// `HOST:PORT` of the socket that the process is handed; nil for no endpoint.
+  /// `HOST:PORT` of the socket that the process inherits; nil without an endpoint.
   var listen: String?
   /// The file for the record of a crash.
   var crashRecord: String?

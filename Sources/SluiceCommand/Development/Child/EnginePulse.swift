@@ -4,16 +4,16 @@ import SluiceLocks
 import SluicePluginHost
 import SluiceTransport
 
-/// Tells the supervisor several times a second which loops turn, and which call of a plugin each is in. The supervisor decides by
-/// its own clock: a process that is stuck altogether cannot.
+/// Tells the supervisor several times a second which loops turn, and which call of a plugin each is in. The supervisor
+/// decides by its own clock, because a process that is stuck as a whole cannot.
 final class EnginePulse: Sendable {
-  /// Between two pulses.
+  /// The time between two pulses.
   static let period = Duration.milliseconds(250)
 
   private struct State: Sendable {
     /// How often each loop was seen to turn.
     var turns: [Int64]
-    /// The loops that have not run what was posted to them.
+    /// The loops that have not yet run the job that was posted to them.
     var asked: Set<Int> = []
     var isStopping = false
   }

@@ -26,7 +26,8 @@ final class SupervisedProcess: Sendable {
   /// - Parameters:
   ///   - words: behind the name of this very program.
   ///   - environment: beside that of this process.
-  ///   - passed: what it has as its descriptor 3, which stays the caller's; none where it is negative.
+  ///   - passed: the descriptor that the process gets as its descriptor 3; the caller keeps ownership. Negative passes
+  ///     nothing.
   ///   - listener: called on other threads, one call at a time for each kind of message.
   /// - Important: to be called on a thread that lives as long as the process is to: where the process asked the kernel for a
   ///   signal at the end of its parent, that is the end of this thread.

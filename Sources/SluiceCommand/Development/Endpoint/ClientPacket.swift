@@ -1,4 +1,5 @@
-/// What the engine's process tells the supervisor of a client: ten bytes, with the connection's descriptor beside the first kind.
+/// What the engine's process tells the supervisor about a client: ten bytes, together with the connection's descriptor
+/// for ``Kind/began``.
 struct ClientPacket: Equatable {
   enum Kind: UInt8 {
     /// Its request goes into the engine.
@@ -10,7 +11,7 @@ struct ClientPacket: Equatable {
   static let byteCount = 10
 
   let kind: Kind
-  /// Of this request alone, within the process.
+  /// Identifies the request within the process.
   let id: UInt64
   /// The request wants no body.
   var isHead = false
@@ -21,7 +22,7 @@ struct ClientPacket: Equatable {
 }
 
 extension ClientPacket {
-  /// nil where the bytes are no packet.
+  /// nil when the bytes are not a packet.
   init?(_ bytes: some Collection<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count == Self.byteCount, let kind = Kind(rawValue: bytes[0]) else { return nil }

@@ -2,11 +2,11 @@ import CLinux
 import Glibc
 import SluiceServer
 
-/// The port of `sluice dev --listen`, which is the supervisor's: it stays open while the engine is started again.
+/// The port of `sluice dev --listen`. The supervisor owns it, so that it stays open while the engine is started again.
 final class DevEndpoint: Sendable {
   private let listener: SharedListener
 
-  /// With the port in use.
+  /// The address with the actual port.
   var address: String { listener.endpoint.description }
 
   /// - Parameter place: `HOST:PORT`.
@@ -19,19 +19,20 @@ final class DevEndpoint: Sendable {
     }
   }
 
-  /// For the next process of the engine.
-  /// - Returns: what this side holds, and the descriptor that the process is to inherit and the caller to close.
+  /// Creates the socket pair for the next process of the engine.
+  /// - Returns: the clients as this side holds them, and the descriptor that the process inherits and the caller must
+  ///   close.
   func connect() throws(CommandError) -> (clients: HeldClients, inherited: Int32) {
     var ends: [Int32] = [-1, -1]
     guard sluice_packet_pair(&ends) == 0 else {
       throw CommandError(.failed, "cannot start a process: \(String(cString: strerror(errno)))")
     }
     var byte: UInt8 = 0
-    // It waits in the socket until the process takes it.
+    // The packet waits in the socket until the process takes it.
     let status = sluice_send_packet(ends[0], &byte, 1, listener.descriptor)
     guard status == 0 else {
       for end in ends { close(end) }
-      throw CommandError(.failed, "cannot hand the listening socket on: \(String(cString: strerror(status)))")
+      throw CommandError(.failed, "cannot pass the listening socket on: \(String(cString: strerror(status)))")
     }
     do throws(CommandError) { return (try HeldClients(owning: ends[0]), ends[1]) } catch {
       close(ends[1])

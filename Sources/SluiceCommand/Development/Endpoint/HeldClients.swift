@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import SluiceLocks
 
-/// The clients that an engine's process is about to answer, as its supervisor holds them: it answers in place of a process that
-/// has ended. From any thread.
+/// The clients that an engine's process is about to answer. The supervisor holds their connections, so that it can
+/// answer in place of a process that has ended. From any thread.
 final class HeldClients: Sendable {
   private struct Client {
     let descriptor: Int32
@@ -17,7 +17,7 @@ final class HeldClients: Sendable {
 
   private let state = Monitor(State())
 
-  /// - Parameter socket: this side's end of the pair; owned from here on.
+  /// - Parameter socket: this side's end of the pair; this object takes ownership.
   init(owning socket: Int32) throws(CommandError) {
     do throws(CommandError) {
       try BackgroundThread("sluice-clients") { [state] in
@@ -59,12 +59,13 @@ final class HeldClients: Sendable {
     for descriptor in old.compactMap(\.self) where descriptor >= 0 { close(descriptor) }
   }
 
-  /// Answers all of them with 502, once the process has ended.
+  /// Answers all clients with 502. Call it once the process has ended.
   /// - Parameter body: a JSON document.
-  /// - Returns: how many there were.
+  /// - Returns: how many clients there were.
   @discardableResult
   func giveUp(_ body: [UInt8]) -> Int {
-    // What the process told last is still to be read; a process that it left behind may hold the socket open.
+    // The last packets of the process must still be read. The wait is bounded, because a process that it left behind
+    // may hold the socket open.
     let _: Void? = state.wait(upTo: .seconds(1)) { $0.isOver ? () : nil }
     let clients = state.withLock { state in
       defer { state.clients = [:] }
@@ -77,7 +78,7 @@ final class HeldClients: Sendable {
     return clients.count
   }
 
-  /// Never waits: on a connection on which nothing was written there is room.
+  /// Never waits: a connection to which nothing was written yet has room.
   private static func answer(_ client: Client, _ body: [UInt8]) {
     let head = """
       HTTP/1.1 502 Bad Gateway\r

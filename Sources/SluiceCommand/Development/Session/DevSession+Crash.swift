@@ -35,7 +35,7 @@ extension DevSession {
     if isReloadDue { configurationChanged() } else { librariesChanged(libraries.compactMapValues(\.waiting)) }
   }
 
-  /// What was being swapped in and is not refused is taken up again: nobody tells of it any more.
+  /// Takes up again what was being swapped in and is not refused, because no other event will report it.
   private func forgetSwap(of ended: RunningEngine) {
     for (library, value) in ended.asked where libraries[library]?.refused != value.hash {
       libraries[library]?.handled = nil
@@ -43,7 +43,7 @@ extension DevSession {
     }
   }
 
-  /// What a client is told in place of the response that it waits for.
+  /// The document that a client gets instead of the response that it waits for.
   private static func answer(for ended: RunningEngine, _ status: WaitStatus, _ report: CrashReport?) -> [UInt8] {
     if let stall = ended.stall { return answer("engine_stalled", "\(stall.headline), and was ended") }
     guard let report else { return answer("engine_crashed", "the engine \(words(of: status))") }
@@ -133,7 +133,7 @@ extension DevSession {
     }
   }
 
-  /// Remembered in the store, so that no engine of this configuration takes the build in a swap.
+  /// Recorded in the store, so that no engine of this configuration swaps the build in.
   private func refuse(_ hash: String, of library: String, because reason: String) {
     guard let store = configuration?.store ?? PluginStore.defaultPath() else { return }
     let project = RefusalList.project(of: settings.configuration)

@@ -170,7 +170,8 @@ extension DevSession {
     after(Self.killDelay, .killEngine(engine.number))
   }
 
-  /// The end of the session: stops the engine and what is being built, and waits for them. What is stuck already is killed at once.
+  /// Ends the session: stops the engine and the builds under way, and waits for them. An engine that is already stuck
+  /// is killed at once.
   /// - Parameter messages: those that came with what ended it, and were not handled; an end is told once.
   func endProcesses(_ messages: ArraySlice<DevMessage>) {
     for state in builds.values { state.run?.process.send(["stop": true]) }

@@ -17,14 +17,14 @@ final class DevSession {
     case lookAgain(library: String, attempt: Int)
     /// The engine's process should have ended by now.
     case killEngine(Int)
-    /// The engine's pulse is to be looked at.
+    /// It is time to look at the engine's pulse.
     case lookAtPulse(Int)
   }
 
-  /// For what is in flight when the engine is started again.
+  /// The time for requests in flight when the engine is started again.
   static let drain = Duration.seconds(5)
   static let killDelay = Duration.seconds(8)
-  /// The same for the end of the session, for which somebody waits.
+  /// The time for requests in flight at the end of the session, for which the user waits.
   static let lastDrain = Duration.seconds(1)
   static let lastKillDelay = Duration.seconds(3)
 

@@ -1,6 +1,6 @@
-/// The lines that a process wrote last, within bounds.
+/// The last lines that a process wrote, in a bounded buffer.
 struct OutputTail {
-  /// A runtime writes the frames of a deep stack behind its reason, which must still be there.
+  /// Large enough for the frames of a deep stack: a runtime writes them after its reason, and the reason must be kept.
   private static let keptLines = 400
   private static let keptCharacters = 2000
 

@@ -15,7 +15,8 @@ struct RunningEngine {
   /// Nil until it is ready.
   var client: ControlClient?
   var command: Command?
-  /// What was to be swapped in by commands that got no answer: their connection ends with the process, and may be told of first.
+  /// What was to be swapped in by commands that got no answer. Their connection ends with the process, and that may be
+  /// reported before the process's end.
   var unanswered: [String: (hash: String?, since: Duration)] = [:]
   /// What was swapped in while it ran, the newest last.
   var swappedIn: [[String: String]] = []
@@ -25,18 +26,18 @@ struct RunningEngine {
   var restart: String?
   /// Files that it was started from.
   var files: [String] = []
-  /// What it wrote last.
+  /// The last lines that it wrote.
   var output = OutputTail()
-  /// The builds that it told of, by their generation.
+  /// The builds that it reported, by their generation.
   var builds: [Int64: GoodBuilds.Build] = [:]
-  /// Who waits for it to answer; nil without an endpoint.
+  /// The clients that wait for its response; nil without an endpoint.
   var clients: HeldClients?
   /// Nil until its first pulse.
   var watch: StallWatch?
-  /// Why it was killed, where it was for that.
+  /// The stall for which it was killed, if it was.
   var stall: StallWatch.Stall?
 
-  /// What was being swapped in, as far as anybody knows.
+  /// What was being swapped in, as far as is known.
   var asked: [String: (hash: String?, since: Duration)] {
     guard case .swap(let libraries) = command else { return unanswered }
     return unanswered.merging(libraries) { $1 }

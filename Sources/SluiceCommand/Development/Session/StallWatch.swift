@@ -1,13 +1,13 @@
 import SluiceJSON
 
-/// Tells from the pulses of an engine's process when one of its loops, or all of it, does not come back. By the clock of whoever
-/// watches.
+/// Finds out from the pulses of an engine's process when one of its loops, or the whole process, is stuck. Uses the
+/// watching process's clock.
 struct StallWatch {
-  /// What does not come back.
+  /// A loop or a process that does not come back.
   struct Stall: Equatable {
-    /// Nil where the whole process is silent.
+    /// Nil when the whole process is silent.
     var loop: Int?
-    /// What the loop is in; nil where that is no call of a plugin.
+    /// The call that the loop is in; nil when it is in no call of a plugin.
     var call: Call?
     var age: Duration
   }
@@ -22,11 +22,11 @@ struct StallWatch {
     var transaction: String?
   }
 
-  /// A watcher that has not looked for longer has been stopped itself, and blames nobody for that time.
+  /// A watcher that has not looked for longer than this was stopped itself, and does not count that time.
   private static let longestPause = Duration.seconds(1)
 
   private var turns: [Int64] = []
-  /// When each loop was seen to turn last.
+  /// When each loop was last seen to turn.
   private var turned: [Duration] = []
   private var calls: [Call] = []
   private var lastPulse: Duration
@@ -37,7 +37,7 @@ struct StallWatch {
     lastLook = now
   }
 
-  /// - Parameter turns: a number for each loop, which is another one when it has turned since.
+  /// - Parameter turns: a number for each loop, which changes when the loop turns.
   mutating func note(turns new: [Int64], calls: [Call], at now: Duration) {
     forgivePause(at: now)
     lastPulse = now
@@ -47,7 +47,7 @@ struct StallWatch {
     turns = new
   }
 
-  /// The worst that lasts for as long as the limit, or longer; nil where there is nothing.
+  /// The longest stall that has lasted for at least the limit; nil when there is none.
   mutating func look(at now: Duration, limit: Duration) -> Stall? {
     forgivePause(at: now)
     if now - lastPulse >= limit { return Stall(loop: nil, call: nil, age: now - lastPulse) }
@@ -67,7 +67,7 @@ struct StallWatch {
 }
 
 extension StallWatch {
-  /// Takes a pulse as the process tells it.
+  /// Takes a pulse in the form in which the process sends it.
   mutating func note(_ document: JSONValue, at now: Duration) {
     let turns = document["turns"]?.elements.compactMap(\.integer) ?? []
     let calls = document["calls"]?.elements.compactMap { Call($0) } ?? []
@@ -86,7 +86,7 @@ extension StallWatch.Call {
 }
 
 extension StallWatch.Stall {
-  /// With the names that the status of an engine has for it.
+  /// Uses the same names as the status of an engine.
   var document: JSONValue {
     let document: JSONValue = ["ageMs": .milliseconds(age)]
     document["loop"] = loop.map { JSONValue(Int64($0)) }
