@@ -12,8 +12,8 @@
 _Thread_local const void *_Nullable sluice_thread_loop;
 
 typedef struct thread_watch {
-  void (*end)(const void *loop);
-  const void *loop;
+  void (*end)(const void *context);
+  const void *context;
 } thread_watch;
 
 static pthread_key_t watch_key;
@@ -27,21 +27,27 @@ static void thread_ends(void *context) {
   // pthread_exit does not return from the thread's functions, so their frames are still marked as in use.
   __asan_handle_no_return();
 #endif
-  if (left->end) left->end(left->loop);
+  if (left->end) left->end(left->context);
 }
 
 static void make_key(void) { has_key = pthread_key_create(&watch_key, thread_ends) == 0; }
 
-void sluice_enter_loop(const void *loop, void (*end)(const void *loop)) {
-  sluice_thread_loop = loop;
+void sluice_watch_thread(const void *context, void (*end)(const void *context)) {
   watch.end = end;
-  watch.loop = loop;
+  watch.context = context;
   pthread_once(&watch_once, make_key);
-  // Without a key, such an end goes unnoticed; the loop then counts as one that does not move.
+  // Without a key nobody learns of such an end: a loop is then one that does not move.
   if (has_key) pthread_setspecific(watch_key, &watch);
 }
 
+void sluice_unwatch_thread(void) { watch.end = NULL; }
+
+void sluice_enter_loop(const void *loop, void (*end)(const void *loop)) {
+  sluice_thread_loop = loop;
+  sluice_watch_thread(loop, end);
+}
+
 void sluice_leave_loop(void) {
-  watch.end = NULL;
+  sluice_unwatch_thread();
   sluice_thread_loop = NULL;
 }

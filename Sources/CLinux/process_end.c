@@ -23,6 +23,8 @@
 /// The longest that a thread waits for another thread to end the process.
 #define LONGEST_END_SECONDS 10
 #define STATUS_OF_GIVING_UP 70
+/// Threads that may be in exit at the same time.
+#define MOST_THREADS_IN_EXIT 256
 
 extern void __lsan_do_leak_check(void) __attribute__((weak));
 extern int __llvm_profile_write_file(void) __attribute__((weak));
@@ -74,8 +76,12 @@ static void on_quick_exit(void) { exit_was_called(SLUICE_UNKNOWN_STATUS); }
 void sluice_watch_exit(sluice_exit_handler handler) {
   atomic_store(&watcher, handler);
   atomic_store(&process, getpid());
-  on_exit(on_exit_called, NULL);
-  at_quick_exit(on_quick_exit);
+  // Each thread that calls exit takes one entry from the list, and the first one does not return from it. Without an entry
+  // left for it, the next thread would end the process with its own status.
+  for (int entry = 0; entry < MOST_THREADS_IN_EXIT; entry++) {
+    on_exit(on_exit_called, NULL);
+    at_quick_exit(on_quick_exit);
+  }
 }
 
 // MARK: The end

@@ -27,6 +27,15 @@ import Testing
     #expect(try result.documents.compactMap { $0["id"]?.integer } == [0, 1])
   }
 
+  @Test func `stages that call exit on several threads at the same time fail the run`() async throws {
+    let plugin = try await PluginCompiler.compile("calls-exit", defines: ["FLAGS=SLUICE_BLOCKING"])
+    let line = #"{"url": "\#(Self.url)/end"}"# + "\n"
+    for _ in 0..<5 {
+      let result = try await Tool.run("run", "-q", "--plugin", plugin.path, input: String(repeating: line, count: 16))
+      #expect(result.ending == .exited(70), "\(result.errorText)")
+    }
+  }
+
   @Test func `exit on a thread of a plugin's own fails the run`() async throws {
     let plugin = try await PluginCompiler.compile("calls-exit", defines: ["ON_THREAD"], flags: ["-pthread"])
     let result = try await run(plugin, ["/", "/end"])

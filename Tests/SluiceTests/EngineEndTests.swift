@@ -30,6 +30,27 @@ import Testing
     await end.value
   }
 
+  @Test func `instances that do not end take no time from the others, and are named`() async throws {
+    let folder = try TemporaryDirectory()
+    let stops = try await PluginCompiler.compile(
+      "stops", defines: ["AT=DEACTIVATE", "PLACE=\"\(folder.path)\"", "BUILD=\"1\""])
+    let healthy = try await StampedLibrary.inC()
+    try healthy.install(1, at: folder.path("healthy.so"))
+    try StampedLibrary.install(FileTree.read(stops.path), at: folder.path("stops.so"))
+    let names = (0..<3).map { "s\($0)" }
+    let plugins = names.map { #""\#($0)": {"library": "stops.so"}"# }.joined(separator: ", ")
+    let text = #"{"plugins": {"h": {"library": "healthy.so"}, \#(plugins)}, "store": "store"}"#
+    let log = Watched<[LogLine]>([])
+    let engine = try Engine(Configuration(text: Array(text.utf8), file: folder.path("c.json"))) { line in
+      log.update { $0.append(line) }
+    }
+    _ = try folder.write("", to: "armed")
+    await engine.shutdown(drain: .zero, deactivation: .milliseconds(50))
+    let late = log.value.filter { $0.message.contains("has not returned from deactivate or destroy in time") }
+    #expect(late.compactMap(\.stage) == names.reversed())
+    #expect(log.value.contains { $0.message == "destroyed=1" })
+  }
+
   @Test func `loops drain side by side: one that is held takes no time from another`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

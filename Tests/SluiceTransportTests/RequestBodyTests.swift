@@ -95,6 +95,30 @@ import Testing
     #expect(server.requests.first?.headers.first("Content-Length") == length.map(String.init))
   }
 
+  @Test func `a file that is shorter than its body is an error, and what was added to one is no part of it`()
+    async throws
+  {
+    let folder = try TemporaryDirectory()
+    let path = try folder.write("12345", to: "body")
+    let wire = try Wire()
+    let read = await wire.onLoop { [transport = wire.transport] in
+      [3, 5, 1000].map { count -> Result<String, TransportError> in
+        Result { () throws(TransportError) in
+          let stream = try transport.stream(of: FileBody(path: path, byteCount: count))
+          var text: [UInt8] = []
+          do {
+            while let piece = try stream.read(4) { text += piece }
+          } catch { throw error as? TransportError ?? TransportError(.transport, "\(error)") }
+          return String(decoding: text, as: UTF8.self)
+        }
+      }
+    }
+    #expect(try read[0].get() == "123")
+    #expect(try read[1].get() == "12345")
+    let error = #expect(throws: TransportError.self) { try read[2].get() }
+    #expect(error?.code == .bodyFile && error?.message.contains("has 5 of its 1000 bytes") == true)
+  }
+
   @Test func `a stream that throws ends the transfer with its reason`() async throws {
     struct Broken: Error, CustomStringConvertible { let description = "the disk is on fire" }
     let server = try LoopbackServer()

@@ -36,7 +36,9 @@ import Testing
       let request = Request(url: try HTTPURL(server.baseURL))
       let record = try await Wire().send(request, options: TransferOptions(spillBytes: 4))
       #expect(record.code == .bodyFile)
-      #expect(record.error?.message.contains("temporary file in /nonexistent for a body") == true)
+      let message = try #require(record.error?.message)
+      #expect(message.contains("temporary file in /nonexistent for a body"))
+      #expect(message.contains("; set TMPDIR to a folder that can be written, or raise transport.spillBytes"))
     }
   }
 

@@ -128,7 +128,7 @@ static sluice_verdict pass_unreadable(
   if (editor->passes_unreadable) return SLUICE_CONTINUE;
   snprintf(
       message, sizeof message,
-      "json-edit: the %s body has a JSON media type and cannot be edited: %.160s; \"onUnreadable\": \"pass\" would let such"
+      "json-edit: the %s body has a JSON media type and cannot be edited: %.160s; \"onUnreadable\": \"pass\" lets such"
       " bodies through unchanged",
       side == SLUICE_REQUEST ? "request" : "response", reason);
   return sluice_fail(editor->host, exchange, "unreadable_json", message);

@@ -14,4 +14,10 @@ void sluice_enter_loop(const void *_Nonnull loop, void (*_Nonnull end)(const voi
 /// Notes that the calling thread no longer runs a loop.
 void sluice_leave_loop(void);
 
+/// Has `end` called once, on the calling thread, when that thread ends without `sluice_unwatch_thread`: by `pthread_exit` in
+/// something that it has called.
+void sluice_watch_thread(const void *_Nonnull context, void (*_Nonnull end)(const void *_Nonnull context));
+
+void sluice_unwatch_thread(void);
+
 #endif

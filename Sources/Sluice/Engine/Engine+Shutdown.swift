@@ -24,6 +24,7 @@ extension Engine {
   /// Does the work of ``shutdown(drain:deactivation:)``; returns what keeps the loops that were left behind.
   package func end(drain: Duration, deactivation: Duration) async -> [LoopObstacle] {
     guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return [] }
+    let began = MonotonicClock.now
     // Concurrently: waiting for one takes no time from the others.
     let silent = await withTaskGroup(of: Worker?.self) { group in
       group.addTask { [swaps] in
@@ -35,7 +36,7 @@ extension Engine {
     }
     let stuck = StuckLoops(workers: workers) { true }
     let obstacles = silent.map { worker in
-      swaps.watchdog.obstacle(on: worker.loop.index, waiting: drain + Worker.answerLimit)
+      swaps.watchdog.obstacle(on: worker.loop.index, waiting: MonotonicClock.now - began)
     }
     for (worker, obstacle) in zip(silent, obstacles) { stuck.end(worker, because: obstacle) }
     return await ControlThread.run { [swaps, workers] in

@@ -12,23 +12,26 @@ extension SwapCoordinator {
   }
 
   /// Delivers what is queued, then deactivates and destroys the instances in reverse order. All transactions and swaps
-  /// must be over. Blocks for at most a few times the limit.
+  /// must be over. Blocks for at most the limit and a second, and a quarter of a second more for each instance that does not
+  /// return.
   ///
   /// - Parameter obstacles: what keeps the loops that did not end. If such a loop may come back, the instances stay as
   ///   they are, because it may call them.
   func end(within limit: Duration, _ obstacles: [LoopObstacle]) {
+    let deadline = MonotonicClock.now + limit
+    func left() -> Duration { max(deadline - MonotonicClock.now, .zero) }
     _ = state.wait(upTo: limit) { $0.machine.endingCount == 0 && $0.actions.isEmpty ? true : nil }
     let parts = state.withLock { $0.snapshots }.reversed().flatMap(\.parts)
     var ended: [SnapshotPart] = []
     for part in parts where part.instance != nil && !ended.contains(where: { $0.instance === part.instance }) {
       ended.append(part)
     }
-    for part in ended { part.queuedTracer?.stop(within: limit) }
-    runtime.close(within: limit)
+    for part in ended { part.queuedTracer?.stop(within: left()) }
+    runtime.close(within: left())
     if let obstacle = obstacles.first(where: { !$0.hasDied }) {
       sayKept(ended, because: obstacle)
     } else {
-      destroy(ended.compactMap(\.instance).reversed(), within: limit)
+      destroy(ended.compactMap(\.instance).reversed(), until: deadline)
     }
     state.update { state in
       // The published snapshot is kept, for queries to an engine that has ended.
@@ -37,26 +40,65 @@ extension SwapCoordinator {
     }
   }
 
-  /// Runs on a thread of its own, which is left behind when a call does not return.
-  private func destroy(_ instances: [PluginInstance], within limit: Duration) {
-    let current = Monitor<PluginInstance?>(nil)
-    let isDone = Monitor(false)
+  /// An instance that does not return in time is left behind with its thread, and the next ones get a thread of their own.
+  private func destroy(_ instances: [PluginInstance], until deadline: Duration) {
+    var left = instances[...]
+    while !left.isEmpty {
+      let isLate = destroyInOrder(Array(left), until: deadline)
+      guard let late = isLate else { return }
+      log(
+        LogLine(
+          level: .error, plugin: late.generation.id, generation: late.generation.number, stage: late.name,
+          message: "\"\(late.name)\" has not returned from deactivate or destroy in time; it is left behind"))
+      left = left.drop { $0 !== late }.dropFirst()
+    }
+  }
+
+  /// Returns the instance that does not return. What comes after it is not destroyed.
+  private func destroyInOrder(_ instances: [PluginInstance], until deadline: Duration) -> PluginInstance? {
+    struct Progress {
+      var current: PluginInstance?
+      var isGivenUp = false
+    }
+    let progress = Monitor(Progress())
     let destroyAll: @Sendable () -> Void = {
       for instance in instances {
-        current.withLock { $0 = instance }
-        instance.destroy(within: limit)
+        let goesOn = progress.update { progress in
+          progress.current = instance
+          return !progress.isGivenUp
+        }
+        guard goesOn else { return }
+        // A healthy one gets its time also when others have used up theirs.
+        instance.destroy(within: max(deadline - MonotonicClock.now, Self.leastEndTime))
       }
-      isDone.update { $0 = true }
+      progress.update { $0.current = nil }
     }
-    guard DetachedThread.start("sluice-end", destroyAll) else { return destroyAll() }
-    let bound = (limit + .seconds(1)) * (2 * max(instances.count, 1))
-    guard isDone.wait(upTo: bound, { $0 ? true : nil }) == nil, let stuck = current.withLock({ $0 }) else { return }
-    log(
-      LogLine(
-        level: .error, plugin: stuck.generation.id, generation: stuck.generation.number, stage: stuck.name,
-        message: "\"\(stuck.name)\" has not returned from deactivate or destroy within \(bound); it and the "
-          + "instances after it are left behind"))
+    progress.withLock { $0.current = instances.first }
+    guard DetachedThread.start("sluice-end", destroyAll) else {
+      destroyAll()
+      return nil
+    }
+    var seen: PluginInstance?
+    while true {
+      // Each has until the common deadline, and at least a little of its own.
+      let limit = max(deadline + Self.lastEndTime - MonotonicClock.now, Self.leastEndTime)
+      let next = progress.wait(upTo: limit) { progress -> PluginInstance?? in
+        progress.current === seen ? nil : .some(progress.current)
+      }
+      guard let next else {
+        // The thread may have moved on meanwhile; what it is in now is then the one that is late.
+        return progress.update { progress in
+          progress.isGivenUp = true
+          return progress.current
+        }
+      }
+      guard let next else { return nil }
+      seen = next
+    }
   }
+
+  private static let lastEndTime = Duration.seconds(1)
+  private static let leastEndTime = Duration.milliseconds(250)
 
   private func sayKept(_ parts: [SnapshotPart], because obstacle: LoopObstacle) {
     guard !parts.isEmpty else { return }

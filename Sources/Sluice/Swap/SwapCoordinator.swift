@@ -83,15 +83,47 @@ final class SwapCoordinator: Sendable {
     }
     let generations = try trial.load(into: registry)
     let draft = SnapshotDraft(configuration, generations, runtime: runtime, log: log)
-    do throws(EngineError) {
+    return try firstCalls(draft) { () throws(EngineError) in
       try draft.create()
       let snapshot = try draft.snapshot(1, loops: loops, delegate: delegate)
       try draft.activate(serving: true)
       return snapshot
-    } catch {
-      draft.undo()
-      throw error
     }
+  }
+
+  /// Calls into the first builds on a thread of its own; undoes the draft where that fails, and gives up where a call does not
+  /// return.
+  private static func firstCalls(
+    _ draft: SnapshotDraft, _ body: @escaping @Sendable () throws(EngineError) -> Snapshot
+  ) throws(EngineError) -> Snapshot {
+    struct Outcome {
+      var result: Result<Snapshot, EngineError>?
+      var isGivenUp = false
+    }
+    let outcome = Monitor(Outcome())
+    let call: @Sendable () -> Void = {
+      let result = Result { () throws(EngineError) in try body() }
+      if case .failure = result { draft.undo() }
+      let isLate = outcome.update { outcome in
+        outcome.result = result
+        return outcome.isGivenUp
+      }
+      if isLate, case .success = result { draft.undo() }
+    }
+    if !DetachedThread.start("sluice-control", call) { call() }
+    let result = outcome.wait(upTo: stepLimit) { $0.result }
+    guard
+      let result = result
+        ?? outcome.update({ outcome in
+          outcome.isGivenUp = true
+          return outcome.result
+        })
+    else {
+      throw draft.callUnderWay?.overdue(after: stepLimit)
+        ?? .transport(
+          TransportError(.resources, "the start of all instances took longer than \(stepLimit), and was given up"))
+    }
+    return try result.get()
   }
 
   var published: Snapshot { state.withLock { $0.published } }

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 
 /// Whole files.
 enum FileContent {
@@ -9,5 +10,17 @@ enum FileContent {
     }
     defer { close(descriptor) }
     return try Descriptors.readAll(descriptor, name: path)
+  }
+
+  /// The whole body, and nothing that was added to its file since.
+  static func read(_ body: FileBody) throws(CommandError) -> [UInt8] {
+    let content = try read(body.path)
+    guard content.count >= body.byteCount else {
+      throw CommandError(
+        .failed,
+        "the body in \(body.path) has \(content.count) of its \(body.byteCount) bytes: something has cut the file"
+          + " short")
+    }
+    return content.count == body.byteCount ? content : Array(content.prefix(body.byteCount))
   }
 }

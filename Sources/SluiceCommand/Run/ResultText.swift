@@ -24,7 +24,7 @@ enum ResultText {
   private static func document(_ response: Response) throws -> JSONValue {
     guard case .file(let file) = response.body else { return ResponseDocument.make(response) }
     var response = response
-    response.body = .bytes(try FileContent.read(file.path))
+    response.body = .bytes(try FileContent.read(file))
     return ResponseDocument.make(response)
   }
 }

@@ -51,7 +51,7 @@ final class BodyStreamer: BodySink {
     guard state.withLock({ $0.writtenBytes }) == 0 else { return }
     switch response.body {
     case .bytes(let bytes): output.append(bytes)
-    case .file(let file): output.append(try FileContent.read(file.path))
+    case .file(let file): output.append(try FileContent.read(file))
     case .empty, .stream: break
     }
   }

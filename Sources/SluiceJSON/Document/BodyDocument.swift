@@ -54,7 +54,7 @@ public enum BodyDocument {
     return form
   }
 
-  private static var inFile: JSONValue { "it is too large for memory, and is in a file" }
+  private static var inFile: JSONValue { "it is in a file and not in memory, where transport.spillBytes bounds bodies" }
 
   private static func make(_ bytes: [UInt8], parsing: Bool) -> JSONValue {
     let form = JSONValue.object()

@@ -19,7 +19,7 @@ final class BodyPassage: @unchecked Sendable {
   }
 
   /// A stage whose call is suspended.
-  private struct Suspension {
+  struct Suspension {
     let token: SuspensionToken
     let stage: Int
     var deadline: Instant
@@ -42,14 +42,14 @@ final class BodyPassage: @unchecked Sendable {
   private(set) var transaction: Transaction?
   let side: MessageSide
   /// The positions of the stages in the pipeline's list.
-  private let stages: [Int]
+  let stages: [Int]
   private let source: Source
   private let receiver: Receiver
   private var flow: BodyFlow
-  private var suspensions: [Suspension] = []
+  var suspensions: [Suspension] = []
   /// The stage that is being called, and the token that it took.
-  private var calledStage: Int?
-  private var takenToken: SuspensionToken?
+  var calledStage: Int?
+  var takenToken: SuspensionToken?
   /// The wire was told to pause.
   private var isWirePaused = false
   /// The flow waits for a piece that the stream does not have yet, or that the next turn of the loop will read.
@@ -59,7 +59,7 @@ final class BodyPassage: @unchecked Sendable {
   private var isReaderWaiting = false
   /// The gatherer has every piece, but not all of them are on disk.
   private var isFinishing = false
-  private var turnBytes = 0
+  var turnBytes = 0
   private var byteCount = 0
 
   /// Whether the body waits for a stage, the caller's sink or the caller's stream, and not for the peer.
@@ -202,7 +202,7 @@ final class BodyPassage: @unchecked Sendable {
 
   // MARK: The flow
 
-  private func handle(_ event: BodyFlow.Event) {
+  func handle(_ event: BodyFlow.Event) {
     guard outcome == nil else { return }
     perform(from: flow.handle(event))
   }
@@ -304,165 +304,4 @@ final class BodyPassage: @unchecked Sendable {
 
   private static let stopped = TransactionError(
     code: TransactionError.Code.cancelled, message: "the receiver of the body wanted no more")
-
-  // MARK: The stages
-
-  private func binding(_ stage: Int, _ transaction: Transaction) -> StageBinding {
-    side == .request
-      ? transaction.pipeline.requestStages[stages[stage]] : transaction.pipeline.responseStages[stages[stage]]
-  }
-
-  private func callChunk(_ stage: Int, _ piece: [UInt8]) -> BodyFlow.Event? {
-    guard let transaction else { return nil }
-    let binding = binding(stage, transaction)
-    transaction.notes?.journal?.willPass(binding.name, side)
-    var output: [UInt8] = []
-    let verdict = call(stage, transaction) { exchange in
-      binding.interceptor.interceptPiece(exchange, side, piece, &output)
-    }
-    if transaction.notes != nil { transaction.notePiece(binding, side, piece, verdict, output) }
-    return settle(verdict, output, piece: piece, stage, binding, transaction)
-  }
-
-  private func callEnd(_ stage: Int) -> BodyFlow.Event? {
-    guard let transaction else { return nil }
-    let binding = binding(stage, transaction)
-    var output: [UInt8] = []
-    let verdict = call(stage, transaction) { exchange in
-      binding.interceptor.interceptBodyEnd(exchange, side, &output)
-    }
-    if transaction.notes != nil {
-      transaction.notePiece(binding, side, [], verdict == .pass ? .taken : verdict, output)
-    }
-    return settle(verdict, output, piece: [], stage, binding, transaction)
-  }
-
-  private func call(
-    _ stage: Int, _ transaction: Transaction, _ function: (Exchange) -> PieceVerdict
-  ) -> PieceVerdict {
-    let exchange = transaction.exchange
-    let before = exchange.phase
-    exchange.phase = side == .request ? .request : .response
-    calledStage = stage
-    takenToken = nil
-    transaction.callingPassage = self
-    let started = transaction.loop.now
-    let verdict = function(exchange)
-    let ended = transaction.loop.now
-    transaction.callingPassage = nil
-    calledStage = nil
-    exchange.phase = before
-    transaction.metrics.recordStage(kind, stages[stage], nanoseconds: ended.nanoseconds &- started.nanoseconds)
-    return verdict
-  }
-
-  private var kind: StagePhase { side == .request ? .request : .response }
-
-  /// Checks a stage's answer against what it did.
-  private func settle(
-    _ verdict: PieceVerdict, _ output: [UInt8], piece: [UInt8], _ stage: Int, _ binding: StageBinding,
-    _ transaction: Transaction
-  ) -> BodyFlow.Event {
-    let token = takenToken.take()
-    if verdict == .suspended, let token {
-      let deadline = binding.deadline.map { transaction.loop.now + $0 } ?? .distantFuture
-      suspensions.append(Suspension(token: token, stage: stage, deadline: deadline))
-      transaction.armTimer()
-      return .answered(.suspended, output: output)
-    }
-    // The token was taken and not used: it must not be resumed any more.
-    if let token { _ = transaction.environment.suspensions.expire(token) }
-    if verdict == .suspended { return fault(Self.suspendedWithoutToken, stage, binding, transaction) }
-    if case .fault(let failure) = verdict { return fault(failure, stage, binding, transaction) }
-    return .answered(verdict, output: output)
-  }
-
-  /// Counts a fault. If the stage's policy is to skip it, the piece passes unchanged.
-  private func fault(
-    _ failure: StageFailure, _ stage: Int, _ binding: StageBinding, _ transaction: Transaction
-  ) -> BodyFlow.Event {
-    transaction.countFault(failure, binding, at: StagePlace(phase: kind, index: stages[stage]))
-    return .answered(binding.onFault == .skip ? .pass : .fault(failure), output: [])
-  }
-
-  private static let suspendedWithoutToken = StageFailure(
-    code: TransactionError.Code.stageFault,
-    message: "it answered SUSPENDED to a piece without having taken a token with suspend")
-}
-
-// Suspended stages.
-extension BodyPassage {
-  /// Returns a token for the call under way; called by the exchange.
-  func takeToken() -> SuspensionToken? {
-    guard takenToken == nil, calledStage != nil, let transaction else { return nil }
-    takenToken = transaction.environment.suspensions.take(for: transaction)
-    return takenToken
-  }
-
-  /// Accepts bytes from a suspended stage. Returns false when they would exceed the limit, nil for a token of another
-  /// call.
-  func write(_ bytes: UnsafeBufferPointer<UInt8>, upTo limit: Int, by token: SuspensionToken) -> Bool? {
-    guard let index = suspensions.firstIndex(where: { $0.token == token }) else { return nil }
-    guard bytes.count <= limit - suspensions[index].output.count else { return false }
-    unsafe suspensions[index].output.append(contentsOf: bytes)
-    return true
-  }
-
-  /// The name of the stage that is being called, or of one that is suspended.
-  var stageName: String? {
-    guard let stage = calledStage ?? suspensions.first?.stage, let transaction else { return nil }
-    return binding(stage, transaction).name
-  }
-
-  var isSuspended: Bool { !suspensions.isEmpty }
-
-  var nextDeadline: Instant { suspensions.lazy.map(\.deadline).min() ?? .distantFuture }
-
-  /// Continues after a suspended stage was resumed; returns false for a token of another call.
-  func wasResumed(_ token: SuspensionToken, _ verdict: Verdict) -> Bool {
-    guard let index = suspensions.firstIndex(where: { $0.token == token }), let transaction else { return false }
-    let suspension = suspensions.remove(at: index)
-    let binding = binding(suspension.stage, transaction)
-    switch verdict {
-    case .proceed:
-      if transaction.notes != nil { transaction.notePiece(binding, side, [], .taken, suspension.output) }
-      goOn(.resumed(stage: suspension.stage, output: suspension.output))
-    case .fail(let failure), .fault(let failure): fail(failure, binding)
-    case .respond, .retry, .suspended, .gatherBody: fail(Self.wrongResumption, binding)
-    }
-    return true
-  }
-
-  /// Ends the suspensions whose deadline has passed, or all of them if a reason is given.
-  func expireSuspensions(at now: Instant, _ reason: String? = nil) {
-    for suspension in suspensions where reason != nil || suspension.deadline <= now {
-      guard let transaction, let index = suspensions.firstIndex(where: { $0.token == suspension.token }) else { return }
-      // A token that does not expire was resumed before: that resumption is in the loop's inbox, which runs after the
-      // timers.
-      suspensions[index].deadline = .distantFuture
-      guard transaction.environment.suspensions.expire(suspension.token) else { continue }
-      suspensions.remove(at: index)
-      let binding = binding(suspension.stage, transaction)
-      binding.interceptor.suspensionWasCancelled(suspension.token)
-      let reason = reason ?? "it did not resume within its deadline of \(binding.deadline ?? .zero)"
-      let failure = StageFailure(code: TransactionError.Code.stageTimeout, message: reason)
-      transaction.countFault(failure, binding, at: StagePlace(phase: kind, index: stages[suspension.stage]))
-      if binding.onFault == .skip { goOn(.skipped(stage: suspension.stage)) } else { fail(failure, binding) }
-    }
-  }
-
-  private func goOn(_ event: BodyFlow.Event) {
-    turnBytes = 0
-    handle(event)
-  }
-
-  private func fail(_ failure: StageFailure, _ binding: StageBinding) {
-    guard let transaction else { return }
-    if transaction.notes != nil { transaction.notePiece(binding, side, [], .fail(failure), []) }
-    transaction.run(.abort(TransactionError(failure, stage: binding.name)))
-  }
-
-  private static let wrongResumption = StageFailure(
-    code: TransactionError.Code.stageFault,
-    message: "while a body flows, a resumption may carry only CONTINUE or FAIL")
 }

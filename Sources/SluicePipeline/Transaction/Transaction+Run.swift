@@ -43,7 +43,9 @@ extension Transaction {
     case .considerRetry(let failure): return considerRetry(failure)
     case .passRequestBody(let index): return passBody(.request, before: index)
     case .passResponseBody(let index): return passBody(.response, before: index)
-    case .validate: return validate()
+    case .validate:
+      hasPassedResponseStages = true
+      return validate()
     case .complete(let error):
       finish(error)
       return nil
@@ -87,6 +89,7 @@ extension Transaction {
     exchange.responseBodyAskers = []
     hopFailure = nil
     hasSentUnrepeatable = false
+    hasPassedResponseStages = false
     retryReason = nil
     hops = nil
     unroutedBody = nil

@@ -44,6 +44,8 @@ public final class Transaction: @unchecked Sendable {
   /// The position in each list up to which the stages that see pieces have seen the body of this attempt.
   var requestPassedTo = 0
   var responsePassedTo = 0
+  /// Whether every response stage has seen the response and its body; then nothing in it is to be hidden from the caller.
+  var hasPassedResponseStages = false
   /// Whether a request of this attempt may have reached a server that must not get it twice.
   var hasSentUnrepeatable = false
   /// Why the policy makes another attempt; nil where a stage asked for it.
@@ -189,6 +191,7 @@ public final class Transaction: @unchecked Sendable {
     }
     transfer = nil
     let error = failure ?? settleLastForms()
+    if error != nil { withholdBody() }
     let now = now()
     let outcome = TransactionOutcome(error)
     let duration = now.duration(since: exchange.started)
@@ -216,6 +219,13 @@ public final class Transaction: @unchecked Sendable {
 
   /// Takes the completion, for the thread that has taken the slot.
   func takeCompletion() -> Completion? { completion.take()?.call }
+
+  /// A transaction that fails gives its caller no body that a stage might still have changed.
+  private func withholdBody() {
+    guard !hasPassedResponseStages, !pipeline.responseStages.isEmpty, exchange.nativeResponse != nil else { return }
+    exchange.nativeResponse?.body = .empty
+    exchange.nativeResponse?.trailers = HeaderFields()
+  }
 
   private func settleLastForms() -> TransactionError? {
     do {

@@ -4,7 +4,32 @@ import Glibc
 
 /// Threads for calls that may block: BLOCKING stages, control calls. Started one by one as they are needed, up to a bound; then work waits.
 final class BlockingPool: Sendable {
-  typealias Job = @Sendable () -> Void
+  struct Job: Sendable {
+    let run: @Sendable () -> Void
+    /// Called in place of the return of `run`, when that ends the thread with `pthread_exit`.
+    let threadEnded: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void, threadEnded: @escaping @Sendable () -> Void = {}) {
+      self.run = run
+      self.threadEnded = threadEnded
+    }
+  }
+
+  /// One thread, and what it runs; touched by that thread alone, unchecked for that reason.
+  private final class Runner: @unchecked Sendable {
+    let pool: BlockingPool
+    var job: Job?
+
+    init(_ pool: BlockingPool) { self.pool = pool }
+
+    func run() {
+      while let job = pool.next() {
+        self.job = job
+        job.run()
+        self.job = nil
+      }
+    }
+  }
 
   private struct State {
     var jobs = FIFOQueue<Job>()
@@ -26,7 +51,7 @@ final class BlockingPool: Sendable {
   }
 
   /// Runs the job on a thread; false when the pool is closed or has no thread at all and gets none.
-  func submit(_ job: @escaping Job) -> Bool {
+  func submit(_ job: Job) -> Bool {
     state.update { state in
       if state.isClosed { return false }
       if state.idle <= state.jobs.count, state.threads < maximumThreads {
@@ -55,16 +80,18 @@ final class BlockingPool: Sendable {
   }
 
   private func startThread() -> Bool {
-    let context = Unmanaged.passRetained(self)
+    let context = Unmanaged.passRetained(Runner(self))
     var thread = pthread_t()
     let status = pthread_create(
       &thread, nil,
       { context in
-        // Balances passRetained: the thread keeps its pool.
         guard let context else { return nil }
-        let pool = Unmanaged<BlockingPool>.fromOpaque(context).takeRetainedValue()
-        sluice_name_thread(pool.name)
-        pool.work()
+        let runner = Unmanaged<Runner>.fromOpaque(context).takeUnretainedValue()
+        sluice_name_thread(runner.pool.name)
+        sluice_watch_thread(context) { BlockingPool.threadEnded(Unmanaged<Runner>.fromOpaque($0)) }
+        runner.run()
+        sluice_unwatch_thread()
+        BlockingPool.threadEnded(Unmanaged<Runner>.fromOpaque(context))
         return nil
       }, context.toOpaque())
     guard status == 0 else {
@@ -75,12 +102,15 @@ final class BlockingPool: Sendable {
     return true
   }
 
-  private func work() {
-    while let job = next() { job() }
-    state.update { $0.threads -= 1 }
+  /// Balances the reference of `startThread`.
+  private static func threadEnded(_ context: Unmanaged<Runner>) {
+    let runner = context.takeRetainedValue()
+    runner.pool.state.update { $0.threads -= 1 }
+    runner.job?.threadEnded()
+    runner.job = nil
   }
 
-  private func next() -> Job? {
+  fileprivate func next() -> Job? {
     state.withLock { $0.idle += 1 }
     return state.wait { state -> Job?? in
       let job = state.jobs.popFirst()

@@ -56,7 +56,14 @@ final class ControlQueue: Sendable {
       state.isUnderWay = true
       return true
     }
-    guard isNeeded, !pool.submit({ [self] in runNext() }) else { return }
+    guard isNeeded,
+      !pool.submit(
+        BlockingPool.Job { [self] in
+          runNext()
+        } threadEnded: { [self] in
+          didRun()
+        })
+    else { return }
     // The pool is closed, or there is no thread to be had; then the next call tries again.
     state.withLock { $0.isUnderWay = false }
   }
@@ -68,6 +75,10 @@ final class ControlQueue: Sendable {
       return job
     }
     job?()
+    didRun()
+  }
+
+  private func didRun() {
     state.update {
       $0.isInCall = false
       $0.isUnderWay = false

@@ -1,3 +1,4 @@
+import SluiceLocks
 import SluicePipeline
 import Synchronization
 
@@ -13,6 +14,8 @@ final class DataRelease: Sendable {
     self.data = data
     self.release = release
     self.instance = instance
+    // The instance is destroyed after this.
+    instance.openWork.update { $0 += 1 }
   }
 
   deinit { call() }
@@ -28,7 +31,9 @@ final class DataRelease: Sendable {
   }
 
   private func call() {
-    if !wasCalled.exchange(true, ordering: .relaxed) { Self.call(data, release, instance) }
+    guard !wasCalled.exchange(true, ordering: .relaxed) else { return }
+    Self.call(data, release, instance)
+    instance.openWork.update { $0 -= 1 }
   }
 
   private static func call(_ data: UncheckedPointer, _ release: InstanceRecord.Release, _ instance: PluginInstance) {

@@ -1,6 +1,7 @@
 import SluiceLocks
 import CSluice
 import SluicePipeline
+import Synchronization
 
 // Calls of a BLOCKING instance: on a thread of the pool, with a copy of the exchange that the loop takes over when the
 // call returns in time.
@@ -17,76 +18,108 @@ extension PluginInstance {
       runtime.blockingCalls.leave()
       return .fault(.noSuspension)
     }
-    let copy = DetachedExchange(exchange.detachedCopy())
-    if submit(call, token, copy) { return .suspended }
-    runtime.blockingCalls.leave()
+    if submit(BlockingCall(self, call, token, exchange.detachedCopy())) { return .suspended }
     _ = takeHostToken(token)
     return .fault(.noThread)
   }
 
   package var overdueWords: String { isBlocking ? "its call, which is BLOCKING, did not return" : "it did not resume" }
 
-  private func submit(_ call: StageCall, _ token: SuspensionToken, _ copy: DetachedExchange) -> Bool {
-    openWork.update { $0 += 1 }
-    let isSubmitted = runtime.pool.submit { [self] in
-      work(call, token, copy)
-      openWork.update { $0 -= 1 }
-    }
-    if !isSubmitted { openWork.update { $0 -= 1 } }
-    return isSubmitted
+  private func submit(_ call: BlockingCall) -> Bool {
+    runtime.pool.submit(
+      BlockingPool.Job { [self] in
+        work(call)
+      } threadEnded: { [self] in
+        threadEnded(in: call)
+      })
   }
 
   /// On the pool. A call that finds another under way gives its thread back until that has ended.
-  private func work(_ call: StageCall, _ token: SuspensionToken, _ copy: DetachedExchange) {
+  private func work(_ call: BlockingCall) {
     let isTurn = turns?.begin(orLater: { [self] in
-      if submit(call, token, copy) { return }
-      runtime.blockingCalls.leave()
-      copy.drop()
-      deliver(.fault(.noThread), token, copy)
+      if !submit(call) { deliver(.fault(.noThread), of: call) }
     })
     if isTurn == false { return }
-    let verdict = isWaiting(token) ? copy.perform { perform(call, on: $0, isBlocking: true) } : nil
+    let verdict = isWaiting(call.token) ? call.perform() : nil
     turns?.end()
-    runtime.blockingCalls.leave()
-    deliver(verdict, token, copy)
+    deliver(verdict, of: call)
+  }
+
+  /// Called on what is left of the thread.
+  private func threadEnded(in call: BlockingCall) {
+    seat.log(.error, "has ended the thread of a call, which is BLOCKING, with pthread_exit")
+    turns?.end()
+    deliver(.fault(.endedThread), of: call)
   }
 
   /// Takes the copy back to the loop, where it is dropped when nobody waits for it any more.
-  private func deliver(_ verdict: Verdict?, _ token: SuspensionToken, _ copy: DetachedExchange) {
-    guard let environment = environment(of: token) else { return copy.drop() }
+  private func deliver(_ verdict: Verdict?, of call: BlockingCall) {
+    call.didReturn()
+    guard let environment = environment(of: call.token) else { return call.end() }
     let isPosted = runtime.post(to: environment.loop) { [self] in
-      let copy = copy.take()
-      guard takeHostToken(token), let verdict, let exchange = environment.suspensions.exchange(for: token) else {
-        return
-      }
-      if let copy { exchange.adopt(copy) }
-      _ = environment.suspensions.resume(token, verdict)
+      adopt(verdict, of: call, environment)
+      call.end()
     }
-    if !isPosted { copy.drop() }
+    if !isPosted { call.end() }
+  }
+
+  private func adopt(_ verdict: Verdict?, of call: BlockingCall, _ environment: LoopEnvironment) {
+    let copy = call.takeCopy()
+    guard takeHostToken(call.token), let verdict, let exchange = environment.suspensions.exchange(for: call.token)
+    else {
+      return
+    }
+    if let copy { exchange.adopt(copy) }
+    _ = environment.suspensions.resume(call.token, verdict)
   }
 }
 
-/// The copy that a BLOCKING call works on. It goes from the loop to a thread of the pool and back, and leaves nothing
-/// behind: what the plugin keeps with it must not be released by a thread that happens to be slow to let go.
+/// A BLOCKING call with the copy that it works on. Counts as work of its instance until the loop has taken the copy back and
+/// let it go, so that what the plugin keeps with it is released before the instance is destroyed.
 ///
-/// `@unchecked Sendable`: one thread has it at a time, and hands it on by `submit` and `post`.
-private final class DetachedExchange: @unchecked Sendable {
-  private var exchange: Exchange?
+/// `@unchecked Sendable`: one thread has the copy at a time, and passes it on by `submit` and `post`. A job that is dropped
+/// ends the call too.
+private final class BlockingCall: @unchecked Sendable {
+  let token: SuspensionToken
+  private let instance: PluginInstance
+  private let call: StageCall
+  private var copy: Exchange?
+  private let hasReturned = Atomic<Bool>(false)
+  private let isOver = Atomic<Bool>(false)
 
-  init(_ exchange: Exchange) { self.exchange = exchange }
-
-  func perform(_ call: (Exchange) -> Verdict?) -> Verdict? { exchange.flatMap(call) }
-
-  func take() -> Exchange? {
-    defer { exchange = nil }
-    return exchange
+  init(_ instance: PluginInstance, _ call: StageCall, _ token: SuspensionToken, _ copy: Exchange) {
+    self.instance = instance
+    self.call = call
+    self.token = token
+    self.copy = copy
+    instance.openWork.update { $0 += 1 }
   }
 
-  func drop() { exchange = nil }
+  deinit { end() }
+
+  func perform() -> Verdict? { copy.flatMap { instance.perform(call, on: $0, isBlocking: true) } }
+
+  func takeCopy() -> Exchange? {
+    defer { copy = nil }
+    return copy
+  }
+
+  /// Another call may begin in its place.
+  func didReturn() {
+    if !hasReturned.exchange(true, ordering: .relaxed) { instance.runtime.blockingCalls.leave() }
+  }
+
+  func end() {
+    guard !isOver.exchange(true, ordering: .relaxed) else { return }
+    didReturn()
+    copy = nil
+    instance.openWork.update { $0 -= 1 }
+  }
 }
 
 extension StageFailure {
-  static let noThread = fault("no thread could be had for a blocking call")
+  static let noThread = fault("no thread is available for a blocking call")
+  static let endedThread = fault("it ended the thread of its call, which is BLOCKING, with pthread_exit")
 
   static func tooManyBlockingCalls(_ limit: Int) -> StageFailure {
     StageFailure(

@@ -20,7 +20,7 @@ extension CurlTransport {
   }
 
   public func stream(of file: FileBody) throws(TransportError) -> BodyStream {
-    let reader = FileReader(try UploadFile(file))
+    let reader = FileReader(try UploadFile(file), file)
     return BodyStream { maximum in try reader.read(maximum) }
   }
 }
@@ -55,19 +55,32 @@ private final class StreamedBodyGatherer: BodyGatherer {
 /// Reads a file from its beginning. Confined to the loop, unchecked for that reason.
 private final class FileReader: @unchecked Sendable {
   private let file: UploadFile
+  private let path: String
+  private let byteCount: Int
   private var offset = 0
 
-  init(_ file: UploadFile) { self.file = file }
+  init(_ file: UploadFile, _ body: FileBody) {
+    self.file = file
+    path = body.path
+    byteCount = body.byteCount
+  }
 
   func read(_ maximum: Int) throws(TransportError) -> [UInt8]? {
+    // What was added since is no part of the body.
+    let count = min(maximum, byteCount - offset)
+    guard count > 0 else { return nil }
     var failure: TransportError?
-    let piece = [UInt8](unsafeUninitializedCapacity: maximum) { buffer, count in
+    let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, count in
       do throws(TransportError) {
         count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
       } catch { failure = error }
     }
     if let failure { throw failure }
     offset += piece.count
-    return piece.isEmpty ? nil : piece
+    guard !piece.isEmpty else {
+      throw TransportError(
+        .bodyFile, "the body in \(path) has \(offset) of its \(byteCount) bytes: something has cut the file short")
+    }
+    return piece
   }
 }

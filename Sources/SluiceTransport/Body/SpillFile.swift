@@ -189,10 +189,10 @@ final class SpillFile: Sendable {
   }
 
   private static func failure(_ verb: String, _ number: Int32) -> TransportError {
-    TransportError(
-      .bodyFile,
-      "cannot \(verb) a temporary file in \(folder) for a body: \(SystemError.text(number))\(SystemError.advice(number))"
-    )
+    var advice = SystemError.advice(number)
+    if advice.isEmpty { advice = "; set TMPDIR to a folder that can be written, or raise transport.spillBytes" }
+    return TransportError(
+      .bodyFile, "cannot \(verb) a temporary file in \(folder) for a body: \(SystemError.text(number))\(advice)")
   }
 
   private static let noThread = TransportError(

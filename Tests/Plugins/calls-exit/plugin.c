@@ -1,5 +1,5 @@
 // Answers each request itself, and ends the process in the one to a URL that ends with /end: by DOES, which is exit(0) unless
-// it is defined. With ON_THREAD that happens on a thread of its own.
+// it is defined. With ON_THREAD that happens on a thread of its own; FLAGS are those of the stage.
 #define _GNU_SOURCE
 #include "../stage.h"
 
@@ -42,7 +42,10 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return api->respond(exchange, 204);
 }
 
-static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+#ifndef FLAGS
+#define FLAGS 0
+#endif
+static const sluice_interceptor interceptor = {.size = sizeof interceptor, .flags = FLAGS, .on_request = on_request};
 
 #ifdef WITH_HANDLER
 __attribute__((constructor)) static void arm(void) { atexit(crash); }

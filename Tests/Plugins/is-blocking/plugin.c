@@ -2,6 +2,7 @@
 // serial too, and has it suspend over each redirect.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
+#include <pthread.h>
 #include <semaphore.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   while (sem_wait(&gate) != 0) {
   }
 #endif
+  if (sluice_request_header(host_of(instance), exchange, "x-end-thread").data) pthread_exit(NULL);
   sluice_set_request_header(host_of(instance), exchange, "x-blocked", "yes");
   tell(instance, "done", 1);
   if (sluice_request_header(host_of(instance), exchange, "x-fail").data)

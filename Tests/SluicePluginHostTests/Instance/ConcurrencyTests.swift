@@ -70,6 +70,66 @@ struct ConcurrencyTests {
     #expect(stage.numbers("fixture.released", count: 1) == [1])
   }
 
+  @Test func `an instance is destroyed after the data of its last call was released, and not before`() async throws {
+    let stage = try await StageFixture("is-blocking")
+    stage.stageDeadline = .milliseconds(100)
+    let outcome = stage.begin(try StageFixture.request())
+    try await stage.log.wait { $0.contains { $0.message == "blocked=1" } }
+    stage.loop.advance(by: .seconds(1))
+    #expect(outcome.result?.error?.code == TransactionError.Code.stageTimeout)
+    try open(stage)
+    #expect(stage.runtime.close(within: .seconds(30)))
+    // The call is over, and its data waits for the loop.
+    #expect(!stage.instance.destroy(within: .milliseconds(1)))
+    #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
+    #expect(stage.instance.destroy(within: .seconds(30)))
+  }
+
+  @Test func `calls that never began do not keep an instance from its end`() async throws {
+    let stage = try await StageFixture("is-blocking")
+    let runtime = HostRuntime(
+      loops: [stage.environment], programName: "test", programVersion: "1", blockingThreads: 1
+    ) { _ in }
+    let instance = try PluginInstance(stage.generation, name: "stage", configuration: [:], runtime: runtime)
+    try instance.activate()
+    let pipeline = Pipeline(requestStages: [StageBinding(name: "stage", interceptor: instance)])
+    let request = try StageFixture.request()
+    stage.loop.perform {
+      for _ in 0..<3 { _ = Transaction.begin(request, on: stage.environment, through: pipeline) { _ in } }
+      stage.environment.abortAll(TransactionError(code: TransactionError.Code.shutdown, message: "the end"))
+    }
+    _ = runtime.close(within: .zero)
+    for _ in 0..<3 { try open(stage) }
+    #expect(runtime.close(within: .seconds(30)))
+    stage.loop.perform {}
+    #expect(instance.openWorkCounts.calls == 0)
+    #expect(instance.destroy(within: .zero))
+  }
+
+  @Test(arguments: [[], ["SERIAL"]])
+  func `a blocking call that ends its thread is a fault, and makes room for the next`(defines: [String]) async throws {
+    let stage = try await StageFixture("is-blocking", defines: defines)
+    let said = Watched<[String]>([])
+    let runtime = HostRuntime(
+      loops: [stage.environment], programName: "test", programVersion: "1", blockingCalls: 1, blockingThreads: 1
+    ) { entry in said.update { $0.append(entry.message) } }
+    let instance = try PluginInstance(stage.generation, name: "stage", configuration: [:], runtime: runtime)
+    try instance.activate()
+    let pipeline = Pipeline(requestStages: [StageBinding(name: "stage", interceptor: instance)])
+    for headers in [["x-end-thread": "1"], ["x-end-thread": "1"], [:]] as [HeaderFields] {
+      try open(stage)
+      let request = try StageFixture.request("GET", headers)
+      var result: TransactionResult?
+      stage.loop.perform { _ = Transaction.begin(request, on: stage.environment, through: pipeline) { result = $0 } }
+      #expect(stage.loop.run(until: { result != nil }))
+      #expect(result?.error?.code == (headers.isEmpty ? nil : TransactionError.Code.stageFault))
+    }
+    #expect(said.value.count { $0.contains("ended the thread of a call, which is BLOCKING, with pthread_exit") } == 2)
+    #expect(runtime.close(within: .seconds(30)))
+    stage.loop.perform {}
+    #expect(instance.destroy(within: .seconds(30)))
+  }
+
   @Test(arguments: [[], ["SERIAL"]])
   func `one blocking call more than may be under way is a fault that names the key`(defines: [String]) async throws {
     let stage = try await StageFixture("is-blocking", defines: defines)

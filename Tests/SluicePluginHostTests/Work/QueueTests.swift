@@ -51,15 +51,16 @@ struct QueueTests {
     for _ in 0..<500 {
       let pool = BlockingPool(maximumThreads: 2)
       let steps = Monitor((begun: false, met: 0))
-      #expect(pool.submit { steps.update { $0.begun = true } })
+      #expect(pool.submit(BlockingPool.Job { steps.update { $0.begun = true } }))
       steps.wait { $0.begun ? () : nil }
       // The one thread has nothing to do now, or will have in a moment.
       #expect(
-        pool.submit {
-          guard steps.wait(upTo: .seconds(30), { $0.met == 1 ? true : nil }) == true else { return }
-          steps.update { $0.met = 2 }
-        })
-      #expect(pool.submit { steps.update { $0.met = 1 } })
+        pool.submit(
+          BlockingPool.Job {
+            guard steps.wait(upTo: .seconds(30), { $0.met == 1 ? true : nil }) == true else { return }
+            steps.update { $0.met = 2 }
+          }))
+      #expect(pool.submit(BlockingPool.Job { steps.update { $0.met = 1 } }))
       let met = steps.wait(upTo: .seconds(60)) { $0.met == 2 ? true : nil }
       #expect(met == true)
       #expect(pool.close(within: .seconds(30)))

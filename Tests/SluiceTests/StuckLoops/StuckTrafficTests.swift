@@ -84,4 +84,17 @@ import Testing
     #expect(trapped.value.count == 1)
     fixture.server.stop()
   }
+
+  @Test func `a drain that nothing needs any more says how long a loop was stuck, not how long it might have waited`()
+    async throws
+  {
+    let fixture = try await StuckFixture(loops: 1, abandon: "50ms")
+    let trapped = try await fixture.trapped()
+    try await trapped.wait(for: "the result") { !$0.isEmpty }
+    let obstacles = await fixture.engine.end(drain: .seconds(100_000), deactivation: .milliseconds(50))
+    let age = try #require(obstacles.first?.age)
+    #expect(age < .seconds(50_000))
+    try fixture.openGate()
+    fixture.server.stop()
+  }
 }

@@ -99,7 +99,7 @@ final class DevListener: Sendable {
   }
 
   private static func bytes(of body: Body) -> [UInt8] {
-    if case .file(let file) = body { return (try? FileContent.read(file.path)) ?? [] }
+    if case .file(let file) = body { return (try? FileContent.read(file)) ?? [] }
     return body.bytes ?? []
   }
 }

@@ -1,0 +1,50 @@
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// What the result of a failed transaction has of the body.
+@Suite struct WithheldBodyTests {
+  private static func result(
+    of status: Int = 200, spillBytes: Int = 65_536, _ stages: (name: String, StageCode)...
+  ) async throws -> TransactionResult {
+    let server = try LoopbackServer { _ in .init(status: status, body: .bytes(Array("the secret".utf8))) }
+    defer { server.stop() }
+    var configuration = Configuration()
+    configuration.transport.spillBytes = spillBytes
+    configuration.maxAttempts = 1
+    for (name, stage) in stages { configuration.append(stage, named: name) }
+    let engine = try Engine(configuration)
+    let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/")))
+    await engine.shutdown()
+    return result
+  }
+
+  private static let reads = StageCode(response: { response, _ in _ = response.body.byteCount })
+  private static let redacts = StageCode(response: { response, _ in response.body = .text("redacted") })
+  private static let fails = StageCode(response: { _, _ in throw StageFailure(code: "refused", message: "not this one")
+    })
+
+  @Test(arguments: [4, 65_536])
+  func `a body that a stage might still have changed is not in the result of a failure`(spillBytes: Int) async throws {
+    let result = try await Self.result(
+      spillBytes: spillBytes, ("reads", Self.reads), ("fails", Self.fails), ("redacts", Self.redacts))
+    #expect(result.error?.code == "refused")
+    #expect(result.response?.status == 200)
+    #expect(result.response?.body.isEmpty == true)
+  }
+
+  @Test func `a body that every stage has seen is in the result of a failure that comes later`() async throws {
+    let result = try await Self.result(of: 500, ("redacts", Self.redacts))
+    #expect(result.error?.code == "http_status")
+    #expect(result.response?.body.bytes == Array("redacted".utf8))
+  }
+
+  @Test func `without response stages a failure has the body of the wire`() async throws {
+    let result = try await Self.result(of: 500, ("asks", StageCode(request: { _, _ in })))
+    #expect(result.error?.code == "http_status")
+    #expect(result.response?.body.bytes == Array("the secret".utf8))
+  }
+}
