@@ -25,7 +25,7 @@ import Testing
   private static let reads = StageCode(response: { response, _ in _ = response.body.byteCount })
   private static let redacts = StageCode(response: { response, _ in response.body = .text("redacted") })
   private static let fails = StageCode(response: { _, _ in throw StageFailure(code: "refused", message: "not this one")
-    })
+  })
 
   @Test(arguments: [4, 65_536])
   func `a body that a stage might still have changed is not in the result of a failure`(spillBytes: Int) async throws {
