@@ -46,7 +46,7 @@ typedef struct sluice_callout {
   uint32_t reserved;
   /// Sends a request document, which nests at most 2048 levels and is read before `start` returns. Unless `start`
   /// fails, `completion` is called exactly once on a loop, the parent's where there is one, so that `enter` works in
-  /// it; on another thread it may run before `start` has returned. SLUICE_REFUSED in a probe, SLUICE_LIMIT when too
+  /// it; on another thread it may run before `start` has returned. SLUICE_REFUSED in a trial, SLUICE_LIMIT when too
   /// many are under way, SLUICE_STALE for a parent that is over. `options` and `call` may be NULL. [any]
   sluice_status (*start)(
       const sluice_host *host, json_t *request, const sluice_call_options *options,

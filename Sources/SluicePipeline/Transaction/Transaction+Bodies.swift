@@ -239,9 +239,7 @@ extension Transaction {
   }
 
   func passage(with token: SuspensionToken, _ body: (BodyPassage) -> Bool) -> Bool {
-    if let requestPassage, body(requestPassage) { return true }
-    if let responsePassage, body(responsePassage) { return true }
-    return false
+    openPassages.contains(where: body)
   }
 
   var openPassages: [BodyPassage] { [requestPassage, responsePassage].compactMap(\.self) }

@@ -97,7 +97,7 @@ final class SpillFile: Sendable {
     }
   }
 
-  // MARK: On a thread of its own
+  // MARK: Writing
 
   /// Writes the pieces that wait now. Returns false when nothing is left to write.
   func writePieces() -> Bool {
