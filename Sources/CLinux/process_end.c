@@ -23,8 +23,8 @@
 /// The longest that a thread waits for another thread to end the process.
 #define LONGEST_END_SECONDS 10
 #define STATUS_OF_GIVING_UP 70
-/// Threads that may be in exit at the same time.
-#define MOST_THREADS_IN_EXIT 256
+/// Threads that may take an entry at the same moment.
+#define ENTRIES 8
 
 extern void __lsan_do_leak_check(void) __attribute__((weak));
 extern int __llvm_profile_write_file(void) __attribute__((weak));
@@ -66,19 +66,26 @@ static void exit_was_called(int status) {
   _exit(STATUS_OF_GIVING_UP);
 }
 
+/// Whether another thread may call exit while this one does not come back from there.
+static int is_first_call(void) { return getpid() == atomic_load(&process) && atomic_load(&owner) != this_thread(); }
+
 static void on_exit_called(int status, void *context) {
   (void)context;
+  if (is_first_call()) on_exit(on_exit_called, NULL);
   exit_was_called(status);
 }
 
-static void on_quick_exit(void) { exit_was_called(SLUICE_UNKNOWN_STATUS); }
+static void on_quick_exit(void) {
+  if (is_first_call()) at_quick_exit(on_quick_exit);
+  exit_was_called(SLUICE_UNKNOWN_STATUS);
+}
 
 void sluice_watch_exit(sluice_exit_handler handler) {
   atomic_store(&watcher, handler);
   atomic_store(&process, getpid());
-  // Each thread that calls exit takes one entry from the list, and the first one does not return from it. Without an entry
-  // left for it, the next thread would end the process with its own status.
-  for (int entry = 0; entry < MOST_THREADS_IN_EXIT; entry++) {
+  // Each thread that calls exit takes one entry from the list, puts another one in its place, and does not come back. A thread
+  // that found no entry would end the process with its own status.
+  for (int entry = 0; entry < ENTRIES; entry++) {
     on_exit(on_exit_called, NULL);
     at_quick_exit(on_quick_exit);
   }
