@@ -23,5 +23,17 @@ status=$(cat "$log.status")
 [ "$status" -eq 0 ] && exit 0
 printf '\nrun-tests: "%s" ended with %s; %s has all of it. What failed:\n' "$*" "$status" "$log" >&2
 # A crash shows its message and the frames below; each issue what was expected and the lines after it.
-grep -aE -A 4 'recorded an issue|Fatal error|Crash|crashed:| in .* at /.*\.swift' "$log" | cut -c 1-400 | tail -n 120 >&2 || true
+grep -aE -A 4 'recorded an issue|Fatal error|^\*\*\* |crashed:| in .* at /.*\.swift' "$log" | cut -c 1-400 | tail -n 120 >&2 || true
+# Last, because the end of a long output is what is kept: the names, and how the process ended.
+echo 'run-tests: the tests with issues, the tests that had not ended, and the last lines:' >&2
+grep -aE '✘ .* (failed after|recorded an issue)|^error: ' "$log" | cut -c 1-200 | tail -n 8 >&2 || true
+awk '
+  match($0, / Test .* (started|passed|failed|skipped)/) && !/ Test (case|run) / {
+    name = substr($0, RSTART)
+    sub(/( with [0-9]+ test cases?)? (started\.|passed after|failed after|skipped).*/, "", name)
+    if (/ started\.$/) open[name]; else delete open[name]
+  }
+  END { for (name in open) print "not ended:" name }
+' "$log" | cut -c 1-120 | tail -n 8 >&2
+tail -n 3 "$log" | cut -c 1-200 >&2
 exit "$status"
