@@ -99,8 +99,9 @@ check-leaks:
 	  $(SWIFT) test --disable-xctest --no-parallel --sanitize=address --scratch-path .build/asan --filter '$(LEAK_SUITES)' \
 	  --skip '$(LEAKING_TESTS)'
 
+# Without its pause of a second at the end of each process: most tests of the command start several.
 check-tsan: deps ## the tests under ThreadSanitizer
-	SLUICE_SANITIZER=thread TSAN_OPTIONS=handle_segv=0:handle_abort=0:halt_on_error=1 \
+	SLUICE_SANITIZER=thread TSAN_OPTIONS=handle_segv=0:handle_abort=0:halt_on_error=1:atexit_sleep_ms=0 \
 	  $(SWIFT) test --no-parallel --sanitize=thread --scratch-path .build/tsan \
 	  $(TSAN_EXPORTS) $(SWIFTFLAGS)
 

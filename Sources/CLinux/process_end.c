@@ -12,14 +12,6 @@
 
 #include "sanitized.h"
 
-#if defined(__SANITIZE_THREAD__)
-#define ENDS_BY_EXIT 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ENDS_BY_EXIT 1
-#endif
-#endif
-
 /// The longest that a thread waits for another thread to end the process.
 #define LONGEST_END_SECONDS 10
 #define STATUS_OF_GIVING_UP 70
@@ -52,13 +44,7 @@ static void exit_was_called(int status) {
   // A child that a plugin has forked ends in its own way.
   if (getpid() != atomic_load(&process)) return;
   // Code that runs during the flush, or that the handler calls, has called exit itself.
-  if (atomic_load(&owner) == this_thread()) {
-#ifdef ENDS_BY_EXIT
-    return;
-#else
-    _exit(atomic_load(&end_status));
-#endif
-  }
+  if (atomic_load(&owner) == this_thread()) _exit(atomic_load(&end_status));
   claim_end();
   atomic_store(&end_status, STATUS_OF_GIVING_UP);
   const sluice_exit_handler handler = atomic_load(&watcher);
@@ -131,10 +117,6 @@ _Noreturn void sluice_end_process(int status, uint32_t limit_milliseconds) {
   flush_within(limit_milliseconds > 0 ? limit_milliseconds : 1);
   if (__llvm_profile_write_file) __llvm_profile_write_file();
   if (__lsan_do_leak_check) __lsan_do_leak_check();
-#ifdef ENDS_BY_EXIT
-  // In exit, the thread sanitizer sets its own status when it has found something.
-  exit(status);
-#else
+  // The thread sanitizer takes this call, and sets its own status where it has found something.
   _exit(status);
-#endif
 }

@@ -27,8 +27,7 @@ import Testing
     #expect(try result.documents.compactMap { $0["id"]?.integer } == [0, 1])
   }
 
-  @Test(.disabled(if: Sanitizer.isOn, "the thread sanitizer ends by exit"))
-  func `stages that call exit on several threads at the same time fail the run`() async throws {
+  @Test func `stages that call exit on several threads at the same time fail the run`() async throws {
     let plugin = try await PluginCompiler.compile("calls-exit", defines: ["FLAGS=SLUICE_BLOCKING"])
     let line = #"{"url": "\#(Self.url)/end"}"# + "\n"
     for _ in 0..<5 {
@@ -70,9 +69,7 @@ import Testing
     #expect(result.errorText.contains("called exit(0) in on_request"), "\(result.errorText)")
   }
 
-  @Test(
-    .disabled(if: Sanitizer.isOn, "the thread sanitizer ends by exit"),
-    arguments: [[], ["ATEXIT"], ["DOES=hang()"], ["ATEXIT", "DOES=hang()"], ["ATEXIT", "DOES=exit(9)"]])
+  @Test(arguments: [[], ["ATEXIT"], ["DOES=hang()"], ["ATEXIT", "DOES=hang()"], ["ATEXIT", "DOES=exit(9)"]])
   func `what a library does at the end of a process is left out`(_ defines: [String]) async throws {
     let plugin = try await PluginCompiler.compile("ends-badly", defines: defines)
     let result = try await run(plugin, ["/", "/"])
