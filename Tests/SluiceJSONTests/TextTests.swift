@@ -17,6 +17,18 @@ struct TextTests {
     }
   }
 
+  @Test(arguments: [10, 5000])
+  func `a text beyond the limit of the caller is not written`(_ count: Int) throws {
+    let value = JSONValue(String(repeating: "a", count: count))
+    #expect(try value.serialized(limitBytes: count + 2).count == count + 2)
+    #expect {
+      _ = try value.serialized(limitBytes: count + 1)
+    } throws: { error in
+      guard let error = error as? JSONError else { return false }
+      return error.code == .tooLong && error.message == "the text has \(count + 2) bytes, \(count + 1) are allowed"
+    }
+  }
+
   @Test func `an error names line, column and offset`() throws {
     #expect {
       _ = try JSONValue(parsing: "{\n  \"ä\": tru\n}")

@@ -21,6 +21,8 @@ public struct JSONError: Error, Hashable, Sendable {
     public static let tooDeep = Code(rawValue: "too_deep")
     /// More repetitions than ``JSONValue/repetitionLimit``.
     public static let tooLarge = Code(rawValue: "too_large")
+    /// A text longer than the caller allows.
+    public static let tooLong = Code(rawValue: "too_long")
     /// A number that is NaN or infinite.
     public static let notFinite = Code(rawValue: "not_finite")
     public static let outOfMemory = Code(rawValue: "out_of_memory")

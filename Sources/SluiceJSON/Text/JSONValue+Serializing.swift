@@ -24,7 +24,11 @@ extension JSONValue {
   /// Fails for a value that contains itself, is nested deeper than ``depthLimit`` levels, repeats more than
   /// ``repetitionLimit`` values, or holds a number that is not finite or a string that is not UTF-8. Parsing never
   /// produces such a value.
-  public func serialized(_ options: JSONWritingOptions = []) throws(JSONError) -> [UInt8] {
+  ///
+  /// - Parameter limitBytes: a longer text is an error, for which no memory is taken.
+  public func serialized(
+    _ options: JSONWritingOptions = [], limitBytes: Int = .max
+  ) throws(JSONError) -> [UInt8] {
     try checkNesting()
     let flags = options.janssonFlags
     var needed = 512
@@ -36,14 +40,19 @@ extension JSONValue {
         count = needed <= capacity ? needed : 0
       }
       if needed == 0 { break }
+      guard needed <= limitBytes else {
+        throw JSONError(.tooLong, "the text has \(needed) bytes, \(limitBytes) are allowed")
+      }
       if needed <= capacity { return text }
     }
     throw JSONError(.invalidUTF8, "a text that is not UTF-8 cannot be written")
   }
 
   /// The value as JSON text.
-  public func serializedText(_ options: JSONWritingOptions = []) throws(JSONError) -> String {
-    String(decoding: try serialized(options), as: UTF8.self)
+  public func serializedText(
+    _ options: JSONWritingOptions = [], limitBytes: Int = .max
+  ) throws(JSONError) -> String {
+    String(decoding: try serialized(options, limitBytes: limitBytes), as: UTF8.self)
   }
 }
 

@@ -30,17 +30,14 @@ extension PluginInstance {
     guard let save = stateCalls.save else { throw stateError("it keeps none") }
     let (saved, message) = PluginErrorBuffer.collect { error in subject.call(.save) { save(handle, error) } }
     guard let saved else { throw stateError(message ?? "save gave none, and no reason") }
-    let text: String
-    do { text = try JSONValue(adopting: saved).serializedText() } catch {
-      throw stateError("save gave what is no JSON: \(error)")
-    }
-    guard text.utf8.count <= Self.stateLimitBytes else {
+    do throws(JSONError) {
+      let text = try JSONValue(adopting: saved).serializedText(limitBytes: Self.stateLimitBytes)
+      return SavedState(text: text, version: stateCalls.version)
+    } catch  where error.code == .tooLong {
       throw PluginError(
-        .stateTooLarge, .plugin(name: name, path: generation.path),
-        "its state has \(text.utf8.count) bytes, \(Self.stateLimitBytes) are handed over",
+        .stateTooLarge, .plugin(name: name, path: generation.path), "its state is too long: \(error.message)",
         advice: "have it keep less, or declare its state optional (SLUICE_STATE_OPTIONAL)")
-    }
-    return SavedState(text: text, version: stateCalls.version)
+    } catch { throw stateError("save gave what is not JSON: \(error)") }
   }
 
   /// Hands over what the instance before saved; after `create` and before `activate`. Does nothing where the plugin keeps

@@ -35,7 +35,7 @@ typedef struct stage {
   sluice_metric calls;
 } stage;
 
-static char all[8 << 20];
+static char all[(8 << 20) + 1];
 
 static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
   if (MISBEHAVIOUR == FAILS_CREATE) return sluice_error_set(error, "the moon is missing");
@@ -141,7 +141,7 @@ static json_t *save(void *instance, sluice_error *error) {
   }
   if (MISBEHAVIOUR == SAVES_TOO_MUCH) {
     memset(all, 'm', sizeof all - 1);
-    return json_pack("[s, s, s]", all, all, all);
+    return json_pack("[s, s]", all, all);
   }
   return json_pack("{s: I}", "generations", self->before + 1);
 }

@@ -197,7 +197,7 @@ import Testing
     try await load.run()
     try library.install(2, at: fixture.path())
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
-    let words = misbehaviour == .savesNone ? "the moon cannot be saved" : "16777216 are handed over"
+    let words = misbehaviour == .savesNone ? "the moon cannot be saved" : "16777216 are allowed"
     #expect(error?.report.reason?.contains(words) == true, "\(String(describing: error))")
     #expect(try await fixture.stamp() == 1)
     // A build that can begin without is taken.
