@@ -30,7 +30,8 @@ struct ConcurrencyTests {
     #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
   }
 
-  @Test func `data is released on the loop, also where a late call was the last to have it`() async throws {
+  /// A stage whose blocking call returns after its transaction has failed at the deadline.
+  private func stageWithLateCall() async throws -> StageFixture {
     let stage = try await StageFixture("is-blocking")
     stage.stageDeadline = .milliseconds(100)
     let outcome = stage.begin(try StageFixture.request())
@@ -38,6 +39,11 @@ struct ConcurrencyTests {
     stage.loop.advance(by: .seconds(1))
     #expect(outcome.result?.error?.code == TransactionError.Code.stageTimeout)
     try open(stage)
+    return stage
+  }
+
+  @Test func `data is released on the loop, also where a late call was the last to have it`() async throws {
+    let stage = try await stageWithLateCall()
     #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
   }
 
@@ -71,13 +77,7 @@ struct ConcurrencyTests {
   }
 
   @Test func `an instance is destroyed after the data of its last call was released, and not before`() async throws {
-    let stage = try await StageFixture("is-blocking")
-    stage.stageDeadline = .milliseconds(100)
-    let outcome = stage.begin(try StageFixture.request())
-    try await stage.log.wait { $0.contains { $0.message == "blocked=1" } }
-    stage.loop.advance(by: .seconds(1))
-    #expect(outcome.result?.error?.code == TransactionError.Code.stageTimeout)
-    try open(stage)
+    let stage = try await stageWithLateCall()
     #expect(stage.runtime.close(within: .seconds(30)))
     // The call is over, and its data waits for the loop.
     #expect(!stage.instance.destroy(within: .milliseconds(1)))

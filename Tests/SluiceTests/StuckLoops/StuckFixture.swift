@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 
 /// An engine with a stage that does not return where a request says so, with short bounds.
-final class StuckFixture: Sendable {
+final class StuckFixture: EngineFixture {
   let folder: TemporaryDirectory
   let server: LoopbackServer
   let engine: Engine
@@ -61,23 +61,18 @@ final class StuckFixture: Sendable {
     return result.response?.headers["x-stamp-a"].flatMap { Int($0) }
   }
 
+  /// Sends requests until one is stamped: with a short `abandon`, a slow machine fails some as well.
+  func waitForStamp() async throws {
+    let end = ContinuousClock.now + Patience.limit
+    while try await stamp() == nil {
+      guard ContinuousClock.now < end else { throw TestKitError("no request was stamped within \(Patience.limit)") }
+    }
+  }
+
   /// Lets the stage return, which has the other end open.
   func openGate() throws {
     let end = open(folder.path("gate"), O_WRONLY | O_CLOEXEC)
     guard end >= 0 else { throw TestKitError("open: \(errno)") }
     close(end)
   }
-
-  @discardableResult
-  func waitForStatus(_ what: String, until isMet: (EngineStatus) -> Bool) async throws -> EngineStatus {
-    let end = ContinuousClock.now + Patience.limit
-    while true {
-      let status = await engine.status
-      if isMet(status) { return status }
-      guard ContinuousClock.now < end else { throw TestKitError("waited in vain for \(what): \(status)") }
-      try await Task.sleep(for: .milliseconds(2))
-    }
-  }
-
-  func lines(_ text: String) -> [String] { log.value.map(\.message).filter { $0.contains(text) } }
 }

@@ -36,7 +36,7 @@ import Testing
     #expect(error.message.contains("has been in on_request of \"a\" (fixture, generation 1)"))
     #expect(result.requestID == "\(result.id)" && result.duration >= .milliseconds(100))
     try fixture.openGate()
-    #expect(try await fixture.stamp() == 1)
+    try await fixture.waitForStamp()
     await fixture.engine.shutdown()
     #expect(trapped.value.count == 1)
     fixture.server.stop()

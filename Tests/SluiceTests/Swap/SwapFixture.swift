@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 
 /// An engine with stamping plugins, a server that tells their stamps back, and load on both.
-final class SwapFixture: Sendable {
+final class SwapFixture: EngineFixture {
   let folder: TemporaryDirectory
   let server: LoopbackServer
   let engine: Engine
@@ -65,25 +65,6 @@ final class SwapFixture: Sendable {
     let response = try await engine.execute(Request(url: url))
     guard response.headers["x-stamp-\(plugin)"] == response.headers["x-echo-\(plugin)"] else { return nil }
     return response.headers["x-stamp-\(plugin)"].flatMap { Int($0) }
-  }
-
-  /// Waits until a line with that text was logged.
-  func waitForLine(_ text: String, count: Int = 1) async throws {
-    try await log.wait(for: "a line with \(text)") { lines in lines.count { $0.message.contains(text) } >= count }
-  }
-
-  func lines(_ text: String) -> [String] { log.value.map(\.message).filter { $0.contains(text) } }
-
-  /// Asks for the status until it is as wanted.
-  @discardableResult
-  func waitForStatus(_ what: String, until isMet: (EngineStatus) -> Bool) async throws -> EngineStatus {
-    let end = ContinuousClock.now + Patience.limit
-    while true {
-      let status = await engine.status
-      if isMet(status) { return status }
-      guard ContinuousClock.now < end else { throw TestKitError("waited in vain for \(what): \(status)") }
-      try await Task.sleep(for: .milliseconds(2))
-    }
   }
 
   func shutdown() async {

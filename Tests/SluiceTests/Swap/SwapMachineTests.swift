@@ -22,6 +22,17 @@ import Testing
     for loop in machine.loops.indices { _ = machine.handle(.took(loop: loop), at: now) }
   }
 
+  /// Brings out snapshots 2 and 3, at 10 and 20 s, which loop 0 does not take in time.
+  private func publishTwiceWithoutLoop0(on machine: inout SwapMachine) {
+    for (request, snapshot) in [(1, 2), (2, 3)] {
+      let now = Duration.seconds(request * 10)
+      _ = machine.handle(.requested(request, .swap(nil)), at: now)
+      _ = machine.handle(.made(request, snapshot: snapshot, Self.terms), at: now)
+      _ = machine.handle(.took(loop: 1), at: now)
+      _ = machine.handle(.passed, at: now + .seconds(5))
+    }
+  }
+
   // MARK: The queue
 
   @Test func `one swap at a time, and what the newest does too is superseded`() {
@@ -108,13 +119,7 @@ import Testing
 
   @Test func `a loop that comes back takes the newest, and an older call changes nothing`() {
     var machine = machine()
-    for (request, snapshot) in [(1, 2), (2, 3)] {
-      let now = Duration.seconds(request * 10)
-      _ = machine.handle(.requested(request, .swap(nil)), at: now)
-      _ = machine.handle(.made(request, snapshot: snapshot, Self.terms), at: now)
-      _ = machine.handle(.took(loop: 1), at: now)
-      _ = machine.handle(.passed, at: now + .seconds(5))
-    }
+    publishTwiceWithoutLoop0(on: &machine)
     #expect(machine.newest.snapshot == 3 && machine.loops[0].snapshot == 1)
     _ = machine.handle(.took(loop: 0), at: .seconds(60))
     #expect(machine.loops[0].snapshot == 3 && machine.loops[0].publication == 3)
@@ -239,13 +244,7 @@ import Testing
 
   @Test func `a snapshot that a stuck loop never took ends without it`() {
     var machine = machine()
-    for (request, snapshot) in [(1, 2), (2, 3)] {
-      let now = Duration.seconds(request * 10)
-      _ = machine.handle(.requested(request, .swap(nil)), at: now)
-      _ = machine.handle(.made(request, snapshot: snapshot, Self.terms), at: now)
-      _ = machine.handle(.took(loop: 1), at: now)
-      _ = machine.handle(.passed, at: now + .seconds(5))
-    }
+    publishTwiceWithoutLoop0(on: &machine)
     #expect(machine.handle(.emptied(snapshot: 2, loop: 1), at: .seconds(30)) == [.countCompletions(snapshot: 2)])
   }
 

@@ -1,0 +1,30 @@
+import Sluice
+import SluiceTestKit
+
+/// An engine under test, and the lines that it logs.
+protocol EngineFixture: Sendable {
+  var engine: Engine { get }
+  var log: Watched<[LogLine]> { get }
+}
+
+extension EngineFixture {
+  /// The messages logged so far that have the text.
+  func lines(_ text: String) -> [String] { log.value.map(\.message).filter { $0.contains(text) } }
+
+  /// Waits until lines with that text were logged.
+  func waitForLine(_ text: String, count: Int = 1) async throws {
+    try await log.wait(for: "a line with \(text)") { lines in lines.count { $0.message.contains(text) } >= count }
+  }
+
+  /// Asks for the status until it is as wanted.
+  @discardableResult
+  func waitForStatus(_ what: String, until isMet: (EngineStatus) -> Bool) async throws -> EngineStatus {
+    let end = ContinuousClock.now + Patience.limit
+    while true {
+      let status = await engine.status
+      if isMet(status) { return status }
+      guard ContinuousClock.now < end else { throw TestKitError("waited in vain for \(what): \(status)") }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
+}
