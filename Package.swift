@@ -82,12 +82,14 @@ let package = Package(
     .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .target(name: "CLinux", cSettings: strictC),
+    .target(name: "CRefusedStreams", cSettings: strictC),
     .target(name: "CJSONSchema", dependencies: ["CJansson"]),
 
     // Pure: no C, no I/O, no JSON, no unsafe code.
     .target(name: "SluiceMessages", swiftSettings: pure),
     .target(name: "SluiceMetrics", swiftSettings: pure),
     .target(name: "SluiceTraceContext", dependencies: ["SluiceMessages"], swiftSettings: pure),
+    .target(name: "SluiceHTTP1", dependencies: ["SluiceMessages"], swiftSettings: pure),
     .target(
       name: "SluicePipeline", dependencies: ["SluiceMessages", "SluiceMetrics", "SluiceTraceContext"],
       swiftSettings: pure),
@@ -103,8 +105,11 @@ let package = Package(
       name: "SluiceContentCoding", dependencies: ["CZlib", "CBrotli", "CZstd"], swiftSettings: strict),
     .target(
       name: "SluiceTransport",
-      dependencies: ["SluicePipeline", "SluiceMessages", "SluiceContentCoding", "SluiceLocks", "CCurl", "CLinux"],
-      swiftSettings: strict),
+      dependencies: [
+        "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceLocks", "CCurl",
+        "CRefusedStreams",
+        "CLinux",
+      ], swiftSettings: strict),
     .target(
       name: "SluicePluginHost",
       dependencies: [
@@ -188,6 +193,7 @@ let package = Package(
     tests("SluiceMessages"),
     tests("SluiceMetrics"),
     tests("SluiceTraceContext", ["SluiceMessages"]),
+    tests("SluiceHTTP1", ["SluiceMessages"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
     tests("SluicePipeline", ["SluiceMessages", "SluiceMetrics"]),
     tests("SluiceContentCoding"),

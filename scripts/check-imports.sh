@@ -10,12 +10,13 @@ table='
 pure  SluiceMessages
 pure  SluiceMetrics
 pure  SluiceTraceContext SluiceMessages
+pure  SluiceHTTP1       SluiceMessages
 pure  SluicePipeline    SluiceMessages SluiceMetrics SluiceTraceContext
 edge  SluiceLocks
 edge  SluiceJSON        SluiceMessages CJansson
 edge  SluiceJSONSchema  SluiceJSON CJSONSchema CJansson
 edge  SluiceContentCoding CZlib CBrotli CZstd
-edge  SluiceTransport   SluicePipeline SluiceMessages SluiceContentCoding CCurl CLinux
+edge  SluiceTransport   SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CRefusedStreams CLinux
 edge  SluicePluginHost  SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
 edge  SluiceServer      SluiceMessages SluiceJSON CMicrohttpd CLinux
 edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CLinux CCrypto

@@ -91,8 +91,13 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     postponed.append(transfer)
   }
 
-  /// Takes a handle back from libcurl, for the next request.
-  func release(_ handle: consuming CurlHandle, _ port: Int32?) {
+  /// Takes a handle back from libcurl.
+  ///
+  /// - Parameters:
+  ///   - version: of the response, if there was one.
+  ///   - isSpent: whether it is not used again. Libcurl counts in a handle how often it found a kept connection dead, over all
+  ///     requests, and gives up at the sixth.
+  func release(_ handle: consuming CurlHandle, _ port: Int32?, _ version: HTTPVersion?, isSpent: Bool) {
     multi.remove(handle.easy)
     if handle.route?.gate != nil, let route = handle.route {
       route.gate?.didEnd(onPort: port)
@@ -100,7 +105,15 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     }
     handle.clear()
     let isWanted = pool.count < Self.pooledHandles && (!handle.isSmall || transfers.count > Self.crowd / 2)
-    if isWanted, !isClosed { pool.append(handle) }
+    guard isWanted, !isClosed, !isSpent else { return }
+    let isClean = CurlLibrary.canReuseHandles || version == .http2 || version == nil
+    if isClean || handle.renew() { pool.append(handle) }
+  }
+
+  /// Begins a transfer once more of which no byte has gone out. [loop, outside libcurl]
+  func restart(_ transfer: CurlTransfer, _ route: Route) {
+    transfer.phase = .waiting
+    proceed(transfer, route)
   }
 
   /// A transfer has its connection. [inside libcurl]
@@ -137,10 +150,11 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   private func begin(_ transfer: CurlTransfer, _ route: Route) {
     if let startedAt = transfer.startedAt { transfer.queueTime = loop.now.duration(since: startedAt) }
     do throws(TransportError) {
-      if transfer.request.hasUpload { transfer.upload = try Upload(transfer.request.body) }
+      if transfer.request.hasUpload, transfer.upload == nil { transfer.upload = try Upload(transfer.request.body) }
       let handle = try takeHandle()
       handle.aim(at: &transfer.request, upload: transfer.upload)
       handle.route = route
+      if transfer.wantsFreshConnection { handle.useFreshConnection() }
       if let instruction = route.instruction(at: loop.turnBegan) { handle.tell(instruction) }
       handle.borrowedTransfer = .passUnretained(transfer)
       transfer.handle = handle

@@ -10,9 +10,8 @@ import Testing
   private func process(_ defines: [String], deadline: Duration = Patience.limit) async throws -> (pid_t, PluginError?) {
     let folder = try TemporaryDirectory()
     let file = folder.path("number")
-    setenv("FIXTURE_FILE", file, 1)
-    defer { unsetenv("FIXTURE_FILE") }
-    let refusal = try await ProbeFixture.refusal(of: "constructor-forks", defines, deadline: deadline)
+    let refusal = try await ProbeFixture.refusal(
+      of: "constructor-forks", defines + ["NUMBER_FILE=\"\(file)\""], deadline: deadline)
     let number = try #require(pid_t(try FileTree.readText(file).filter(\.isNumber)))
     return (number, refusal)
   }
@@ -43,9 +42,7 @@ import Testing
   @Test func `F5 a probe that is cancelled ends at once, with all that it started`() async throws {
     let folder = try TemporaryDirectory()
     let file = folder.path("number")
-    setenv("FIXTURE_FILE", file, 1)
-    defer { unsetenv("FIXTURE_FILE") }
-    let fixture = try await ProbeFixture("constructor-forks", ["HANG=1", "DAEMON=1"])
+    let fixture = try await ProbeFixture("constructor-forks", ["HANG=1", "DAEMON=1", "NUMBER_FILE=\"\(file)\""])
     let probe = try #require(HelperProbe(helper: ProbeFixture.helper))
     let candidate = fixture.candidate(deadline: .seconds(600))
     let task = Task { try await probe.examine(candidate) }

@@ -164,9 +164,56 @@ import Testing
     fixture.loop.advance(by: .zero)
     #expect(outcome.result?.attempts == 2)
     #expect(outcome.result?.error == nil)
+    #expect(fixture.transport.options.map(\.wantsFreshConnection) == [false, true])
     #expect(try RetryFixture(RetryPolicy()) { _, _ in .failure(resent) }.run("POST").attempts == 1)
     #expect(try RetryFixture(RetryPolicy()) { _, _ in .failure(Self.lost) }.run().attempts == 1)
     #expect(try RetryFixture(RetryPolicy(), answer: RetryFixture.answers([503])).run().attempts == 1)
+  }
+
+  @Test func `dead connections are replaced without a charge to the budget, once for each request`() throws {
+    let fixture = RetryFixture(RetryPolicy(budget: 0)) { number, _ in
+      number % 2 == 0 ? .failure(TransportError(.resent, "again")) : .response(Response(status: 200))
+    }
+    for _ in 0..<100 { #expect(try fixture.run().error == nil) }
+    let dead = RetryFixture(
+      RetryPolicy(backoff: Backoff(base: .zero, max: .zero), budget: 0), attempts: 5
+    ) { _, _ in .failure(TransportError(.resent, "again")) }
+    for _ in 0..<20 {
+      let outcome = try dead.begin()
+      while outcome.result == nil { dead.loop.advance(by: .zero) }
+    }
+    // Each of the twenty twice, and the ten repetitions that a loop has to begin with.
+    #expect(dead.transport.issued.count == 50)
+  }
+
+  @Test(arguments: ["GET", "POST"])
+  func `a request that was not processed is sent again, whatever the method and the policy`(_ method: String) throws {
+    var stages = 0
+    let fixture = RetryFixture(
+      RetryPolicy(connectionErrors: .never, budget: 0), attempts: 1,
+      request: StubStage(.request) { _ in
+        stages += 1
+        return .proceed
+      }
+    ) { number, _ in
+      number < 3
+        ? .failure(TransportError(.notProcessed, "refused", isBeforeSending: true)) : .response(Response(status: 200))
+    }
+    let result = try fixture.run(method, body: .text("pay"))
+    #expect(result.error == nil && result.attempts == 1)
+    #expect(stages == 1)
+    #expect(fixture.transport.issued.map(\.body.bytes) == Array(repeating: Array("pay".utf8), count: 4))
+    #expect(fixture.log.entries.map(\.code) == ["not_processed", "not_processed", "not_processed"])
+    #expect(fixture.log.entries.allSatisfy { $0.delay == .zero })
+  }
+
+  @Test func `a body that can be produced only once is not sent again`() throws {
+    let fixture = RetryFixture(RetryPolicy()) { _, _ in
+      .failure(TransportError(.notProcessed, "refused", isBeforeSending: true))
+    }
+    let body = Body.stream(BodyStream { _ in nil })
+    #expect(try fixture.run("POST", body: body).error?.code == "not_processed")
+    #expect(fixture.transport.issued.count == 1)
   }
 
   @Test func `D1: each attempt starts from the original request, with its number`() throws {

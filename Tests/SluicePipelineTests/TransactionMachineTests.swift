@@ -28,11 +28,13 @@ import Testing
     case .wait: "wait"
     case .emit(let kind): "emit \(kind)"
     case .emitRetry(let delay): "emit retry \(delay)"
+    case .emitResend(let error): "emit resend \(error.code)"
     case .callRequestStage(let index): "request \(index)"
     case .callResponseStage(let index): "response \(index)"
     case .callFailureStage(let index, let error): "failure \(index) \(error.code)"
     case .callHopStage(let index): "hop stage \(index)"
     case .beginHop: "begin hop"
+    case .beginResend: "begin resend"
     case .send: "send"
     case .receive(let disposition): "receive \(disposition)"
     case .cutTransfer: "cut"
@@ -48,6 +50,7 @@ import Testing
 
   private static let proceed = TransactionMachine.Event.answered(.proceed, stage: "s")
   private static let cut = TransactionError(code: "connection_lost", message: "")
+  private static let refused = TransactionError(code: "not_processed", message: "")
   private static let timeout = TransactionError(code: "timeout", message: "")
   private static let failure = StageFailure(code: "no", message: "")
 
@@ -63,6 +66,32 @@ import Testing
           "emit willExecute", "request 0", "request 1", "emit didConfigure", "send", "emit didReceive", "response 0",
           "response 1", "receive collect", "validate", "complete ok",
         ])
+  }
+
+  @Test func `a request that the server did not process is sent again, also in the last attempt`() {
+    #expect(
+      Self.script(
+        Self.plan(request: 1, attempts: 1),
+        [
+          .begin, .done, Self.proceed, .done, .refused(Self.refused), .done, .done, .refused(Self.refused), .done,
+          .done,
+          .head, .done, .ended(nil), .done,
+        ])
+        == [
+          "emit willExecute", "request 0", "emit didConfigure", "send", "emit resend not_processed", "begin resend",
+          "send", "emit resend not_processed", "begin resend", "send", "emit didReceive", "receive collect", "validate",
+          "complete ok",
+        ])
+  }
+
+  @Test func `a server that refuses more often than the limit is not asked again`() {
+    var machine = TransactionMachine(plan: Self.plan(attempts: 1))
+    for event in [TransactionMachine.Event.begin, .done, .done] { _ = machine.handle(event) }
+    for _ in 0..<TransactionMachine.maximumResends {
+      #expect(Self.short(machine.handle(.refused(Self.refused))) == "emit resend not_processed")
+      for event in [TransactionMachine.Event.done, .done] { _ = machine.handle(event) }
+    }
+    #expect(Self.short(machine.handle(.refused(Self.refused))) == "complete not_processed")
   }
 
   @Test func `response stages wait for the body when one of them wants it`() {

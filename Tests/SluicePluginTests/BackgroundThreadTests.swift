@@ -21,8 +21,20 @@ struct BackgroundThreadTests {
     }
     thread.join()
     #expect(isBlocked.value.count == signals.count && isBlocked.value.values.allSatisfy { $0 })
+    #expect(try Self.blockedFaults().isEmpty)
     var after = Self.blocked
     for signal in signals { #expect(sigismember(&before, signal) == sigismember(&after, signal)) }
+  }
+
+  /// Faults that are blocked on such a thread: the kernel would end the process without calling a handler.
+  private static func blockedFaults() throws -> [Int32] {
+    let found = Watched<[Int32]>([])
+    try BackgroundThread {
+      var mask = Self.blocked
+      let faults = [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS].filter { sigismember(&mask, $0) == 1 }
+      found.update { $0 = faults }
+    }.join()
+    return found.value
   }
 
   @Test func `one that is detached runs to its end`() async throws {

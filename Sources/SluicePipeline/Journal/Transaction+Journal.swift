@@ -64,7 +64,7 @@ extension Transaction {
   func sendObserved() {
     let observer = notes?.recorder?.observe(self) { [weak self] in self?.transfer?.resumeReceiving() }
     transfer = environment.transport.start(
-      exchange.nativeRequest, pipeline.settings.transfer, observer: observer ?? self)
+      exchange.nativeRequest, transferOptions, observer: observer ?? self)
   }
 
   @inline(never)

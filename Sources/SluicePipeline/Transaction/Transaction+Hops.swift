@@ -69,17 +69,27 @@ extension Transaction {
   /// Makes the request of the next hop out of the one before.
   func beginHop() {
     guard let hops else { return }
-    if let unroutedBody { exchange.nativeRequest.body = unroutedBody }
-    unroutedBody = nil
+    restoreBody()
     if hops.redirect != nil { follow(hops) } else { sendCredentials(hops) }
+    exchange.requestDocument = nil
+    beginSending()
+  }
+
+  /// Makes ready for sending what ``Exchange/nativeRequest`` is by now.
+  func beginSending() {
+    restoreBody()
     exchange.hop += 1
     exchange.nativeResponse = nil
     exchange.hasOwnResponseBody = false
-    exchange.requestDocument = nil
     exchange.responseDocument = nil
     endRequestPassage()
     endResponsePassage()
     responsePassedTo = 0
     result.timings = nil
+  }
+
+  private func restoreBody() {
+    if let unroutedBody { exchange.nativeRequest.body = unroutedBody }
+    unroutedBody = nil
   }
 }

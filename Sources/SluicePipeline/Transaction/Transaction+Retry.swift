@@ -15,12 +15,18 @@ extension Transaction {
       let rest = exchange.deadline.duration(since: now)
       return deny(failure, "the next attempt would have to wait \(delay), and its deadline leaves \(rest)")
     }
-    guard environment.takeRetry(ratio: policy.budget, now: now) else {
+    guard isRepeatForFree(failure) || environment.takeRetry(ratio: policy.budget, now: now) else {
       metrics.countRetryOverBudget()
       return deny(failure, "too many requests were repeated of late (retry.budget)")
     }
     retryReason = failure ?? statusError
     return .retryGranted(delay)
+  }
+
+  /// Whether the failure is one of a kept connection, which no other request has: not a server in trouble, whom the budget
+  /// protects. Each attempt has one such repetition at most, since the next one gets a connection of its own.
+  private func isRepeatForFree(_ failure: TransactionError?) -> Bool {
+    failure?.code == TransportError.Code.resent.text && !usesFreshConnection
   }
 
   /// The request never went over a connection that was dead; the first time there is nothing to wait for.

@@ -19,6 +19,9 @@ extension Transaction {
     case .emitRetry(let delay):
       emitRetry(after: delay)
       return .done
+    case .emitResend(let reason):
+      emitRetry(after: .zero, reason)
+      return .done
     case .callRequestStage(let index): return callRequestStages(from: index)
     case .callResponseStage(let index): return callResponseStages(from: index)
     case .callFailureStage(let index, let failure):
@@ -27,6 +30,9 @@ extension Transaction {
     case .callHopStage(let index): return callHopStages(from: index)
     case .beginHop:
       beginHop()
+      return .done
+    case .beginResend:
+      beginSending()
       return .done
     case .send: return send()
     case .receive(let disposition): return receive(disposition)
@@ -90,6 +96,7 @@ extension Transaction {
     hopFailure = nil
     hasSentUnrepeatable = false
     hasPassedResponseStages = false
+    usesFreshConnection = retryReason?.code == TransportError.Code.resent.text
     retryReason = nil
     hops = nil
     unroutedBody = nil
@@ -110,8 +117,16 @@ extension Transaction {
       sendObserved()
       return nil
     }
-    transfer = environment.transport.start(exchange.nativeRequest, pipeline.settings.transfer, observer: self)
+    transfer = environment.transport.start(exchange.nativeRequest, transferOptions, observer: self)
     return nil
+  }
+
+  /// What every transfer of the transaction asks of the transport.
+  var transferOptions: TransferOptions {
+    guard usesFreshConnection else { return pipeline.settings.transfer }
+    var options = pipeline.settings.transfer
+    options.wantsFreshConnection = true
+    return options
   }
 
   /// Says what becomes of the body: as the answer to the head where the transport is asking, else after a hold.

@@ -20,12 +20,12 @@ extension Transaction {
         outcome: nil, error: nil, duration: .zero, finalTimings: kind == .didReceive ? result.timings : nil))
   }
 
-  func emitRetry(after delay: Duration) {
+  func emitRetry(after delay: Duration, _ reason: TransactionError? = nil) {
     guard pipeline.traced.contains(.willRetry) else { return }
     record(
       TraceEvent(
         kind: .willRetry, time: now(), exchange: exchange, status: exchange.responseStatus,
-        outcome: nil, error: retryReason ?? machine.failure, duration: delay, finalTimings: nil))
+        outcome: nil, error: reason ?? retryReason ?? machine.failure, duration: delay, finalTimings: nil))
   }
 
   func emitCompletion(

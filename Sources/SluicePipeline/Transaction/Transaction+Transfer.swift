@@ -128,12 +128,17 @@ extension Transaction: TransferObserver {
     if let error = end.error { noteEnd(error) }
     noteRequestFailure()
     if let hopFailure { return run(.abort(hopFailure)) }
-    guard end.error == nil else { return run(.ended(end.error.map { TransactionError($0) })) }
+    if let error = end.error { return run(eventOfFailure(error)) }
     if exchange.hasOwnResponseBody { return run(.ended(nil)) }
     if !end.trailers.isEmpty { exchange.nativeResponse?.trailers = end.trailers }
     if case .empty = end.body {} else { exchange.setResponseBody(end.takeBody()) }
     exchange.dropResponseView()
     if let event = wireEnded() { run(event) }
+  }
+
+  private func eventOfFailure(_ error: TransportError) -> TransactionMachine.Event {
+    let failure = TransactionError(error)
+    return error.code == .notProcessed && hopBody.isReplayable ? .refused(failure) : .ended(failure)
   }
 
   /// The request is no longer sent. If a stage failed its body, that failure is why the hop ended.

@@ -50,6 +50,8 @@ public final class Transaction: @unchecked Sendable {
   var hasSentUnrepeatable = false
   /// Why the policy makes another attempt; nil where a stage asked for it.
   var retryReason: TransactionError?
+  /// Whether the attempt before this one met a kept connection that was dead: others may be dead as well.
+  var usesFreshConnection = false
   /// Why the policy wanted another attempt and makes none.
   var retryNote: String?
   /// The body of the request where stages change its pieces, for a hop that needs it again.

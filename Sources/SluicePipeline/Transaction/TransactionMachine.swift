@@ -54,6 +54,8 @@ struct TransactionMachine: Sendable {
     case considering(TransactionError?)
     case retryNotice(Duration)
     case waitingToRetry
+    /// The server did not process the request, which is sent again.
+    case resendNotice
     /// The hop is of no more use; what follows waits for its end, so that no event of it is taken for the next one's.
     case endingHop(Next)
     case validating
@@ -83,6 +85,11 @@ struct TransactionMachine: Sendable {
   /// Some response stage wants the body, so all of them wait for it; decided with the head.
   private(set) var wantsBody = false
   private(set) var streamsBody: Bool
+  /// How often a request was sent again because the server had not processed it.
+  private var resends = 0
+
+  /// A server that refuses a request more often than this takes none.
+  static let maximumResends = 100
 
   init(plan: Plan) {
     self.plan = plan
@@ -99,6 +106,8 @@ struct TransactionMachine: Sendable {
     /// The head is a redirect that may be followed, or a challenge that may be answered.
     case crossed(Crossing)
     case ended(TransactionError?)
+    /// The hop ended, and the server vouches that it did not process its request, which can be sent again.
+    case refused(TransactionError)
     /// The next stage must wait until the body is whole and has passed through the stages before it.
     case bodyWanted
     case bodyPassed
@@ -117,6 +126,8 @@ struct TransactionMachine: Sendable {
     case wait
     case emit(TraceEvent.Kind)
     case emitRetry(Duration)
+    /// Tell that the request of this hop is sent again at once.
+    case emitResend(TransactionError)
     case callRequestStage(Int)
     case callResponseStage(Int)
     case callFailureStage(Int, TransactionError)
@@ -126,6 +137,8 @@ struct TransactionMachine: Sendable {
     case beginHop
     /// Start the transfer of this attempt.
     case send
+    /// Begin another hop with the same request.
+    case beginResend
     /// What becomes of the response body; answers the head or goes on after a hold.
     case receive(BodyDisposition)
     /// Cut the transfer; its end follows.
@@ -156,6 +169,7 @@ struct TransactionMachine: Sendable {
     case .head: return head()
     case .crossed(let crossing): return crossed(crossing)
     case .ended(let error): return ended(error)
+    case .refused(let error): return refused(error)
     case .bodyWanted: return passBody()
     case .bodyPassed: return bodyPassed()
     case .retryDelayPassed: return phase == .waitingToRetry ? nextAttempt() : .wait
@@ -213,6 +227,9 @@ extension TransactionMachine {
     case .validating: return complete(nil)
     case .crossingNotice: return crossingWasNoticed()
     case .redirectNotice: return endHop()
+    case .resendNotice:
+      phase = .beginningHop
+      return .beginResend
     case .beginningHop:
       phase = .connecting
       isOnWire = true
@@ -316,6 +333,15 @@ extension TransactionMachine {
       return .wait
     default: return .wait
     }
+  }
+
+  /// Outside of the attempts and of the retry budget: the request is sent for the first time as far as the server goes.
+  private mutating func refused(_ error: TransactionError) -> Action {
+    guard case .connecting = phase, resends < Self.maximumResends else { return ended(error) }
+    isOnWire = false
+    resends += 1
+    phase = .resendNotice
+    return .emitResend(error)
   }
 
   mutating func failureStage(_ index: Int, _ error: TransactionError) -> Action {

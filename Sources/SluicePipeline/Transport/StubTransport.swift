@@ -26,6 +26,8 @@ public final class StubTransport: Transport {
   private let readsBodies: Bool
   /// The requests as they were issued, including the headers of the hop, and the bytes of the body if it was read.
   public fileprivate(set) var issued: [Request] = []
+  /// The options of each hop that was started.
+  public private(set) var options: [TransferOptions] = []
 
   /// - Parameters:
   ///   - files: a transport that handles everything except the wire.
@@ -43,6 +45,7 @@ public final class StubTransport: Transport {
   public func usesProxy(for origin: Origin) -> Bool { files?.usesProxy(for: origin) ?? false }
 
   public func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
+    self.options.append(options)
     let transfer = StubTransfer(self, loop, request, answer(request), observer, readsBody: readsBodies)
     loop.post { transfer.begin() }
     return transfer

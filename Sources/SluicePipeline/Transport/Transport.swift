@@ -59,6 +59,8 @@ public struct TransferOptions: Sendable {
   public var spillBytes: Int
   /// Whether user and password of the URL are sent as Basic before the server asks for them.
   public var sendsBasicUnasked: Bool
+  /// Whether a connection of its own is made, and no kept one used.
+  public var wantsFreshConnection = false
 
   public init(
     maximumResponseBytes: Int = 67_108_864, spillBytes: Int = 1_048_576, sendsBasicUnasked: Bool = true

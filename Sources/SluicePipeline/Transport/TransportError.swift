@@ -22,6 +22,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public static let cancelled = Code("cancelled")
     /// The library was about to send the request a second time without being asked.
     public static let resent = Code("resent")
+    /// The server vouches that it did not process the request (RFC 9113 §8.7).
+    public static let notProcessed = Code("not_processed")
     /// A body could not be read, or a collected one not written.
     public static let bodyFile = Code("body_file")
     /// No descriptor, no memory, no thread.
@@ -53,7 +55,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     set { parts.value.message = newValue }
   }
 
-  /// Whether no byte of the request can have reached the server, so that sending it again repeats nothing.
+  /// Whether the server has done nothing with the request, so that sending it again repeats nothing: no byte of it can have
+  /// arrived, or the server vouches that it processed none.
   public var isBeforeSending: Bool {
     get { parts.value.isBeforeSending }
     set { parts.value.isBeforeSending = newValue }

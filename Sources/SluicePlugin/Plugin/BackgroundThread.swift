@@ -12,6 +12,8 @@ public struct BackgroundThread: Sendable {
     var all = sigset_t()
     var previous = sigset_t()
     sigfillset(&all)
+    // A fault of the thread's own that is blocked ends the process without a handler, and so without a report.
+    for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&all, fault) }
     // Set before the thread is there, which inherits the mask: no signal can reach it in between.
     pthread_sigmask(SIG_SETMASK, &all, &previous)
     defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }

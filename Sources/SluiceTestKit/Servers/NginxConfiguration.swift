@@ -17,6 +17,8 @@ public struct NginxConfiguration: Sendable {
   /// Further directives for the `server` block, locations for example.
   public var extraDirectives = ""
   public var connections = 16384
+  /// Requests that a connection takes before nginx closes it.
+  public var requestsPerConnection = 100_000_000
 
   public init() {}
 
@@ -34,7 +36,7 @@ public struct NginxConfiguration: Sendable {
       uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
       default_type text/plain;
       sendfile on; tcp_nopush on; tcp_nodelay on;
-      keepalive_requests 100000000; keepalive_timeout 300s;
+      keepalive_requests \(requestsPerConnection); keepalive_timeout 300s;
       client_max_body_size 100m; client_body_buffer_size 1m;
       http2_max_concurrent_streams 256;
       server {

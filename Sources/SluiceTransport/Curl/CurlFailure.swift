@@ -33,11 +33,13 @@ struct CurlFailure {
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
       return make(.connect, words("no connection") + "; check host and port, and that the server runs")
     case CURLE_OPERATION_TIMEDOUT: return timeout
-    case CURLE_OUT_OF_MEMORY: return make(.resources, "libcurl is out of memory")
+    case CURLE_OUT_OF_MEMORY: return hasIssued ? tooLong : make(.resources, "libcurl is out of memory")
     case CURLE_BAD_CONTENT_ENCODING:
       return make(.decoding, words("the body does not decode as its Content-Encoding says"))
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
-      return notHTTP
+      return hasStatus ? notValid : notHTTP
+    case CURLE_BAD_FUNCTION_ARGUMENT where hasStatus: return notValid
+    case CURLE_HTTP2, CURLE_HTTP2_STREAM: return stream
     case CURLE_SEND_FAIL_REWIND:
       return make(
         .resent,
@@ -55,6 +57,28 @@ struct CurlFailure {
       : make(.connectTimeout, "no connection within \(settings.connectTimeout) (connectTimeout); \(words("timed out"))")
   }
 
+  /// Once the request is out, libcurl says of lines beyond its limits that there is no memory.
+  private var tooLong: TransportError {
+    let part = hasHead ? "a trailer line of more than 4096 bytes" : "a header line of more than 102400 bytes"
+    return make(
+      .invalidResponse, "what came is not valid HTTP: \(part), or no memory for it; only the server can mend it")
+  }
+
+  private var notValid: TransportError {
+    make(.invalidResponse, "what came is not valid HTTP: \(words("a wrong head")); only the server can mend it")
+  }
+
+  /// RFC 9113 §5.4. What the server sent against the rules, or says of what it was sent, is no matter of the connection.
+  private var stream: TransportError {
+    guard
+      ["PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR"].contains(where: detail.contains)
+    else { return lost }
+    return make(
+      .invalidResponse,
+      "a rule of HTTP/2 was broken, as the server or this side says: \(detail);"
+        + " transport.httpVersion can be 1.1")
+  }
+
   private var notHTTP: TransportError {
     make(
       .invalidResponse,
@@ -64,6 +88,8 @@ struct CurlFailure {
   private var tls: TransportError {
     let advice =
       switch code {
+      case CURLE_PEER_FAILED_VERIFICATION where detail.contains("expired"):
+        "; the server needs a new certificate, or the clock of this machine is wrong"
       case CURLE_PEER_FAILED_VERIFICATION:
         "; if the server is the right one, name its authority in transport.tls.ca"
       case CURLE_SSL_CONNECT_ERROR: "; check that the server speaks TLS on this port"
@@ -75,6 +101,10 @@ struct CurlFailure {
   }
 
   private var lost: TransportError {
+    // In TLS 1.3 a server asks for it after the handshake.
+    if detail.contains("certificate required") || detail.contains("alert bad certificate") {
+      return make(.tls, "the server wants another client certificate: \(detail); see transport.tls.cert and key")
+    }
     if Self.invalidWords.contains(where: { detail.contains($0) }) {
       return make(.invalidResponse, "what came is not valid HTTP: \(detail); only the server can mend it")
     }

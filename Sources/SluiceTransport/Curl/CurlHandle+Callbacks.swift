@@ -52,7 +52,7 @@ extension CurlHandle {
       return Unmanaged<CurlHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { handle in
         let wanted = address.pointee
         let descriptor = handle.multi.open(wanted.family, wanted.socktype, wanted.protocol)
-        if descriptor < 0 { handle.socketError = errno }
+        if descriptor < 0 { handle.socketError = errno } else { handle.opened.append(descriptor) }
         return descriptor
       }
     }

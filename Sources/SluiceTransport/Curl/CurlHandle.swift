@@ -10,7 +10,7 @@ final class CurlHandle {
     case bodyless, emptyBody, bytes, upload
   }
 
-  let easy: UnsafeMutableRawPointer
+  private(set) var easy: UnsafeMutableRawPointer
   let multi: CurlMulti
   /// Whose turn it is; nil in the pool. Not retained: the transport keeps a transfer until it has ended, and takes its
   /// handle before that.
@@ -18,6 +18,11 @@ final class CurlHandle {
   @exclusivity(unchecked) var route: Route?
   /// The error number of a socket that could not be made; 0 otherwise.
   var socketError: Int32 = 0
+  /// Sockets that were opened for this request.
+  @exclusivity(unchecked) var opened: [Int32] = []
+  /// Options that last for one request.
+  private var isFresh = false
+  private var closes = false
   /// What the last response took, for the next one's arrays.
   var expectedFields = 8
   var expectedBytes = 256
@@ -28,6 +33,7 @@ final class CurlHandle {
   private(set) var previousTotal = 0
   /// The URL in parts, so that libcurl does not parse and spell it anew for each request.
   private let parsedURL: OpaquePointer
+  private var isParsed = false
   private let errorText: UnsafeMutablePointer<CChar>
   @exclusivity(unchecked) private var list = HeaderList()
   private var scheme: Origin.Scheme?
@@ -37,7 +43,10 @@ final class CurlHandle {
   private var suppressed: HeaderList.Suppressed = []
   @exclusivity(unchecked) private var instruction: ResolveInstruction?
   private let settings: TransportSettings
+  private let proxy: ProxyChoice
   private let acceptEncoding: String?
+  /// Whether it is known to ``RefusedStreams``.
+  private var isWatched = false
 
   /// Made with little room, for when there are very many.
   let isSmall: Bool
@@ -52,6 +61,7 @@ final class CurlHandle {
     self.parsedURL = parsedURL
     self.multi = multi
     self.settings = settings
+    self.proxy = proxy
     self.isSmall = isSmall
     acceptEncoding = settings.decodesContent ? ContentCoding.acceptEncoding : nil
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -61,6 +71,7 @@ final class CurlHandle {
   }
 
   deinit {
+    if isWatched { RefusedStreams.remove(easy) }
     curl_easy_cleanup(easy)
     curl_url_cleanup(parsedURL)
     errorText.deallocate()
@@ -97,6 +108,18 @@ final class CurlHandle {
     sluice_easy_set_list(easy, CURLOPT_RESOLVE, instruction.list)
   }
 
+  /// Has libcurl make a connection for this request.
+  func useFreshConnection() {
+    isFresh = true
+    sluice_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 1)
+  }
+
+  /// Has libcurl close the connection after this request.
+  func closeConnection() {
+    closes = true
+    sluice_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1)
+  }
+
   /// Gives libcurl the header lines; allowed until the request is built, and so inside the pre-request callback too.
   func setHeaders(_ headers: borrowing HeaderFields) {
     let lines = list.fill(headers, suppressing: suppressed, accepting: acceptEncoding)
@@ -114,6 +137,29 @@ final class CurlHandle {
       sluice_easy_set_list(easy, CURLOPT_RESOLVE, nil)
       instruction = nil
     }
+    if !opened.isEmpty { opened = [] }
+    if isFresh { sluice_easy_set_long(easy, CURLOPT_FRESH_CONNECT, 0) }
+    if closes { sluice_easy_set_long(easy, CURLOPT_FORBID_REUSE, 0) }
+    isFresh = false
+    closes = false
+  }
+
+  /// Puts another handle of libcurl in the place of this one's, which knows nothing of earlier requests.
+  ///
+  /// - Returns: false where there is no memory; the handle is to be dropped then.
+  func renew() -> Bool {
+    guard let next = curl_easy_init() else { return false }
+    if isWatched { RefusedStreams.remove(easy) }
+    isWatched = false
+    curl_easy_cleanup(easy)
+    easy = next
+    (scheme, method, shape) = (nil, "GET", .bodyless)
+    (isFresh, closes) = (false, false)
+    previousTotal = 0
+    configure(settings, proxy)
+    setCallbacks()
+    if let url { setURLParts(url) }
+    return true
   }
 
   private static func shape(of request: inout Request) -> Shape {
@@ -172,8 +218,12 @@ final class CurlHandle {
     // User and password go as a header that stages see, not by libcurl's own ways.
     let text = url.userInfo.map { Self.remove($0, from: url.string) } ?? url.string
     sluice_easy_set_text(easy, CURLOPT_URL, text)
+    isParsed = curl_url_set(parsedURL, CURLUPART_URL, text, UInt32(CURLU_PATH_AS_IS)) == CURLUE_OK
+    setURLParts(url)
+  }
+
+  private func setURLParts(_ url: HTTPURL) {
     // What cannot be parsed is left to the transfer, which fails with the reason.
-    let isParsed = curl_url_set(parsedURL, CURLUPART_URL, text, UInt32(CURLU_PATH_AS_IS)) == CURLUE_OK
     sluice_easy_set_pointer(easy, CURLOPT_CURLU, isParsed ? UnsafeRawPointer(parsedURL) : nil)
     if scheme != url.origin.scheme { setVersion(url.origin.scheme) }
   }
@@ -187,6 +237,10 @@ final class CurlHandle {
     self.scheme = scheme
     setTrust(scheme)
     let offersHTTP2 = settings.httpVersion == .http2 && scheme == .https && CurlLibrary.speaksHTTP2
+    if offersHTTP2, !isWatched {
+      RefusedStreams.add(easy)
+      isWatched = true
+    }
     let version = offersHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
     sluice_easy_set_long(
       easy, CURLOPT_HTTP_VERSION, settings.httpVersion == .http10 ? CURL_HTTP_VERSION_1_0 : version)

@@ -25,11 +25,16 @@ enum CurlLibrary {
         TransportError(
           .resources, "libcurl \(name) was built without TLS; install the package libcurl4", isBeforeSending: true))
     }
+    RefusedStreams.watch()
     return .success(())
   }()
 
   /// Starts the library once for the process and checks that it can do what is asked of it.
   static func start() throws(TransportError) { try started.get() }
+
+  /// Whether a handle may take another response in HTTP/1. Before 8.1.0, libcurl kept a pointer to the last header of the
+  /// response before, which was freed by then, and wrote through it where the first header line began with a space.
+  static let canReuseHandles: Bool = (sluice_curl_version()?.pointee.version_num ?? 0) >= 0x080100
 
   static let speaksHTTP2: Bool = {
     guard let version = sluice_curl_version() else { return false }

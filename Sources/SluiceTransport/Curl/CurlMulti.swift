@@ -13,6 +13,8 @@ final class CurlMulti {
   // Strong: libcurl lets go of its sockets in the end, and that reaches the loop's epoll set.
   private let loop: Loop
   @exclusivity(unchecked) private var sockets = SocketTable()
+  /// Descriptors by the port at this end, which is how libcurl names the connection of a request.
+  @exclusivity(unchecked) private var ports: [Int32: Int32] = [:]
   private var sourceIndex = 0
   /// Whether libcurl is on the stack: it must not be entered again from its callbacks.
   @exclusivity(unchecked) private(set) var isBusy = false
@@ -108,6 +110,8 @@ final class CurlMulti {
   }
 
   func close(_ descriptor: Int32) -> Int32 {
+    let port = sockets[descriptor].localPort
+    if ports[port] == descriptor { ports[port] = nil }
     // The kernel drops the registration with the last descriptor of the socket.
     sockets[descriptor] = SocketTable.Entry()
     return Glibc.close(descriptor)
@@ -125,6 +129,43 @@ final class CurlMulti {
       interest = entry.registered & EPOLLIN.rawValue
     }
     register(descriptor, interest)
+  }
+
+  /// The descriptor of the connection with that port at this end.
+  ///
+  /// - Parameter opened: those that the handle has opened for this request.
+  func descriptor(onPort port: Int32, opened: [Int32]) -> Int32? {
+    guard port > 0 else { return nil }
+    for descriptor in opened where sockets[descriptor].isOurs && Self.localPort(of: descriptor) == port {
+      sockets[descriptor].localPort = port
+      ports[port] = descriptor
+    }
+    return ports[port]
+  }
+
+  func noteHTTP1(_ descriptor: Int32) { sockets[descriptor].isHTTP1 = true }
+
+  /// Whether a kept connection cannot be used: bytes that came before the request would be taken for its response
+  /// (RFC 9112 §9.2), and the end of the connection for a response that is missing.
+  func isSoiled(_ descriptor: Int32) -> Bool {
+    guard sockets[descriptor].isHTTP1 else { return false }
+    var byte: UInt8 = 0
+    guard recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0 else { return true }
+    return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR
+  }
+
+  private static func localPort(of descriptor: Int32) -> Int32 {
+    var address = sockaddr_storage()
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutableBytes(of: &address) { bytes in
+      let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+      guard let pointer, getsockname(descriptor, pointer, &size) == 0 else { return 0 }
+      // The port has the same place in addresses of both families.
+      switch Int32(pointer.pointee.sa_family) {
+      case AF_INET, AF_INET6: return Int32(bytes[2]) << 8 | Int32(bytes[3])
+      default: return 0
+      }
+    }
   }
 
   private func register(_ descriptor: Int32, _ interest: UInt32) {

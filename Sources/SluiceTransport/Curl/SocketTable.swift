@@ -7,6 +7,10 @@ struct SocketTable {
     var wanted: UInt32 = 0
     /// Opened through our callback, and so also closed through it: its registration may outlive libcurl's interest.
     var isOurs = false
+    /// The port at this end; 0 until a request went out.
+    var localPort: Int32 = 0
+    /// Whether a response came in HTTP/1, whose server is silent between two requests.
+    var isHTTP1 = false
   }
 
   private var entries: [Entry] = []

@@ -20,9 +20,20 @@ extension Loop {
       join()
       return true
     }
-    guard life.wait(upTo: limit, { $0 == .running ? nil : () }) != nil else { return false }
+    guard life.wait(upTo: limit, { $0 == .running ? nil : () }) != nil else {
+      leaveBehind()
+      return false
+    }
     join()
     return true
+  }
+
+  /// Nobody waits for the thread any more: what it takes is freed when it ends.
+  private func leaveBehind() {
+    thread.withLock { thread in
+      if let running = thread { pthread_detach(running) }
+      thread = nil
+    }
   }
 
   private func join() {

@@ -63,6 +63,10 @@ extension CurlTransfer {
 
   private func didReceiveHead() {
     guard let observer else { return }
+    if reader.mustClose { handle?.closeConnection() }
+    if let descriptor, reader.version == .http11 || reader.version == .http10 {
+      handle?.multi.noteHTTP1(descriptor)
+    }
     isCoded = reader.codings != nil && hasBody && !codings.isEmpty
     let head = Response(status: reader.status, headers: reader.takeHeaders(), version: reader.version)
     if let failure = receive(observer.transferDidReceiveHead(consume head)) { self.failure = failure }
@@ -81,7 +85,7 @@ extension CurlTransfer {
   /// The number of body bytes on the wire, as the head announces it.
   private var announcedBytes: Int { hasBody ? reader.contentLength ?? 0 : 0 }
 
-  private var hasBody: Bool { request.method != "HEAD" && reader.status != 204 && reader.status != 304 }
+  private var hasBody: Bool { reader.hasBody }
 
   private func take(_ piece: UnsafeRawBufferPointer) -> Bool {
     switch disposition {

@@ -8,10 +8,18 @@ extension CurlTransfer {
   func willIssue(through handle: CurlHandle, from port: Int32) -> Bool {
     guard failure == nil, !isCancelled, let observer else { return false }
     guard !hasIssued else {
-      failure = TransportError(
-        .resent,
-        "\(request.url.origin): the connection broke and libcurl was about to send the \(request.method) again"
-          + " by itself; whether it was executed is not known")
+      failure =
+        isRefused
+        ? .notProcessed(request)
+        : TransportError(
+          .resent,
+          "\(request.url.origin): the connection broke and libcurl was about to send the \(request.method) again"
+            + " by itself; whether it was executed is not known")
+      return false
+    }
+    descriptor = handle.multi.descriptor(onPort: port, opened: handle.opened)
+    if let descriptor, handle.opened.isEmpty, handle.multi.isSoiled(descriptor) {
+      isSoiled = true
       return false
     }
     hasIssued = true
@@ -27,7 +35,8 @@ extension CurlTransfer {
       return false
     }
     handle.setHeaders(headers)
-    reader.begin(expectedFields: handle.expectedFields, expectedBytes: handle.expectedBytes)
+    reader.begin(
+      isHead: request.method == "HEAD", expectedFields: handle.expectedFields, expectedBytes: handle.expectedBytes)
     return true
   }
 

@@ -39,6 +39,13 @@ final class CurlTransfer: Transfer {
   var hasIssued = false
   /// Tells the connection; nil before there is one.
   var localPort: Int32?
+  /// The socket of the connection, where that is known.
+  var descriptor: Int32?
+  /// The kept connection that libcurl chose cannot be used.
+  var isSoiled = false
+  var wantsFreshConnection: Bool
+  /// The server did not process the request, as it says itself.
+  var isRefused = false
   @exclusivity(unchecked) var reader: ResponseReader
   @exclusivity(unchecked) var disposition = BodyDisposition.hold
   @exclusivity(unchecked) var collector: BodyCollector?
@@ -82,6 +89,7 @@ final class CurlTransfer: Transfer {
     self.request = consume request
     self.options = options
     self.observer = observer
+    wantsFreshConnection = options.wantsFreshConnection
     reader = ResponseReader()
   }
 
@@ -167,11 +175,20 @@ final class CurlTransfer: Transfer {
   /// Libcurl is done with the transfer, or we are. [loop, outside libcurl]
   func finish(_ code: CURLcode) {
     guard let handle = handle.take() else { return }
+    if isSoiled, failure == nil, !isCancelled, let route = handle.route { return useAnotherConnection(handle, route) }
     let timings = measured(handle)
     let error = error(for: code, handle)
     noteSizes(handle)
-    transport.release(handle, localPort)
+    transport.release(handle, localPort, reader.version, isSpent: error != nil)
     conclude(error, timings)
+  }
+
+  /// Nothing was sent: begins again, over a connection that has not been used.
+  private func useAnotherConnection(_ handle: consuming CurlHandle, _ route: Route) {
+    isSoiled = false
+    wantsFreshConnection = true
+    transport.release(handle, nil, nil, isSpent: false)
+    transport.restart(self, route)
   }
 
   /// Called when libcurl has finished: the transfer ends once its observer wants the end.
@@ -220,6 +237,7 @@ final class CurlTransfer: Transfer {
 
   private func error(for code: CURLcode, _ handle: CurlHandle) -> TransportError? {
     if isCancelled { return .cancelled(request) }
+    if isRefused, reader.status == 0 { return .notProcessed(request) }
     if let failure = failure ?? upload?.failure { return failure }
     if isCut { return nil }
     if code == CURLE_OK, reader.isHeadDone { return nil }
@@ -238,6 +256,13 @@ final class CurlTransfer: Transfer {
 }
 
 extension TransportError {
+  static func notProcessed(_ request: Request) -> TransportError {
+    TransportError(
+      .notProcessed,
+      "\(request.url.origin): the server refused the stream of the \(request.method) and did not process it, as when it"
+        + " closes a connection (RFC 9113 §8.7)", isBeforeSending: true)
+  }
+
   static func cancelled(_ request: Request) -> TransportError {
     TransportError(.cancelled, "\(request.url.origin): cancelled")
   }

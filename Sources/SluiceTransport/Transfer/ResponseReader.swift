@@ -1,5 +1,6 @@
 import Glibc
 import SluiceContentCoding
+import SluiceHTTP1
 import SluiceMessages
 
 /// Puts a response head together from the lines that libcurl hands over, whatever version of HTTP they came by.
@@ -25,8 +26,10 @@ struct ResponseReader {
   var headers = HeaderFields()
   var trailers = HeaderFields()
   private(set) var isHeadDone = false
-  /// `Content-Length` of the final head.
-  private(set) var contentLength: Int?
+  /// What ends the body; set with the final head.
+  private(set) var body = ResponseFraming.Body.none
+  /// Whether the connection must not be used again, whatever the server says.
+  private(set) var mustClose = false
   /// The codings that the final head lists; nil for most responses.
   private(set) var codings: ReceivedCodings?
   /// What a response of this server took last time, so that the arrays are made large enough at once.
@@ -34,12 +37,22 @@ struct ResponseReader {
   private var expectedBytes = 0
   /// Of the lines so far, their ends included: of the head, and once that is done, of the trailers.
   private var lineBytes = 0
+  private var framing = ResponseFraming()
+  private var isAnswerToHead = false
 
   /// A request goes out: from here on it is its response that comes.
-  mutating func begin(expectedFields: Int, expectedBytes: Int) {
+  mutating func begin(isHead: Bool, expectedFields: Int, expectedBytes: Int) {
     if status != 0 { self = ResponseReader() }
+    isAnswerToHead = isHead
     self.expectedFields = expectedFields
     self.expectedBytes = expectedBytes
+  }
+
+  var hasBody: Bool { body != .none }
+
+  /// `Content-Length` of the final head, where there is a body.
+  var contentLength: Int? {
+    if case .length(let count) = body { count } else { nil }
   }
 
   /// What the fields of the head took, once they are taken.
@@ -58,17 +71,20 @@ struct ResponseReader {
   /// Takes one line, its end included.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Step {
     var count = line.count
-    while count > 0, line[count - 1] == 0x0A || line[count - 1] == 0x0D { count -= 1 }
+    if count > 0, line[count - 1] == 0x0A { count -= 1 }
+    if count > 0, line[count - 1] == 0x0D { count -= 1 }
     let bytes = line.assumingMemoryBound(to: UInt8.self).span.extracting(0..<count)
     lineBytes += line.count
     if isHeadDone { return takeTrailer(bytes) }
     guard lineBytes <= Self.maximumHeadBytes else { return Self.tooLong("a head", Self.maximumHeadBytes, "bytes") }
     if count == 0 { return endHead() }
     if Self.isStatusLine(bytes) { return takeStatusLine(bytes) }
+    guard status != 0 else { return Self.headWithoutStatus }
     if Self.isSpace(bytes[0]) { return unfold(bytes) }
     guard let colon = Self.endOfName(in: bytes) else { return .invalid("a header line without a valid name") }
     let name = bytes.extracting(0..<colon)
     let value = bytes.extracting(Self.trimmed(bytes, from: colon + 1))
+    guard Self.isValue(value) else { return Self.invalidValue(of: name) }
     note(name, value)
     guard headers.count < Self.maximumFields else { return Self.tooLong("a head", Self.maximumFields, "fields") }
     headers.append(name, value)
@@ -76,8 +92,12 @@ struct ResponseReader {
   }
 
   private mutating func endHead() -> Step {
-    guard status != 0 else { return .invalid("a head without a status line") }
+    guard status != 0 else { return Self.headWithoutStatus }
     if status < 200 { return status == 101 ? .invalid("an upgrade that nobody asked for (101)") : .informational }
+    do throws(ResponseFraming.Violation) {
+      body = try framing.body(status: status, version: version, isAnswerToHead: isAnswerToHead)
+    } catch { return .invalid(error.reason + Self.advice) }
+    mustClose = framing.mustClose(version: version)
     isHeadDone = true
     lineBytes = 0
     return .head
@@ -99,15 +119,17 @@ struct ResponseReader {
     guard digits == 3, status >= 100 else { return .invalid("a status line without a three-digit status") }
     self.status = status
     headers = HeaderFields(fieldCapacity: expectedFields, byteCapacity: expectedBytes)
-    contentLength = nil
+    framing = ResponseFraming()
     codings = nil
     return .more
   }
 
   /// A line that continues the one before; one space stands for the break (RFC 9112 §5.2).
   private mutating func unfold(_ bytes: Span<UInt8>) -> Step {
-    guard !headers.isEmpty else { return .invalid("a head that begins with a space") }
-    headers.continueLast(with: bytes.extracting(Self.trimmed(bytes, from: 0)))
+    guard !headers.isEmpty else { return .invalid("a first header line that begins with a space" + Self.advice) }
+    let value = bytes.extracting(Self.trimmed(bytes, from: 0))
+    guard Self.isValue(value) else { return .invalid("a folded line with a CR or NUL in it" + Self.advice) }
+    headers.continueLast(with: value)
     return .more
   }
 
@@ -118,21 +140,38 @@ struct ResponseReader {
     guard !bytes.isEmpty else { return .more }
     guard let colon = Self.endOfName(in: bytes) else { return .invalid("a trailer line without a valid name") }
     guard trailers.count < Self.maximumFields else { return Self.tooLong("trailers", Self.maximumFields, "fields") }
-    trailers.append(bytes.extracting(0..<colon), bytes.extracting(Self.trimmed(bytes, from: colon + 1)))
+    let value = bytes.extracting(Self.trimmed(bytes, from: colon + 1))
+    guard Self.isValue(value) else { return Self.invalidValue(of: bytes.extracting(0..<colon)) }
+    trailers.append(bytes.extracting(0..<colon), value)
     return .more
   }
 
   private static func tooLong(_ part: String, _ limit: Int, _ unit: String) -> Step {
-    .invalid("\(part) of more than \(limit) \(unit); only the server can mend it")
+    .invalid("\(part) of more than \(limit) \(unit)" + advice)
+  }
+
+  private static let advice = "; only the server can mend it"
+  private static let headWithoutStatus = Step.invalid("a head without a status line" + advice)
+
+  private static func invalidValue(of name: Span<UInt8>) -> Step {
+    let name = name.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+    return .invalid("the field \(PlainText.line(name, limitBytes: 80)) has a CR or NUL in its value\(advice)")
+  }
+
+  /// Whether a value has neither CR nor NUL in it, which other readers take for an end (RFC 9110 §5.5).
+  private static func isValue(_ bytes: Span<UInt8>) -> Bool {
+    for index in bytes.indices where bytes[index] == 0x0D || bytes[index] == 0 { return false }
+    return true
   }
 
   private mutating func note(_ name: Span<UInt8>, _ value: Span<UInt8>) {
     if name.count == 14, FieldSyntax.equals(name, "content-length") {
-      contentLength = Self.number(value)
+      framing.takeContentLength(value)
     } else if name.count == 16, FieldSyntax.equals(name, "content-encoding") {
       note(value, as: \.content)
-    } else if name.count == 17, FieldSyntax.equals(name, "transfer-encoding"), !FieldSyntax.equals(value, "chunked") {
-      note(value, as: \.transfer)
+    } else if name.count == 17, FieldSyntax.equals(name, "transfer-encoding") {
+      framing.takeTransferEncoding(value)
+      if !FieldSyntax.equals(value, "chunked") { note(value, as: \.transfer) }
     }
   }
 
@@ -183,14 +222,4 @@ struct ResponseReader {
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-  private static func number(_ bytes: Span<UInt8>) -> Int? {
-    guard !bytes.isEmpty, bytes.count < 19 else { return nil }
-    var number = 0
-    for index in bytes.indices {
-      guard bytes[index] >= 0x30, bytes[index] <= 0x39 else { return nil }
-      number = number * 10 + Int(bytes[index] - 0x30)
-    }
-    return number
-  }
 }

@@ -1,5 +1,5 @@
 // Starts a process while it is loaded, which goes on. DAEMON=1 has that process leave the session and the parent, as a daemon
-// does; HANG=1 has the constructor hang besides. The process writes its number into the file that FIXTURE_FILE names.
+// does; HANG=1 has the constructor hang besides. The process writes its number into the file NUMBER_FILE.
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +16,14 @@
 #endif
 
 // Readable when the process has said its number.
+#ifndef NUMBER_FILE
+#define NUMBER_FILE "/dev/null"
+#endif
+
 static int said[2];
 
 static void go_on(void) {
-  const char *path = getenv("FIXTURE_FILE");
-  FILE *file = path ? fopen(path, "w") : NULL;
+  FILE *file = fopen(NUMBER_FILE, "w");
   if (file) {
     fprintf(file, "%d\n", (int)getpid());
     fclose(file);

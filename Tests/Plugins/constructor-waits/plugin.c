@@ -1,4 +1,4 @@
-// Makes the file FIXTURE_TRIAL while it is loaded, waits until that file is gone, and crashes: what is written of a library when
+// Makes the file MARK while it is loaded, waits until that file is gone, and crashes: what is written of a library when
 // it is tried out before the rest of it is there.
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
@@ -10,8 +10,7 @@
 SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
 
 __attribute__((constructor)) static void wait_and_crash(void) {
-  const char *file = getenv("FIXTURE_TRIAL");
-  if (!file) abort();
+  static const char file[] = MARK;
   close(open(file, O_WRONLY | O_CREAT, 0600));
   while (access(file, F_OK) == 0) usleep(1000);
   abort();

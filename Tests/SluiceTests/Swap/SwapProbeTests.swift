@@ -45,12 +45,12 @@ struct SwapProbeTests {
 
   @Test func `a build whose trial fails is looked at again where its file has changed meanwhile`() async throws {
     let library = try await StampedLibrary.inC()
-    let unfinished = try await PluginCompiler.compile("constructor-waits")
+    let folder = try TemporaryDirectory()
+    let mark = folder.path("on-trial")
+    let unfinished = try await PluginCompiler.compile("constructor-waits", defines: ["MARK=\"\(mark)\""])
     let bytes = try withExtendedLifetime(unfinished) { try FileTree.read(unfinished.path) }
     let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
     let fixture = try SwapFixture(probe: probe) { try library.install(1, at: $0.path("a.so")) }
-    let mark = fixture.path("on-trial")
-    setenv("FIXTURE_TRIAL", mark, 1)
     try StampedLibrary.install(bytes, at: fixture.path())
     async let report = fixture.engine.swap()
     let end = ContinuousClock.now + Patience.limit

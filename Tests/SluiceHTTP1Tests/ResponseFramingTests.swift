@@ -1,0 +1,91 @@
+import SluiceMessages
+import Testing
+
+@testable import SluiceHTTP1
+
+@Suite struct ResponseFramingTests {
+  private func framing(lengths: [String] = [], codings: [String] = []) -> ResponseFraming {
+    var framing = ResponseFraming()
+    for value in lengths { framing.takeContentLength(value.utf8.span) }
+    for value in codings { framing.takeTransferEncoding(value.utf8.span) }
+    return framing
+  }
+
+  private func body(
+    _ lengths: [String] = [], _ codings: [String] = [], status: Int = 200, version: HTTPVersion = .http11,
+    isAnswerToHead: Bool = false
+  ) throws -> ResponseFraming.Body {
+    try framing(lengths: lengths, codings: codings).body(
+      status: status, version: version, isAnswerToHead: isAnswerToHead)
+  }
+
+  @Test(arguments: [
+    (["0"], ResponseFraming.Body.length(0)), (["5"], .length(5)), (["007"], .length(7)), (["5, 5"], .length(5)),
+    (["5", "5"], .length(5)), (["5 ,\t5"], .length(5)), (["5", "05"], .length(5)),
+    (["9223372036854775807"], .length(.max)), ([], .close),
+  ])
+  func `one length is a length, however often it is said`(_ lengths: [String], _ expected: ResponseFraming.Body) throws
+  {
+    #expect(try body(lengths) == expected)
+  }
+
+  @Test(arguments: [
+    ["2", "5"], ["2, 5"], ["2x"], ["+2"], ["-2"], ["0x2"], ["2 5"], [""], ["5,"], [",5"], ["5", ""], ["1.0"],
+    ["9223372036854775808"], ["18446744073709551618"], ["10000000000000000000005"], ["٥"], ["five"],
+  ])
+  func `a length that can be understood in two ways is invalid`(_ lengths: [String]) {
+    #expect(throws: ResponseFraming.Violation.self) { try body(lengths) }
+  }
+
+  @Test(arguments: [
+    (["chunked"], ResponseFraming.Body.chunked), (["Chunked"], .chunked), (["gzip, chunked"], .chunked),
+    (["gzip", "chunked"], .chunked), (["gzip"], .close),
+  ])
+  func `the last transfer coding says what ends the body`(_ codings: [String], _ expected: ResponseFraming.Body) throws
+  {
+    #expect(try body([], codings) == expected)
+  }
+
+  @Test(arguments: [
+    ["chunked, chunked"], ["chunked", "chunked"], ["chunked, gzip"], ["chunked", "gzip"], ["chunked,"],
+  ])
+  func `chunked is named once, and last`(_ codings: [String]) {
+    #expect(throws: ResponseFraming.Violation.self) { try body([], codings) }
+  }
+
+  @Test(arguments: ["chunked", "gzip", "identity"])
+  func `a length beside a transfer coding is invalid`(_ coding: String) {
+    #expect(throws: ResponseFraming.Violation.self) { try body(["5"], [coding]) }
+  }
+
+  @Test func `HTTP 2 has no transfer codings, and its stream ends the body`() throws {
+    #expect(try body(version: .http2) == .stream)
+    #expect(try body(["5"], version: .http2) == .length(5))
+    #expect(throws: ResponseFraming.Violation.self) { try body([], ["chunked"], version: .http2) }
+    #expect(throws: ResponseFraming.Violation.self) { try body(["2", "5"], version: .http2) }
+  }
+
+  @Test(arguments: [([], []), (["5"], []), (["2", "5"], []), (["x"], ["chunked, chunked"]), ([], ["chunked"])])
+  func `statuses and methods without a body have none, whatever the fields say`(
+    _ lengths: [String], _ codings: [String]
+  ) throws {
+    for status in [100, 103, 204, 304] { #expect(try body(lengths, codings, status: status) == .none) }
+    #expect(try body(lengths, codings, isAnswerToHead: true) == .none)
+  }
+
+  @Test func `a transfer coding in HTTP 1.0 closes the connection`() {
+    #expect(framing(codings: ["chunked"]).mustClose(version: .http10))
+    #expect(!framing(codings: ["chunked"]).mustClose(version: .http11))
+    #expect(!framing(lengths: ["5"]).mustClose(version: .http10))
+  }
+
+  @Test func `the reason quotes the value, cut to a line`() {
+    #expect {
+      _ = try body([String(repeating: "x\n", count: 1000)])
+    } throws: { error in
+      let reason = (error as? ResponseFraming.Violation)?.reason ?? ""
+      return reason.hasPrefix("a Content-Length that is not a number of bytes: \"x") && reason.utf8.count < 140
+        && !reason.contains("\n")
+    }
+  }
+}
