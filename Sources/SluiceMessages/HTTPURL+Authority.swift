@@ -33,10 +33,10 @@ extension HTTPURL {
     guard !range.isEmpty else { throw failure(bytes, "names no host") }
     if bytes[range.lowerBound] == UInt8(ascii: "[") {
       let inner = range.lowerBound + 1..<range.upperBound - 1
-      guard inner.count >= 2, inner.allSatisfy({ isAddressCharacter(bytes[$0]) }) else {
-        throw failure(bytes, "has no IPv6 address between [ and ]")
+      guard let address = IPv6Address(bytes.extracting(inner)) else {
+        throw failure(bytes, "has no IPv6 address between [ and ]; a zone, as in fe80::1%25eth0, is not supported")
       }
-      return text(bytes, inner).lowercased()
+      return address.description
     }
     guard range.allSatisfy({ isHostCharacter(bytes[$0]) }) else {
       throw failure(bytes, "has a character in its host that is no letter, digit, dot, hyphen or underscore")
@@ -49,23 +49,14 @@ extension HTTPURL {
     guard labels.allSatisfy({ !$0.isEmpty }) else {
       throw failure(bytes, "has two dots in a row, or one first, in its host")
     }
-    guard isUnambiguous(labels) else {
+    guard let last = labels.last, !isNumber(last) || IPv4Address(bytes.extracting(name)) != nil else {
       throw failure(bytes, "has a host that ends in a number and is no IPv4 address of four decimal numbers")
     }
     return host
   }
 
-  /// Whether no reader can take the name for another address: what ends in a number must be `d.d.d.d`, since some read
-  /// `127.1`, `0x7f.0.0.1`, `0177.0.0.1` and `2130706433` as `127.0.0.1` too.
-  private static func isUnambiguous(_ labels: [Substring.UTF8View]) -> Bool {
-    guard let last = labels.last, isNumber(last) else { return true }
-    return labels.count == 4
-      && labels.allSatisfy { label in
-        guard let number = UInt8(Substring(label)) else { return false }
-        return String(number).utf8.count == label.count
-      }
-  }
-
+  /// Whether it is a number to any reader. Some read `127.1`, `0x7f.0.0.1`, `0177.0.0.1` and `2130706433` as `127.0.0.1`
+  /// too, so that a host which ends in one must be an address of four decimal numbers.
   private static func isNumber(_ label: Substring.UTF8View) -> Bool {
     let isDecimal = label.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
     return isDecimal || label.starts(with: "0x".utf8)
@@ -88,15 +79,6 @@ extension HTTPURL {
     switch byte.asciiLowercased {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
       UInt8(ascii: "."), UInt8(ascii: "_"):
-      true
-    default: false
-    }
-  }
-
-  private static func isAddressCharacter(_ byte: UInt8) -> Bool {
-    switch byte.asciiLowercased {
-    case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: ":"),
-      UInt8(ascii: "."):
       true
     default: false
     }

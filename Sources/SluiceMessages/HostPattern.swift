@@ -1,7 +1,9 @@
-/// A host that a list allows: `api.example.com`, `*.example.com`, or `*` for every host.
+/// A host on a list: `api.example.com`, `*.example.com`, or `*` for every host.
 ///
 /// `*.example.com` matches every name below `example.com` at any depth and not `example.com` itself. A scheme and a port
-/// may be given (`https://api.example.com:8443`); what is given must match, and nothing but the parsed origin is looked at.
+/// may be given (`https://api.example.com:8443`, `*:8080`); what is given must match, and nothing but the parsed origin is
+/// looked at. Names are compared as text and never looked up; addresses are compared by value, and an IPv4 address matches
+/// its IPv4-mapped form too (`127.0.0.1` and `[::ffff:127.0.0.1]`), in both directions.
 public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   /// What is asked of an origin, apart from the text of its host.
   struct Rule: Sendable, Hashable {
@@ -15,7 +17,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   }
 
   let rule: Rule
-  /// That of a suffix has its leading dot.
+  /// That of a suffix has its leading dot; an IPv4-mapped address is the IPv4 address.
   let host: String
   public let description: String
 
@@ -29,12 +31,15 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     }
     if rest.hasPrefix("*."), rest.count > 2 {
       let origin = try Self.parse("x" + rest.dropFirst(), text)
+      // `*.:80` has no name behind the star, and would be a suffix of every host.
+      guard origin.host != "x" else { throw Self.failure(text) }
       self.init(scheme: scheme, .suffix, String(origin.host.dropFirst()), port: Self.port(rest, origin), text)
-    } else if rest == "*" {
-      self.init(scheme: scheme, .any, "", port: nil, text)
+    } else if rest == "*" || rest.hasPrefix("*:") {
+      let origin = try Self.parse("x" + rest.dropFirst(), text)
+      self.init(scheme: scheme, .any, "", port: Self.port(rest, origin), text)
     } else {
       let origin = try Self.parse(String(rest), text)
-      self.init(scheme: scheme, .exact, origin.host, port: Self.port(rest, origin), text)
+      self.init(scheme: scheme, .exact, Rule.host(of: origin), port: Self.port(rest, origin), text)
     }
   }
 
@@ -60,7 +65,14 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   private static func failure(_ text: String) -> MessageError {
     MessageError(
       .invalidURL, "host \"\(HeaderFields.printable(text.utf8.span))\"",
-      "expected an exact host, *.suffix or *, with an optional scheme:// before and :port after it")
+      "expected an exact host, *.suffix or *, with an optional scheme:// before and :port after it" + advice(text))
+  }
+
+  private static func advice(_ text: String) -> String {
+    if !text.utf8.allSatisfy({ $0 < 0x80 }) { return "; write a name beyond ASCII in its xn-- form" }
+    if text.utf8.contains(UInt8(ascii: "%")) { return "; an IPv6 zone is not supported" }
+    let colons = text.utf8.count { $0 == UInt8(ascii: ":") }
+    return colons > 1 && !text.contains("[") && !text.contains("://") ? "; put an IPv6 address in brackets" : ""
   }
 }
 
@@ -69,12 +81,26 @@ extension HostPattern.Rule {
   func matches(_ origin: borrowing Origin, _ host: Span<UInt8>) -> Bool {
     if let scheme, scheme != origin.scheme { return false }
     if let port, port != origin.port { return false }
-    let name = origin.host.utf8.span
+    let text = origin.host.utf8.span
+    let name = text.extracting(Self.mappedPrefixCount(text)..<text.count)
     switch kind {
     case .any: return true
     case .exact: return name.count == host.count && Self.ends(name, host)
     case .suffix: return name.count > host.count && Self.ends(name, host)
     }
+  }
+
+  /// The host of an origin as it is compared: of an IPv4-mapped address, the IPv4 address.
+  static func host(of origin: Origin) -> String {
+    String(decoding: origin.host.utf8.dropFirst(mappedPrefixCount(origin.host.utf8.span)), as: UTF8.self)
+  }
+
+  /// How many bytes of a host, which is canonical, are the `::ffff:` before an IPv4 address.
+  private static func mappedPrefixCount(_ host: Span<UInt8>) -> Int {
+    guard host.count >= 14, host[0] == UInt8(ascii: ":") else { return 0 }
+    for (index, byte) in "::ffff:".utf8.enumerated() where host[index] != byte { return 0 }
+    for index in 7..<host.count where host[index] == UInt8(ascii: ".") { return 7 }
+    return 0
   }
 
   /// Whether the name ends so; must not be the shorter of the two.

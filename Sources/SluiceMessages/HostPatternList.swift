@@ -15,7 +15,7 @@ public struct HostPatternList: Sendable {
 
   /// Adds one origin exactly, scheme and port included.
   public mutating func append(_ origin: Origin) {
-    append(HostPattern.Rule(scheme: origin.scheme, kind: .exact, port: origin.port), origin.host)
+    append(HostPattern.Rule(scheme: origin.scheme, kind: .exact, port: origin.port), HostPattern.Rule.host(of: origin))
   }
 
   /// The position of the first pattern that matches the origin of the URL, in the order in which they were added.

@@ -8,7 +8,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
   }
 
   public var scheme: Scheme
-  /// In lower case, without brackets around an IPv6 address and without a final dot.
+  /// In lower case and without a final dot; an IPv6 address without brackets and in its canonical form (RFC 5952).
   public var host: String
   public var port: UInt16
 

@@ -78,7 +78,47 @@ static void matches_scheme_and_port(void) {
   EXPECT_TEXT(sent_to("http://d.test/", config), "Bearer t");
 }
 
+/// Whether a list of one host allows a URL.
+static bool allows(const char *host, const char *url) {
+  char config[256];
+  snprintf(config, sizeof config, "{\"token\": \"t\", \"hosts\": [\"%s\"]}", host);
+  return strcmp(sent_to(url, config), "Bearer t") == 0;
+}
+
+static void compares_addresses_by_value(void) {
+  static const char *const same[] = {"http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", "http://[0000::0001]:81/"};
+  static const char *const other[] = {"http://[::2]/", "http://[::]/", "http://127.0.0.1/", "http://localhost/",
+                                      "http://[::ffff:127.0.0.1]/", "http://[::1%25lo]/", "http://[::1%lo]/"};
+  for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+    EXPECT(allows("[::1]", same[i]));
+    EXPECT(allows("[0:0:0:0:0:0:0:1]", same[i]));
+  }
+  for (size_t i = 0; i < sizeof other / sizeof other[0]; i++) EXPECT(!allows("[::1]", other[i]));
+  EXPECT(allows("127.0.0.1", "http://[::ffff:127.0.0.1]/"));
+  EXPECT(allows("127.0.0.1", "http://[::FFFF:7f00:1]/"));
+  EXPECT(allows("[::ffff:7f00:1]", "http://127.0.0.1/"));
+  EXPECT(!allows("127.0.0.1", "http://[::127.0.0.1]/"));
+  EXPECT(!allows("127.0.0.1", "http://127.0.0.10/"));
+  EXPECT(!allows("127.0.0.1", "http://127.1/"));
+  EXPECT(!allows("127.0.0.1", "http://0x7f000001/"));
+}
+
+static void final_dot_makes_no_difference(void) {
+  EXPECT(allows("api.example.com", "https://API.example.com./"));
+  EXPECT(allows("api.example.com.", "https://api.example.com/"));
+  EXPECT(allows("*.example.com", "https://api.example.com.:81/"));
+  EXPECT(allows("*.example.com.", "https://api.example.com/"));
+  EXPECT(allows("127.0.0.1.", "http://127.0.0.1./"));
+  EXPECT(!allows("*.example.com.", "https://example.com./"));
+  EXPECT(!allows("api.example.com", "https://api.example.com../"));
+  EXPECT(allows("XN--Mnchen-3ya.example", "https://xn--mnchen-3ya.example/"));
+}
+
 static void star_is_everywhere(void) {
+  EXPECT(allows("*:8080", "http://any.test:8080/"));
+  EXPECT(allows("https://*:8443", "https://[::1]:8443/"));
+  EXPECT(!allows("*:8080", "http://any.test/"));
+  EXPECT(!allows("https://*:8443", "http://any.test:8443/"));
   EXPECT_TEXT(sent_to("http://any.test/", "{\"token\": \"t\", \"hosts\": [\"*\"]}"), "Bearer t");
   EXPECT_TEXT(sent_to("http://any.test/", "{\"token\": \"t\", \"hosts\": [\"https://*\"]}"), "");
 }
@@ -154,8 +194,10 @@ static void refuses_by_key(void) {
 }
 
 static void refuses_hosts(void) {
-  static const char *const hosts[] = {"", "*.", "*.*.com", "a.*", "a/b", "a@b", "ftp://a", "a:0", "a:", "a:65536", "*:80",
-                                      "a b", "..", "*..com", "https://", "[::1", "a:80:90"};
+  static const char *const hosts[] = {"", "*.", "*.*.com", "a.*", "a/b", "a@b", "ftp://a", "a:0", "a:", "a:65536", "*:",
+                                      "*:0", "*:x", "*:65536", "*.:80", "*.1.2.3.4", "*.0.0.1", "*.[::1]", "a b", "..",
+                                      "*..com", "https://", "[::1", "[::1]x", "[]", "[1.2.3.4]", "[fe80::1%eth0]", "::1",
+                                      "a:80:90", "127.1", "0x7f.0.0.1", "1.2.3.04", "m\u00fcnchen.example"};
   for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
     char config[128];
     snprintf(config, sizeof config, "{\"token\": \"t\", \"hosts\": [\"%s\"]}", hosts[i]);
@@ -188,7 +230,9 @@ int main(void) {
       {"a URL that only looks like a listed host gets nothing", spares_others},
       {"a suffix matches every name below it, and not itself", matches_suffix},
       {"a scheme and a port that are given must match", matches_scheme_and_port},
-      {"a star allows every host", star_is_everywhere},
+      {"an address is compared by value", compares_addresses_by_value},
+      {"neither case nor a final dot makes another name", final_dot_makes_no_difference},
+      {"a star allows every host, or every host at a port", star_is_everywhere},
       {"the header is marked as a secret", marks_as_secret},
       {"a header that is there wins, also an empty one, unless overwriting is asked for", keeps_existing},
       {"a token that cannot be marked does not stay", unmarked_token_does_not_stay},

@@ -7,7 +7,8 @@ struct HostPatternTests {
     ("api.example.com", "http://api.example.com"), ("API.Example.COM", "https://api.example.com:8443/x"),
     ("api.example.com.", "http://api.example.com"), ("api.example.com", "http://api.example.com./"),
     ("*.example.com", "http://a.example.com"), ("*.example.com", "http://a.b.EXAMPLE.com"), ("*", "http://anything"),
-    ("https://*", "https://anything:1"), ("https://api.example.com", "https://api.example.com:8443"),
+    ("https://*", "https://anything:1"), ("https://*:81", "https://anything:81"),
+    ("https://api.example.com", "https://api.example.com:8443"),
     ("api.example.com:8443", "https://api.example.com:8443"), ("*.example.com:81", "http://a.example.com:81"),
     ("[::1]", "http://[::1]:9/"), ("[::1]:9", "http://[::1]:9/"), ("127.0.0.1", "http://127.0.0.1"),
     ("http://h:80", "http://h"), ("h:80", "http://h"),
@@ -33,7 +34,8 @@ struct HostPatternTests {
   @Test(arguments: [
     "", " ", "*.", "**", "*example.com", "*.*.com", "a.*.com", "a*", "example.com/", "example.com/v1", "example.com?",
     "example.com#", "user@example.com", "ftp://example.com", "://example.com", "example.com:", "example.com:0",
-    "example.com:x", "https://", "*:80", "*.0.0.1", "::1", "exa mple", "éxample", "http://example.com/", "a..b",
+    "example.com:x", "https://", "*:", "*:0", "*:65536", "*:x", "*.:80", "*.0.0.1", "::1", "exa mple", "éxample",
+    "http://example.com/", "a..b",
   ])
   func `what is no host is refused with what was expected`(_ pattern: String) {
     let error = #expect(throws: MessageError.self) { try HostPattern(pattern) }
@@ -61,10 +63,12 @@ struct HostPatternTests {
     for pattern in patterns { list.append(try HostPattern(pattern)) }
     list.append(try HTTPURL("https://base.test").origin)
     list.append(try HostPattern("https://*"))
+    list.append(try HTTPURL("http://[::ffff:10.0.0.1]").origin)
     let places: [(String, Int?)] = [
       ("http://api.example.com/x", 0), ("http://b.example.com", 1), ("https://a.b.example.com:8443", 1),
       ("http://[::1]:9", 3), ("https://base.test/", 4), ("https://base.test:444", 5), ("http://base.test", nil),
       ("http://example.com", nil), ("http://base.test.evil.example", nil), ("http://evil.example/base.test", nil),
+      ("http://10.0.0.1", 6), ("http://[::ffff:a00:1]", 6), ("http://10.0.0.1:81", nil),
     ]
     for (url, place) in places { #expect(list.firstIndex(matching: try HTTPURL(url)) == place, "\(url)") }
   }

@@ -53,7 +53,9 @@ import Testing
       stage("\"a\""), stage(#"{"plugin": "a"}"#),
       stage(#"{"plugin": "a", "match": null}"#),
       stage(#"{"plugin": "a", "match": {"hosts": null, "methods": null, "paths": null}}"#),
-      stage(#"{"plugin": "a", "match": {"hosts": ["a", "*", "*.b.c", "https://d:8443", "[::1]:80"]}}"#),
+      stage(
+        #"{"plugin": "a", "match": {"hosts": ["a", "*", "*.b.c", "*:8080", "https://*:1", "https://d:8443", "[::1]:80"]}}"#
+      ),
       stage(#"{"plugin": "a", "match": {"methods": ["GET"], "paths": ["/v1/*", {"env": "PATH"}]}}"#),
       #"{"transport": {}}"#,
       #"{"transport": {"baseURL": "HTTPS://[::1]:1/a?b"}}"#,

@@ -1,10 +1,12 @@
+#define _DEFAULT_SOURCE
 #include "host_list.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 
 /// An authority without its userinfo; `port` is 0 where none is written.
 typedef struct authority {
-  sluice_text name;
+  host_name host;
   unsigned port;
 } authority;
 
@@ -44,20 +46,57 @@ static unsigned parse_port(sluice_text text) {
   return port <= 65535 ? port : 0;
 }
 
-static bool is_host_name(sluice_text name) {
-  if (is_empty(name)) return false;
-  bool is_address = name.data[0] == '[';
+/// Letters, digits, hyphens and underscores, in labels that are not empty. A number at the end makes it no name: some
+/// readers take `127.1` and `0x7f.1` for an address.
+static bool is_name(sluice_text name) {
+  size_t label = 0;
   for (size_t i = 0; i < name.size; i++) {
     unsigned char c = (unsigned char)name.data[i];
     bool is_alphanumeric = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    bool is_allowed = is_address ? c == ':' || c == '.' || c == '[' || c == ']' : c == '-' || c == '.' || c == '_';
-    if (!is_alphanumeric && !is_allowed) return false;
+    if (c == '.') {
+      if (i == label) return false;
+      label = i + 1;
+    } else if (!is_alphanumeric && c != '-' && c != '_') {
+      return false;
+    }
   }
-  return true;
+  sluice_text last = drop_first(name, label);
+  if (is_empty(last)) return false;
+  if (last.size > 1 && last.data[0] == '0' && (last.data[1] | 0x20) == 'x') return false;
+  for (size_t i = 0; i < last.size; i++) {
+    if (last.data[i] < '0' || last.data[i] > '9') return true;
+  }
+  return false;
 }
 
-/// Splits `name`, `name:port`, `[address]` or `[address]:port`.
-static bool split_authority(sluice_text text, authority *result) {
+/// Reads `name`, `d.d.d.d` or `[address]`. A zone is no part of an address.
+static bool read_host(sluice_text text, host_name *host) {
+  static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};
+  char address[INET6_ADDRSTRLEN];
+  memset(host, 0, sizeof *host);
+  if (is_empty(text)) return false;
+  bool is_bracketed = text.data[0] == '[';
+  if (is_bracketed) {
+    text = drop_first(text, 1);
+    text.size--;
+  } else if (text.data[text.size - 1] == '.') {
+    text.size--;
+  }
+  host->text = text;
+  host->is_address = true;
+  if (text.size < sizeof address && !memchr(text.data, 0, text.size)) {
+    memcpy(address, text.data, text.size);
+    address[text.size] = 0;
+    if (is_bracketed) return inet_pton(AF_INET6, address, host->address) == 1;
+    memcpy(host->address, mapped, sizeof mapped);
+    if (inet_pton(AF_INET, address, host->address + sizeof mapped) == 1) return true;
+  }
+  host->is_address = false;
+  return !is_bracketed && is_name(text);
+}
+
+/// Splits `host` or `host:port`.
+static bool read_authority(sluice_text text, authority *result) {
   size_t end = 0;
   if (text.size > 0 && text.data[0] == '[') {
     while (end < text.size && text.data[end] != ']') end++;
@@ -66,10 +105,10 @@ static bool split_authority(sluice_text text, authority *result) {
   } else {
     while (end < text.size && text.data[end] != ':') end++;
   }
+  sluice_text host = {text.data, end};
   sluice_text port = drop_first(text, end);
-  result->name.data = text.data;
-  result->name.size = end;
   result->port = 0;
+  if (!read_host(host, &result->host)) return false;
   if (is_empty(port)) return true;
   if (port.data[0] != ':') return false;
   if (port.size == 1) return true;
@@ -79,19 +118,23 @@ static bool split_authority(sluice_text text, authority *result) {
 
 static bool parse_rule(host_rule *rule, sluice_text text) {
   take_scheme(&text, &rule->scheme);
-  if (sluice_text_equals(text, "*")) return true;
-  if (text.size > 2 && memcmp(text.data, "*.", 2) == 0) {
-    rule->is_suffix = true;
-    text = drop_first(text, 1);
+  if (is_empty(text) || text.data[text.size - 1] == ':') return false;
+  bool is_any = text.data[0] == '*' && (text.size == 1 || text.data[1] == ':');
+  if (is_any && text.size == 1) return true;
+  if (is_any) {
+    rule->port = parse_port(drop_first(text, 2));
+    return rule->port != 0;
   }
+  rule->is_suffix = text.size > 2 && memcmp(text.data, "*.", 2) == 0;
   authority parts;
-  if (!split_authority(text, &parts)) return false;
-  sluice_text written = drop_first(text, parts.name.size);
-  if (!is_empty(written) && parts.port == 0) return false;
-  rule->name = parts.name;
+  if (!read_authority(rule->is_suffix ? drop_first(text, 2) : text, &parts)) return false;
+  rule->host = parts.host;
   rule->port = parts.port;
-  sluice_text labels = rule->is_suffix ? drop_first(parts.name, 1) : parts.name;
-  return is_host_name(labels) && labels.data[0] != '.';
+  if (!rule->is_suffix) return true;
+  // With the dot before it, which is in the text of the rule.
+  rule->host.text.data--;
+  rule->host.text.size++;
+  return !parts.host.is_address;
 }
 
 static sluice_status create_rule(host_rule *rule, const json_t *entry, size_t index, sluice_error *error) {
@@ -147,9 +190,11 @@ void host_list_destroy(host_list *list) {
 static bool rule_allows(const host_rule *rule, sluice_text scheme, const authority *origin) {
   if (!is_empty(rule->scheme) && !sluice_text_equals_ignoring_case(rule->scheme, scheme)) return false;
   if (rule->port != 0 && rule->port != origin->port) return false;
-  if (is_empty(rule->name)) return true;
-  return rule->is_suffix ? ends_with(origin->name, rule->name)
-                         : sluice_text_equals_ignoring_case(origin->name, rule->name);
+  if (is_empty(rule->host.text)) return true;
+  if (rule->host.is_address != origin->host.is_address) return false;
+  if (rule->host.is_address) return memcmp(rule->host.address, origin->host.address, sizeof rule->host.address) == 0;
+  return rule->is_suffix ? ends_with(origin->host.text, rule->host.text)
+                         : sluice_text_equals_ignoring_case(origin->host.text, rule->host.text);
 }
 
 bool host_list_allows(const host_list *list, sluice_text url) {
@@ -163,7 +208,7 @@ bool host_list_allows(const host_list *list, sluice_text url) {
     if (url.data[end] == '@') start = end + 1;
   }
   sluice_text text = {url.data + start, end - start};
-  if (!split_authority(text, &origin) || !is_host_name(origin.name)) return false;
+  if (!read_authority(text, &origin)) return false;
   if (origin.port == 0) origin.port = scheme.size == 5 ? 443 : 80;
   for (size_t i = 0; i < list->count; i++) {
     if (rule_allows(&list->rules[i], scheme, &origin)) return true;

@@ -8,10 +8,18 @@
 
 #pragma GCC visibility push(hidden)
 
+/// A host as it is compared: a name without its final dot or, so that each spelling of an address is known, an address.
+typedef struct host_name {
+  sluice_text text;
+  bool is_address;
+  /// In network order; an IPv4 address in its IPv4-mapped form.
+  unsigned char address[16];
+} host_name;
+
 /// One entry: `api.example.com`, `*.example.com` or `*`; where a scheme or a port is given it must match too.
 typedef struct host_rule {
-  /// What the name is or, with its leading dot, ends with; empty for every host.
-  sluice_text name;
+  /// What the host is or, with its leading dot, ends with; empty for every host.
+  host_name host;
   bool is_suffix;
   /// `http` or `https`; empty for both.
   sluice_text scheme;

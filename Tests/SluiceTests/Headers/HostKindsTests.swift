@@ -26,7 +26,10 @@ import Testing
     #expect((arrived.headers.first("tracestate") != nil) == kinds.contains("trace"))
   }
 
-  @Test(arguments: ["\"127.0.0.1\"", "\"*\"", "\"http://127.0.0.1:PORT\""])
+  @Test(arguments: [
+    "\"127.0.0.1\"", "\"*\"", "\"http://127.0.0.1:PORT\"", "\"*:PORT\"", "\"[::ffff:127.0.0.1]\"",
+    "\"[0:0:0:0:0:FFFF:7f00:1]:PORT\"",
+  ])
   func `what is excluded gets nothing, listed or not`(host: String) async throws {
     let arrived = try await HeaderPlaces.arrived("\"hosts\": [\"*\"], \"exclude\": [\(host)], \(HeaderPlaces.kinds)")
     #expect(arrived.kinds == [])
