@@ -115,6 +115,16 @@ import Testing
     #expect(try await Wire(resolver: resolver).get(server.baseURL).bodyText == "ok\n")
   }
 
+  @Test(arguments: ["localhost", "app.localhost", "a.b.localhost", "dns-would-say-otherwise.localhost"])
+  func `localhost and every name below it is this machine, whatever the DNS says`(_ name: String) async throws {
+    let addresses = try SystemNames.addresses(of: name).get()
+    #expect(!addresses.isEmpty)
+    #expect(addresses.allSatisfy { $0 == "::1" || $0.hasPrefix("127.") }, "\(addresses)")
+    let server = try LoopbackServer()
+    #expect(try await Wire().get("http://\(name):\(server.port)/").bodyText == "ok\n")
+    #expect(server.requests.first?.headers.first("Host") == "\(name):\(server.port)")
+  }
+
   /// Asks for as many names without an address as the transport remembers, and so for one host more.
   private func crowdOut(_ wire: Wire) async throws {
     let urls = try (0..<CurlTransport.rememberedRoutes).map { try HTTPURL("http://n\($0).test/") }

@@ -12,18 +12,12 @@ struct EndpointURL: Sendable {
       throw PluginFailure(
         message: "config key \"tokenEndpoint\": expected an absolute https URL without user, password and fragment")
     }
-    guard url.origin.scheme == .https || allowsCleartext || Self.isLoopback(url.host) else {
+    guard url.origin.scheme == .https || allowsCleartext || url.origin.isLoopback else {
       throw PluginFailure(
         message: "config key \"tokenEndpoint\": http would send the client's secret in clear text to \(url.host); use "
           + "https, or set \"allowCleartext\" where the network is trusted")
     }
     string = url.string
     shown = url.origin.description + url.path
-  }
-
-  private static func isLoopback(_ host: String) -> Bool {
-    if host == "localhost" || host == "::1" || host == "[::1]" { return true }
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts.first == "127" && parts.allSatisfy { UInt8($0) != nil }
   }
 }

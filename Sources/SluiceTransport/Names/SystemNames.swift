@@ -1,10 +1,21 @@
 import CLinux
 import Glibc
+import SluiceMessages
 
 /// The system's resolver.
 public enum SystemNames {
   /// Looks a name up with `getaddrinfo`; blocks.
+  ///
+  /// `localhost` and the names below it have loopback addresses alone, and only `localhost` itself is looked up, so that no
+  /// DNS server says what is on this machine (RFC 6761 §6.3).
   public static func addresses(of name: String) -> NameResolver.Answer {
+    guard Origin.isLocalhost(name) else { return lookUp(name) }
+    let known = (try? lookUp("localhost").get()) ?? []
+    let loopback = known.filter { Origin(scheme: .http, host: $0).isLoopback }
+    return .success(loopback.isEmpty ? ["127.0.0.1", "::1"] : loopback)
+  }
+
+  private static func lookUp(_ name: String) -> NameResolver.Answer {
     var hints = addrinfo()
     hints.ai_socktype = sluice_socket_stream
     var first: UnsafeMutablePointer<addrinfo>?

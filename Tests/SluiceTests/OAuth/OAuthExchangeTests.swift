@@ -153,12 +153,21 @@ import Testing
 
   private static let refused: [(config: JSONValue, says: String)] = [
     (["hosts": []], "hosts"), (["hosts": ["a/b"]], "hosts[0]"), (["grant": "password"], "grant"),
-    (["tokenEndpoint": "http://auth.example.com/token"], "clear text"), (["tokenEndpoint": "/token"], "tokenEndpoint"),
+    (["tokenEndpoint": "http://auth.example.com/token"], "clear text"),
+    (["tokenEndpoint": "http://localhost.example.com/token"], "clear text"),
+    (["tokenEndpoint": "http://[::2]/token"], "clear text"), (["tokenEndpoint": "/token"], "tokenEndpoint"),
     (["tokenEndpoint": "https://a/token#x"], "tokenEndpoint"), (["clientSecret": .null], "clientSecret"),
     (["clientSecret": "a\nb"], "clientSecret"), (["leeway": "soon"], "leeway"), (["timeout": "0s"], "timeout"),
     (["window": ["refreshes": 0, "duration": "1s"]], "window"), (["header": "a b"], "header"),
     (["parameters": ["client_id": "x"]], "parameters"), (["tokn": "x"], "tokn"),
   ]
+
+  @Test(arguments: ["localhost", "auth.localhost", "127.1.2.3", "[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]"])
+  func `an endpoint on this machine may be http`(_ host: String) async throws {
+    let service = try TokenService()
+    let engine = try service.engine(config: ["tokenEndpoint": JSONValue("http://\(host):1/token")])
+    await service.stop(engine)
+  }
 
   @Test(arguments: refused.indices)
   func `a configuration that cannot work is refused with its key`(_ index: Int) async throws {
