@@ -17,6 +17,25 @@ public enum PercentCoding {
     return decoded
   }
 
+  /// The one spelling of a text (RFC 3986 §6.2.2): escapes of unreserved characters undone, the others in upper case, and what
+  /// no URL has as it is escaped. A `%` without two digits stays.
+  package static func normalized(_ text: Span<UInt8>) -> [UInt8] {
+    var normalized: [UInt8] = []
+    normalized.reserveCapacity(text.count)
+    var index = 0
+    while index < text.count {
+      let start = index
+      let byte = next(text, &index, text.count)
+      let isEscaped = index > start + 1
+      if isEscaped ? isUnreserved(byte) : byte > 0x20 && byte < 0x7F {
+        normalized.append(byte)
+      } else {
+        normalized += octet(byte)
+      }
+    }
+    return normalized
+  }
+
   /// The byte that is spelled at the index, which moves behind it and not beyond the end.
   static func next(_ text: Span<UInt8>, _ index: inout Int, _ end: Int) -> UInt8 {
     defer { index += 1 }

@@ -54,6 +54,7 @@ public final class Pipeline: Sendable {
     answersChallenges = delegate != nil || hopStages.contains { $0.capabilities.contains(.challenge) }
     changesRequestPieces = requestStages.contains { $0.capabilities.contains(.requestPieces) }
     changesResponsePieces = responseStages.contains { $0.capabilities.contains(.responsePieces) }
+    pathStages = (requestStages + issueStages + responseStages).filter { $0.match?.paths.isEmpty == false }
     retriesStatuses = !settings.retry.statuses.isEmpty
     retriesFailures = settings.retry.concernsFailures
   }
@@ -67,6 +68,8 @@ public final class Pipeline: Sendable {
   let measuresTracers: Bool
   let requestStagesWantBody: Bool
   let responseStagesWantBody: Bool
+  /// Those whose match asks for a path.
+  let pathStages: [StageBinding]
   let changesRequestPieces: Bool
   let changesResponsePieces: Bool
   let retriesStatuses: Bool

@@ -72,6 +72,10 @@ import Testing
     ("{\"plugins\": {\"a b\": {\"library\": \"x\"}}}", "without spaces"),
     ("{\"request\": [\"auth\"]}", "request[0]: no plugin is named \"auth\"; add it under \"plugins\""),
     ("{\"request\": [1]}", "request[0]: expected a plugin's name, or an object with \"plugin\", found an integer"),
+    (
+      "{\"plugins\": {\"a\": {\"library\": \"x\"}}, \"request\": [{\"plugin\": \"a\", \"match\": {\"paths\": [\"/a/../b\"]}}]}",
+      "request[0].match.paths[0]: the pattern matches nothing"
+    ),
     ("{\"transport\": {\"loops\": 0}}", "transport.loops: expected an integer from 1 to 128, found 0"),
     ("{\"transport\": {\"baseURL\": \"ftp://x\"}}", "transport.baseURL: scheme \"ftp\" is not supported"),
     ("{\"transport\": {\"httpVersion\": \"3\"}}", "expected \"1.0\", \"1.1\" or \"2\""),

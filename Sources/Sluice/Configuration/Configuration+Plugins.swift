@@ -89,7 +89,17 @@ extension Configuration {
       match.hosts.append(try host.parsed { text throws(MessageError) in try HostPattern(text) })
     }
     match.methods = try node["methods"]?.strings() ?? []
-    match.paths = try node["paths"]?.strings().map { PathGlob($0) } ?? []
+    for path in try node["paths"]?.elements() ?? [] { match.paths.append(try pathGlob(path)) }
     return match
+  }
+
+  private static func pathGlob(_ node: ConfigurationNode) throws(ConfigurationError) -> PathGlob {
+    let glob = PathGlob(try node.string())
+    guard !glob.hasDotSegment else {
+      throw node.error(
+        "the pattern matches nothing: a path has no \".\" and \"..\" segments when it is compared",
+        advice: "write the path that they lead to")
+    }
+    return glob
   }
 }

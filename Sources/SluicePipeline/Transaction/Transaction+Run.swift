@@ -109,6 +109,7 @@ extension Transaction {
   private func send() -> TransactionMachine.Event? {
     do {
       try exchange.settleRequest()
+      if !pipeline.pathStages.isEmpty { try checkPath() }
       try routeRequestBody()
     } catch { return .abort(error) }
     result.timings = nil

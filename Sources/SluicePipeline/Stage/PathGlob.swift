@@ -1,0 +1,145 @@
+import SluiceMessages
+
+/// A pattern for a URL's path: `*` stands for any characters but a slash, `**` for any characters, everything else for itself.
+///
+/// Escapes in the pattern are compared by what they stand for: `/%7Ea` is `/~a`, and `/a%2fb` is `/a%2Fb`.
+public struct PathGlob: Sendable, Hashable {
+  enum Part: Sendable, Hashable {
+    case text([UInt8])
+    case segment
+    case anything
+  }
+
+  public let pattern: String
+  let parts: [Part]
+
+  public init(_ pattern: String) {
+    self.pattern = pattern
+    var parts: [Part] = []
+    var text: [UInt8] = []
+    var pattern = pattern
+    pattern.makeContiguousUTF8()
+    var bytes = PercentCoding.normalized(pattern.utf8.span)[...]
+    while let byte = bytes.popFirst() {
+      guard byte == UInt8(ascii: "*") else {
+        text.append(byte)
+        continue
+      }
+      if !text.isEmpty { parts.append(.text(text)) }
+      text = []
+      if bytes.first == byte {
+        bytes.removeFirst()
+        parts.append(.anything)
+      } else {
+        parts.append(.segment)
+      }
+    }
+    if !text.isEmpty { parts.append(.text(text)) }
+    self.parts = parts
+  }
+
+  /// Whether the pattern has a `.` or `..` segment, which no path has when it is compared, so that nothing matches.
+  public var hasDotSegment: Bool {
+    var pattern = pattern
+    pattern.makeContiguousUTF8()
+    let segments = PercentCoding.normalized(pattern.utf8.span).split(separator: UInt8(ascii: "/"))
+    return segments.contains { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }
+  }
+
+  /// Compares a path as it is spelled; ``StageMatch`` says what becomes of dot segments and escapes before.
+  public func matches(_ path: String) -> Bool {
+    var path = path
+    path.makeContiguousUTF8()
+    return matches(path.utf8.span)
+  }
+
+  func matches(_ path: Span<UInt8>) -> Bool {
+    var start = 0
+    var next = 0
+    if !parts.isEmpty, case .text(let text) = parts[0] {
+      guard Self.has(text, in: path, at: 0) else { return false }
+      start = text.count
+      next = 1
+    }
+    // What most patterns are: a text, alone or with a star behind it.
+    guard next < parts.count else { return start == path.count }
+    guard next == parts.count - 1 else { return follow(path, from: start, parts: next) }
+    if case .anything = parts[next] { return true }
+    var index = start
+    while index < path.count, path[index] != UInt8(ascii: "/") { index += 1 }
+    return index == path.count
+  }
+
+  /// Follows every position that the parts so far can have reached, so that no pattern takes more than parts × bytes steps.
+  private func follow(_ path: Span<UInt8>, from start: Int, parts first: Int) -> Bool {
+    var reached = PositionSet(upTo: path.count)
+    reached[start] = true
+    var part = first
+    while part < parts.count {
+      switch parts[part] {
+      case .text(let text): Self.step(over: text, in: path, &reached)
+      case .segment: Self.spread(upTo: UInt8(ascii: "/"), in: path, &reached)
+      case .anything: Self.spread(upTo: nil, in: path, &reached)
+      }
+      part += 1
+    }
+    return reached[path.count]
+  }
+
+  /// Moves every position behind the text that is there; from the last to the first, to read none that was written.
+  private static func step(over text: [UInt8], in path: Span<UInt8>, _ reached: inout PositionSet) {
+    var position = path.count
+    while position >= 0 {
+      let start = position - text.count
+      reached[position] = start >= 0 && reached[start] && has(text, in: path, at: start)
+      position -= 1
+    }
+  }
+
+  /// Adds to every position those after it, as far as the next `stop`.
+  private static func spread(upTo stop: UInt8?, in path: Span<UInt8>, _ reached: inout PositionSet) {
+    var isSpreading = false
+    var position = 0
+    while position <= path.count {
+      isSpreading = isSpreading || reached[position]
+      reached[position] = isSpreading
+      if position < path.count, path[position] == stop { isSpreading = false }
+      position += 1
+    }
+  }
+
+  private static func has(_ text: [UInt8], in path: Span<UInt8>, at start: Int) -> Bool {
+    guard text.count <= path.count - start else { return false }
+    var index = 0
+    while index < text.count {
+      guard path[start + index] == text[index] else { return false }
+      index += 1
+    }
+    return true
+  }
+}
+
+/// Positions in a path. Up to 511 they take no memory of their own.
+private struct PositionSet {
+  private var near = InlineArray<8, UInt64>(repeating: 0)
+  private var far: [UInt64] = []
+
+  init(upTo last: Int) {
+    if last >> 6 >= 8 { far = [UInt64](repeating: 0, count: (last >> 6) - 7) }
+  }
+
+  subscript(position: Int) -> Bool {
+    get {
+      let word = position >> 6 < 8 ? near[position >> 6] : far[(position >> 6) - 8]
+      return word >> UInt64(position & 63) & 1 == 1
+    }
+    set {
+      let bit: UInt64 = 1 << UInt64(position & 63)
+      if position >> 6 < 8 {
+        near[position >> 6] = newValue ? near[position >> 6] | bit : near[position >> 6] & ~bit
+      } else {
+        far[(position >> 6) - 8] = newValue ? far[(position >> 6) - 8] | bit : far[(position >> 6) - 8] & ~bit
+      }
+    }
+  }
+}

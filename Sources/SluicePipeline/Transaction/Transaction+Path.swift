@@ -1,0 +1,26 @@
+import SluiceMessages
+
+extension Transaction {
+  /// Refuses a request whose path is in one folder for some servers and in another for others, where a stage is for one of
+  /// them alone: whether the stage is to be called cannot be decided.
+  func checkPath() throws(TransactionError) {
+    let request = exchange.nativeRequest
+    guard !request.url.withPath({ PathReadings.isPlain($0) }) else { return }
+    for binding in pipeline.pathStages {
+      guard let readings = binding.match?.disputedReadings(of: request) else { continue }
+      throw Self.disputed(readings, request, binding.name)
+    }
+  }
+
+  private static func disputed(_ readings: PathReadings, _ request: Request, _ stage: String) -> TransactionError {
+    let shown = [request.url.path, readings.standard, readings.lenient ?? ""].map {
+      PlainText.line($0, limitBytes: 256)
+    }
+    return TransactionError(
+      code: MessageError.Code.invalidURL.text,
+      message:
+        "\(request.url.origin): servers read the path \"\(shown[0])\" as \"\(shown[1])\" or as \"\(shown[2])\", and the "
+        + "match of stage \"\(stage)\" holds for one of them alone; send the path without dot segments",
+      isBeforeSending: true)
+  }
+}

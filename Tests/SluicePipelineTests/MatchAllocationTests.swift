@@ -1,0 +1,47 @@
+import Glibc
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+/// In a process that has no memory left, whatever allocates dies.
+///
+/// Not under a sanitizer, whose own allocator ends the process first.
+@Suite(.disabled(if: Sanitizer.isOn))
+struct MatchAllocationTests {
+  @Test func `comparing an ordinary path allocates nothing`() async {
+    await #expect(processExitsWith: .success) {
+      let (match, requests) = try matchAndRequests("/v1/items/4711.json")
+      // What allocates at its first call only has had it.
+      exercise(match, requests, rounds: 1)
+      ProcessMemory.exhaust()
+      exercise(match, requests, rounds: 1000)
+      _exit(0)
+    }
+  }
+
+  @Test func `the test notices an allocation`() async {
+    await #expect(processExitsWith: .failure) {
+      let (match, requests) = try matchAndRequests("/v1/items/%2E%2E/" + String(repeating: "a", count: 4000))
+      exercise(match, requests, rounds: 1)
+      ProcessMemory.exhaust()
+      exercise(match, requests, rounds: 1000)
+      _exit(0)
+    }
+  }
+}
+
+// Unoptimized, what looks through the hosts and methods allocates.
+private func matchAndRequests(_ path: String) throws -> (StageMatch, [Request]) {
+  let paths = ["/v2/*", "/v1/*/x/**", "**/a*b", "/*/items/*.json"].map { PathGlob($0) }
+  return (StageMatch(paths: paths), [Request(url: try HTTPURL("https://api.example.com\(path)"))])
+}
+
+private func exercise(_ match: StageMatch, _ requests: [Request], rounds: Int) {
+  // Unoptimized, a for loop over a range allocates.
+  var round = 0
+  while round < rounds {
+    _ = match.matches(requests[0])
+    round += 1
+  }
+}
