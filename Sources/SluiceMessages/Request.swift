@@ -25,12 +25,24 @@ public struct Request: Sendable {
     self.timeout = timeout
   }
 
-  /// Checks the method and every header; the URL was checked when it was made.
+  /// Checks the method and every header, `Host` included; the URL was checked when it was made.
   public func validate() throws(MessageError) {
-    guard FieldSyntax.isToken(method.utf8.span) else {
-      throw MessageError(
-        .invalidMethod, "method \"\(HeaderFields.printable(method.utf8.span))\"", "not a token, such as GET or POST")
-    }
+    try Self.check(method: method.utf8.span)
     try headers.validate()
+    try headers.validateHost()
+  }
+
+  /// Checks a method: a token, and not `CONNECT`, which asks a proxy for a tunnel and has no URL (RFC 9110 §9.3.6). It is
+  /// refused in any case, since some servers fold it.
+  public static func check(method: Span<UInt8>) throws(MessageError) {
+    guard FieldSyntax.isToken(method) else {
+      throw MessageError(
+        .invalidMethod, "method \"\(HeaderFields.printable(method))\"", "not a token, such as GET or POST")
+    }
+    guard !FieldSyntax.equals(method, "connect") else {
+      throw MessageError(
+        .invalidMethod, "method \"\(HeaderFields.printable(method))\"",
+        "it opens a tunnel and is not a request; to send requests through a proxy, set \"transport.proxy\"")
+    }
   }
 }

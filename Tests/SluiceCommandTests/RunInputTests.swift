@@ -18,6 +18,8 @@ import Testing
     (#"{"url": "http://h/", "timeout": "soon"}"#, "expected a number above 0"),
     (#"{"url": "http://h/", "id": {}}"#, "expected a string, a number"),
     (#"{"url": "http://h/", "method": "G T"}"#, "not a token"),
+    (#"{"url": "http://h/", "method": "CONNECT"}"#, "method \"CONNECT\""),
+    (#"{"url": "http://h/", "headers": {"host": ["a", "b"]}}"#, "header \"host\": the request has more than one"),
   ])
   func `a bad line is named with what was expected, and the next one runs`(
     _ line: String, _ message: String

@@ -65,10 +65,11 @@ typedef struct sluice_exchange_api {
 
   /// The first value of a header; SLUICE_ABSENT when there is none. Names are compared without case. [loop]
   sluice_status (*header_get)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text *value);
-  /// Replaces all fields of the name by one, unmarked. SLUICE_INVALID for a bad name or value, SLUICE_REFUSED for
-  /// hop-by-hop fields. [loop]
+  /// Replaces all fields of the name by one, unmarked. SLUICE_INVALID for a bad name or value, and for a `Host` of a
+  /// request that is not a host with an optional port; SLUICE_REFUSED for hop-by-hop fields. [loop]
   sluice_status (*header_set)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
-  /// Adds one more field at the end; refusals as in `header_set`. [loop]
+  /// Adds one more field at the end; refusals as in `header_set`, and SLUICE_INVALID for a second `Host` of a request.
+  /// [loop]
   sluice_status (*header_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
   /// Removes every field of the name; SLUICE_ABSENT when there was none. [loop]
   sluice_status (*header_remove)(sluice_exchange *exchange, sluice_side side, sluice_text name);
@@ -81,7 +82,7 @@ typedef struct sluice_exchange_api {
 
   /// The method of the request. [loop]
   sluice_status (*method_get)(sluice_exchange *exchange, sluice_text *method);
-  /// SLUICE_INVALID when it is no token; only in on_request. [loop]
+  /// SLUICE_INVALID when it is no token, or CONNECT; only in on_request. [loop]
   sluice_status (*method_set)(sluice_exchange *exchange, sluice_text method);
   /// The absolute URL; from on_issue on that of the hop. [loop]
   sluice_status (*url_get)(sluice_exchange *exchange, sluice_text *url);

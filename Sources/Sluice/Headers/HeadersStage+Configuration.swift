@@ -81,6 +81,9 @@ extension HeadersStage.Settings {
       }
       names.append(lowercase)
       var field = HeadersStage.Field(name: Array(name.utf8), value: Array(try member.fieldValue().utf8))
+      if lowercase == "host" {
+        do { try HeaderFields.checkHost(field.value.span) } catch { throw member.error("\(error)") }
+      }
       if redaction.headers.contains(lowercase) || lowercase == "authorization" || lowercase == "cookie" {
         field.marks.insert(.sensitive)
       }

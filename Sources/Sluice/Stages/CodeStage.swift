@@ -55,6 +55,7 @@ final class CodeStage: Interceptor, Tracer {
     do {
       try function(&headers, RequestContext(exchange))
       try headers.validate()
+      try headers.validateHost()
       exchange.issueHeaders = headers
       return .proceed
     } catch { return Self.verdict(error, exchange) }

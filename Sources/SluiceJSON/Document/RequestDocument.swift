@@ -53,6 +53,7 @@ public enum RequestDocument {
     var changed = request
     (changed.method, changed.url) = try target(part, from: request)
     changed.headers = try headers(part, "headers")
+    try changed.headers.validateHost()
     changed.headers.takeMarks(from: request.headers, added: added)
     changed.body = try body(part, replacing: request.body, wasFilled: bodyWasFilled)
     request = changed
@@ -71,9 +72,7 @@ public enum RequestDocument {
     guard let text = try part.string("url") else { throw part.failure("missing key \"url\"") }
     let url = text == original.url.string ? original.url : try HTTPURL(text)
     guard let method = try part.string("method") else { throw part.failure("missing key \"method\"") }
-    guard FieldSyntax.isToken(method.utf8.span) else {
-      throw MessageError(.invalidMethod, "method", "not a token, such as GET or POST")
-    }
+    try Request.check(method: method.utf8.span)
     return (method, url)
   }
 

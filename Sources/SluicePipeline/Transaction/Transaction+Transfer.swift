@@ -16,7 +16,7 @@ extension Transaction: TransferObserver {
     if exchange.explanation != nil { exchange.beginExplanation() }
     let failure = callIssueStages()
     if let written = exchange.issueHeaders.take() { headers = written }
-    if let failure {
+    if let failure = failure ?? Self.hostFailure(headers) {
       hopFailure = failure
       return false
     }
@@ -27,6 +27,14 @@ extension Transaction: TransferObserver {
     noteIssue()
     emit(.didIssue)
     return true
+  }
+
+  /// The last look at the `Host`, whoever set it. Whatever sets fields was checked before, each in its own way.
+  private static func hostFailure(_ headers: borrowing HeaderFields) -> TransactionError? {
+    do throws(MessageError) {
+      try headers.validateHost()
+      return nil
+    } catch { return TransactionError(error) }
   }
 
   /// Leaves in ``clock`` when the last of them ended.

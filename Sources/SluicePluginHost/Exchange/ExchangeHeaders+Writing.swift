@@ -9,6 +9,7 @@ extension ExchangeHeaders {
   ) -> sluice_status {
     CallContext.with(handle) { called in
       guard let (name, value) = fields(name, value, called.phase) else { return refuseField(called, name, value) }
+      if side == 0, isHost(name), let fault = hostFault(name, value) { return called.refuse(.invalidArgument, fault) }
       switch target(called, side) {
       case .request:
         called.exchange.nativeRequest.headers.set(name.span, to: value.span, marks: .addedByStage)
@@ -27,6 +28,9 @@ extension ExchangeHeaders {
   ) -> sluice_status {
     CallContext.with(handle) { called in
       guard let (name, value) = fields(name, value, called.phase) else { return refuseField(called, name, value) }
+      if side == 0, isHost(name), let fault = hostFault(name, value, addedTo: called) {
+        return called.refuse(.invalidArgument, fault)
+      }
       switch target(called, side) {
       case .request: called.exchange.nativeRequest.headers.append(name.span, value.span, marks: .addedByStage)
       case .issue: called.exchange.issueHeaders?.append(name.span, value.span)
@@ -103,6 +107,24 @@ extension ExchangeHeaders {
         || phase == .challenge && FieldSyntax.equals(name.span, "proxy-authorization")
     else { return nil }
     return (name, value)
+  }
+
+  @inline(__always)
+  private static func isHost(_ name: Bytes) -> Bool { name.count == 4 && FieldSyntax.equals(name.span, "host") }
+
+  /// What is wrong with a `Host` of a request, which has one at most, and a valid one.
+  @inline(never)
+  private static func hostFault(_ name: Bytes, _ value: Bytes, addedTo called: CalledExchange? = nil) -> String? {
+    do throws(MessageError) { try HeaderFields.checkHost(value.span) } catch { return error.description }
+    guard let called else { return nil }
+    let isThere =
+      switch Source(called, 0) {
+      case .request: called.exchange.nativeRequest.headers.firstIndex(named: name.span) != nil
+      case .issue: called.exchange.issueHeaders?.firstIndex(named: name.span) != nil
+      case .document(let document): DocumentHeaders(document.json).value(named: name) != nil
+      case .response, .none, .invalid: false
+      }
+    return isThere ? "header \"host\": the request has one; header_set replaces it" : nil
   }
 
   /// Says what is wrong with a field that ``fields(_:_:)`` did not take.

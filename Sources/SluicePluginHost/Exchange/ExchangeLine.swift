@@ -27,8 +27,9 @@ enum ExchangeLine {
   static func setMethod(_ handle: OpaquePointer?, _ method: sluice_text) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard called.phase.writesRequest else { return called.refuse(.refusedWrite, "method_set") }
-    guard let bytes = method.bytes, FieldSyntax.isToken(bytes.span) else {
-      return called.refuse(.invalidArgument, "method_set: not a token, such as GET or POST")
+    guard let bytes = method.bytes else { return called.refuse(.invalidArgument, "method_set") }
+    do { try Request.check(method: bytes.span) } catch {
+      return called.refuse(.invalidArgument, "method_set: \(error)")
     }
     let text = String(decoding: bytes, as: UTF8.self)
     if let document = called.requestTruth {

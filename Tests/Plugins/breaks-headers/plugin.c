@@ -15,6 +15,11 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   tell(instance, "response", api->header_set(exchange, SLUICE_RESPONSE, text("x-a"), text("b")));
   tell(instance, "url", api->url_set(exchange, text("ftp://example.com/")));
   tell(instance, "method", api->method_set(exchange, text("A B")));
+  tell(instance, "connect", api->method_set(exchange, text("CONNECT")));
+  tell(instance, "bad-host", SET("Host", "a b"));
+  tell(instance, "add-bad-host", api->header_add(exchange, SLUICE_REQUEST, text("host"), text("a@b")));
+  tell(instance, "host", SET("Host", "a.example:81"));
+  tell(instance, "second-host", api->header_add(exchange, SLUICE_REQUEST, text("hOST"), text("a.example:81")));
   tell(instance, "status", api->status_set(exchange, 200));
   tell(instance, "write", api->body_write(exchange, SLUICE_RESPONSE, text("x")));
   return SLUICE_CONTINUE;
