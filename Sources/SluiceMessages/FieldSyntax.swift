@@ -33,6 +33,11 @@ public enum FieldSyntax {
     }
   }
 
+  /// Fields that the transport writes or leaves out, whatever a caller sets: those of one connection, and `Content-Length`.
+  public static func isTransportField(_ name: Span<UInt8>) -> Bool {
+    name.count == 14 ? equals(name, "content-length") : isHopByHop(name)
+  }
+
   /// Compares without case; `lowercase` must be ASCII in lower case.
   public static func equals(_ bytes: Span<UInt8>, _ lowercase: String) -> Bool {
     let text = lowercase.utf8.span

@@ -94,6 +94,17 @@ import Testing
     #expect(!result.errorText.contains("hidden"))
   }
 
+  @Test func `a header that is not sent is said on standard error`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let result = try await Tool.run("send", "-H", "Content-Length: 3", "-d", "hello", server.baseURL)
+    #expect(result.status == 0)
+    #expect(server.requests.first?.body == Array("hello".utf8))
+    let words =
+      "the header \"content-length\" is not sent, because the transport frames messages and manages connections itself"
+    #expect(result.errorText == "sluice: warning: POST \(server.baseURL): \(words); leave it out\n")
+  }
+
   @Test func `a trace shows every phase`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

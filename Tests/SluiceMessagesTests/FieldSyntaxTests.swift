@@ -32,7 +32,7 @@ struct FieldSyntaxTests {
     "transfer-encoding", "Upgrade",
   ])
   func `a field of one connection only is told in any case`(_ name: String) {
-    #expect(isHopByHop(name))
+    #expect(isHopByHop(name) && isTransportField(name))
     #expect(isHopByHop(name.lowercased()))
     #expect(isHopByHop(name.uppercased()))
     #expect(!isHopByHop(name + "s"))
@@ -41,7 +41,13 @@ struct FieldSyntaxTests {
 
   @Test(arguments: ["", "accept", "authorization", "trailing", "www-authenticate", "connectiom", "proxy-authentic"])
   func `other fields are a stage's to set`(_ name: String) {
-    #expect(!isHopByHop(name))
+    #expect(!isHopByHop(name) && !isTransportField(name))
+  }
+
+  @Test(arguments: ["Content-Length", "content-length", "CONTENT-LENGTH"])
+  func `the transport writes the length of a body`(_ name: String) {
+    #expect(isTransportField(name) && !isHopByHop(name))
+    #expect(!isTransportField(name + "s") && !isTransportField("x-" + name))
   }
 
   @Test(arguments: UInt8.min...UInt8.max)
@@ -54,4 +60,5 @@ struct FieldSyntaxTests {
   private func isToken(_ bytes: [UInt8]) -> Bool { FieldSyntax.isToken(bytes.span) }
   private func isFieldValue(_ bytes: [UInt8]) -> Bool { FieldSyntax.isFieldValue(bytes.span) }
   private func isHopByHop(_ name: String) -> Bool { FieldSyntax.isHopByHop(name.utf8.span) }
+  private func isTransportField(_ name: String) -> Bool { FieldSyntax.isTransportField(name.utf8.span) }
 }

@@ -21,6 +21,7 @@ public final class Engine: Sendable {
   private let limits: EngineLimits
   private let next = Atomic<Int>(0)
   let isClosed = Atomic<Bool>(false)
+  private let unsentFields = UnsentFields()
   private let delegate: (any TransactionDelegate)?
   let notificationHandler = Locked<NotificationHandler?>(nil)
 
@@ -88,6 +89,7 @@ public final class Engine: Sendable {
     checks: ResponseChecks? = nil, delegate: (any TransactionDelegate)? = nil, cancellation: Cancellation? = nil,
     completion: @escaping @Sendable (TransactionResult) -> Void
   ) {
+    if let warning = unsentFields.warning(about: request) { swaps.log(warning) }
     // Here, since the loop is another task, or none.
     let parent = parent ?? TraceContext.current?.parent ?? ParentContext()
     let completion = Self.completion(completion, delegate, self.delegate)

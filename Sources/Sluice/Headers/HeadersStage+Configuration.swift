@@ -106,7 +106,7 @@ extension ConfigurationNode {
 
   fileprivate func checkSettable(_ name: String) throws(ConfigurationError) {
     guard FieldSyntax.isToken(name.utf8.span) else { throw error("expected the name of a header, found \"\(name)\"") }
-    guard !FieldSyntax.isHopByHop(name.utf8.span), !FieldSyntax.equals(name.utf8.span, "content-length") else {
+    guard !FieldSyntax.isTransportField(name.utf8.span) else {
       throw error("\"\(name)\" belongs to the connection or frames the message, and is set by the engine alone")
     }
   }

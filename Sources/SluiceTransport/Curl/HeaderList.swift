@@ -86,8 +86,7 @@ struct HeaderList: ~Copyable {
     switch name.count {
     case 6 where !suppressing.isEmpty && FieldSyntax.equals(name, "expect"): suppressing.remove(.expect)
     case 12 where !suppressing.isEmpty && FieldSyntax.equals(name, "content-type"): suppressing.remove(.contentType)
-    case 14: return FieldSyntax.equals(name, "content-length")
-    default: return FieldSyntax.isHopByHop(name)
+    default: return FieldSyntax.isTransportField(name)
     }
     return false
   }
