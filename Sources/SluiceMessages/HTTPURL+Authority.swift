@@ -49,11 +49,19 @@ extension HTTPURL {
     guard labels.allSatisfy({ !$0.isEmpty }) else {
       throw failure(bytes, "has two dots in a row, or one first, in its host")
     }
+    guard host.utf8.count <= maximumHostBytes, labels.allSatisfy({ $0.count <= maximumLabelBytes }) else {
+      throw failure(
+        bytes, "has a host of more than \(maximumHostBytes) bytes, or with a label of more than \(maximumLabelBytes)")
+    }
     guard let last = labels.last, !isNumber(last) || IPv4Address(bytes.extracting(name)) != nil else {
       throw failure(bytes, "has a host that ends in a number and is no IPv4 address of four decimal numbers")
     }
     return host
   }
+
+  /// RFC 1035 §2.3.4: 255 bytes with the length before each label and the root's.
+  private static let maximumHostBytes = 253
+  private static let maximumLabelBytes = 63
 
   /// Whether it is a number to any reader. Some read `127.1`, `0x7f.0.0.1`, `0177.0.0.1` and `2130706433` as `127.0.0.1`
   /// too, so that a host which ends in one must be an address of four decimal numbers.
@@ -75,7 +83,7 @@ extension HTTPURL {
     return port
   }
 
-  private static func isHostCharacter(_ byte: UInt8) -> Bool {
+  static func isHostCharacter(_ byte: UInt8) -> Bool {
     switch byte.asciiLowercased {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
       UInt8(ascii: "."), UInt8(ascii: "_"):
@@ -88,7 +96,7 @@ extension HTTPURL {
     String(decoding: [UInt8](copying: bytes.extracting(range)), as: UTF8.self)
   }
 
-  private static func failure(_ bytes: Span<UInt8>, _ reason: String) -> MessageError {
+  static func failure(_ bytes: Span<UInt8>, _ reason: String) -> MessageError {
     MessageError(.invalidURL, subject(bytes), reason)
   }
 }

@@ -1,10 +1,18 @@
 extension HTTPURL {
-  /// Parses an absolute URL; the longest accepted is ``maximumBytes``.
-  public init(_ string: String) throws(MessageError) {
+  /// Parses an absolute URL, or an IRI (RFC 3987), which becomes the URL that it stands for: `https://bücher.example/ä` is
+  /// `https://xn--bcher-kva.example/%C3%A4`. The longest accepted is ``maximumBytes``, both before and after.
+  /// - Parameter hosts: converts a host beyond ASCII; without an encoder such a host is refused.
+  public init(_ string: String, hosts: HostEncoder? = nil) throws(MessageError) {
     var string = string
     string.makeContiguousUTF8()
+    let isASCII = try Self.checkCharacters(string.utf8.span)
+    try self.init(ascii: isASCII ? string : IRIReference.uri(string, hosts))
+  }
+
+  /// - Parameter string: in contiguous UTF-8, its characters checked.
+  private init(ascii string: String) throws(MessageError) {
     let bytes = string.utf8.span
-    try Self.checkCharacters(bytes)
+    try Self.checkLength(bytes)
     let (scheme, authorityStart) = try Self.scheme(bytes)
     let authorityEnd = Self.firstIndex(in: bytes, from: authorityStart) { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }
     let authority = try Self.authority(bytes, authorityStart..<authorityEnd, scheme: scheme)
@@ -19,19 +27,37 @@ extension HTTPURL {
   /// 64 KiB; servers refuse far shorter ones.
   public static let maximumBytes = 65536
 
-  private static func checkCharacters(_ bytes: Span<UInt8>) throws(MessageError) {
+  private static func checkLength(_ bytes: Span<UInt8>) throws(MessageError) {
     guard !bytes.isEmpty else { throw MessageError(.invalidURL, "url", "it is empty; expected http://… or https://…") }
     guard bytes.count <= maximumBytes else {
       throw MessageError(.invalidURL, "url", "it has \(bytes.count) bytes; at most \(maximumBytes) are accepted")
     }
+  }
+
+  /// Refuses spaces, controls and backslashes; says whether everything is ASCII.
+  private static func checkCharacters(_ bytes: Span<UInt8>) throws(MessageError) -> Bool {
+    try checkLength(bytes)
+    var isASCII = true
     for index in bytes.indices {
       let byte = bytes[index]
-      if byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "\\") { continue }
-      throw MessageError(
-        .invalidURL, subject(bytes),
-        "the character at offset \(index) may not stand in a URL; percent-encode it")
+      isASCII = isASCII && byte < 0x80
+      if byte > 0x20, byte != 0x7F, byte != UInt8(ascii: "\\") { continue }
+      throw failure(
+        bytes, "\(name(Unicode.Scalar(byte))) at offset \(index) may not stand in a URL; percent-encode it")
+    }
+    return isASCII
+  }
+
+  /// A character in an error message, so that one that cannot be seen is named too.
+  static func name(_ scalar: Unicode.Scalar) -> String {
+    switch scalar.value {
+    case 0x20: "a space"
+    case 0x21..<0x7F: "\"\(scalar)\""
+    default: "the character U+" + String(repeating: "0", count: max(0, 4 - hex(scalar).utf8.count)) + hex(scalar)
     }
   }
+
+  private static func hex(_ scalar: Unicode.Scalar) -> String { String(scalar.value, radix: 16, uppercase: true) }
 
   private static func scheme(_ bytes: Span<UInt8>) throws(MessageError) -> (Origin.Scheme, Int) {
     let colon = firstIndex(in: bytes, from: 0) { $0 == UInt8(ascii: ":") }
@@ -43,17 +69,26 @@ extension HTTPURL {
     let name = bytes.extracting(0..<colon)
     if FieldSyntax.equals(name, "http") { return (.http, colon + 3) }
     if FieldSyntax.equals(name, "https") { return (.https, colon + 3) }
+    guard RelativeReference.isScheme(String(decoding: [UInt8](copying: name), as: UTF8.self).utf8[...]) else {
+      throw failure(
+        bytes, "\"\(HeaderFields.printable(name))\" before :// is no scheme; expected http://… or https://…")
+    }
     throw MessageError(
       .unsupportedScheme, subject(bytes),
       "scheme \"\(HeaderFields.printable(name))\" is not supported; only http and https are")
   }
 
-  /// The URL for an error message: a password could stand before any @, a secret behind the ?, and both are left out.
-  static func subject(_ bytes: Span<UInt8>) -> String {
-    let start = bytes.indices.last { bytes[$0] == UInt8(ascii: "@") } ?? 0
-    let end = firstIndex(in: bytes, from: start) { $0 == UInt8(ascii: "?") }
-    let shown = HeaderFields.printable(bytes.extracting(start..<end))
-    return "url \"\(start > 0 ? "…" : "")\(shown)\(end < bytes.count ? "?…" : "")\""
+  /// The URL for an error message.
+  static func subject(_ bytes: Span<UInt8>) -> String { "url \"\(shown(bytes))\"" }
+
+  /// A reference for an error message: a password could stand before any @, a secret behind ? and #, and these parts are
+  /// left out.
+  static func shown(_ reference: Span<UInt8>) -> String {
+    let start = reference.indices.last { reference[$0] == UInt8(ascii: "@") } ?? 0
+    let end = firstIndex(in: reference, from: start) { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+    let text = String(decoding: [UInt8](copying: reference.extracting(start..<end)), as: UTF8.self)
+    let rest = end < reference.count ? "\(Unicode.Scalar(reference[end]))…" : ""
+    return (start > 0 ? "…" : "") + PlainText.line(text, limitBytes: 128) + rest
   }
 
   static func firstIndex(in bytes: Span<UInt8>, from start: Int, where matches: (UInt8) -> Bool) -> Int {

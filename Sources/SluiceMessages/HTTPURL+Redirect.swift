@@ -1,17 +1,21 @@
 // Where a redirect leads (RFC 9110 §10.2.2).
 extension HTTPURL {
-  /// The URL that the value of a `Location` field means, seen from here; nil where it is none that may be followed.
+  /// The URL that the value of a `Location` field means, seen from here.
   ///
   /// Relative references resolve by RFC 3986 §5, dot segments go, and a target without a fragment takes over the one that is
-  /// here. Bytes beyond ASCII and spaces, which servers send though no URL has them, are percent-encoded. Not followed
-  /// are: an empty value, other schemes than http and https, and a target with user or password, which RFC 9110 §4.2.4
-  /// has a client treat as an error. Within one origin the user and password of this URL stay.
-  public func redirectTarget(_ location: Span<UInt8>) -> HTTPURL? {
-    guard !location.isEmpty, location.count <= Self.maximumBytes else { return nil }
-    let text = Self.encoded(location)
-    guard let target = try? RelativeReference.resolve(text, against: withoutUserInfo), target.userInfo == nil else {
-      return nil
+  /// here. A host beyond ASCII becomes A-labels. Spaces and other bytes beyond ASCII, which servers send though no URL has
+  /// them, are percent-encoded one by one, UTF-8 or not: the server gets back the bytes that it sent.
+  ///
+  /// Refused are: what is no URL, an empty value, other schemes than http and https, and a target with user or password,
+  /// which RFC 9110 §4.2.4 has a client treat as an error. Within one origin the user and password of this URL stay.
+  public func redirectTarget(_ location: Span<UInt8>, hosts: HostEncoder? = nil) throws(MessageError) -> HTTPURL {
+    guard !location.isEmpty else { throw Self.failure(location, "it is empty") }
+    guard location.count <= Self.maximumBytes else {
+      throw Self.failure(location, "it has \(location.count) bytes; at most \(Self.maximumBytes) are accepted")
     }
+    let text = try IRIReference.uri(location, hosts, encodesSpaces: true)
+    let target = try RelativeReference.resolve(text, against: withoutUserInfo)
+    guard target.userInfo == nil else { throw Self.failure(location, "it has a user in it (RFC 9110 §4.2.4)") }
     let clean = target.removingDotSegments.inheritingFragment(of: self)
     return clean.origin == origin ? clean.withUserInfo(userInfo) : clean
   }
@@ -51,19 +55,5 @@ extension HTTPURL {
   private func inheritingFragment(of base: HTTPURL) -> HTTPURL {
     guard fragment == nil, let inherited = base.fragment else { return self }
     return (try? HTTPURL("\(string)#\(inherited)")) ?? self
-  }
-
-  private static func encoded(_ location: Span<UInt8>) -> String {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(location.count)
-    for index in location.indices {
-      let byte = location[index]
-      if byte < 0x80, byte != 0x20 {
-        bytes.append(byte)
-      } else {
-        bytes += PercentCoding.octet(byte)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }

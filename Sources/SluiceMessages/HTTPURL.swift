@@ -1,7 +1,8 @@
 /// An absolute `http` or `https` URL, checked strictly enough that nothing downstream can read it differently.
 ///
-/// Parsed by RFC 3986; spaces, controls, backslashes and bytes above 0x7F are refused instead of being repaired, since two
-/// parsers that repair differently send a secret to the wrong host. The fragment is kept in ``string`` and never sent.
+/// Parsed by RFC 3986; spaces, controls and backslashes are refused instead of being repaired, since two parsers that
+/// repair differently send a secret to the wrong host. An IRI is converted as RFC 3987 says, before anybody else sees it.
+/// The fragment is kept in ``string`` and never sent.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// Behind one reference, so that a copy of a URL, and of a request, costs one retain.
   final class Parts: Sendable {
@@ -27,7 +28,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     parts = Parts(string, origin, userInfo, pathRange, queryRange)
   }
 
-  /// The URL as it was given.
+  /// The URL as it was given, or as what the given IRI stands for; always ASCII.
   public var string: String { parts.string }
 
   public var origin: Origin { parts.origin }
@@ -44,6 +45,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// What follows the `?`, percent-encoded as given.
   public var query: String? { queryRange.map { text($0) } }
 
+  /// In lower case, without brackets and without a final dot; a name beyond ASCII in its A-labels.
   public var host: String { origin.host }
 
   public var description: String { string }

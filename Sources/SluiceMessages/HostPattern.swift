@@ -52,7 +52,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   }
 
   private static func parse(_ authority: String, _ text: String) throws(MessageError) -> Origin {
-    let isBare = !authority.contains { "/?#@".contains($0) } && authority.last != ":"
+    let isBare = !authority.utf8.contains { "/?#@".utf8.contains($0) } && authority.utf8.last != UInt8(ascii: ":")
     guard isBare, let url = try? HTTPURL("http://" + authority) else { throw failure(text) }
     return url.origin
   }

@@ -8,7 +8,8 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
   }
 
   public var scheme: Scheme
-  /// In lower case and without a final dot; an IPv6 address without brackets and in its canonical form (RFC 5952).
+  /// In lower case and without a final dot; an IPv6 address without brackets and in its canonical form (RFC 5952); a name
+  /// beyond ASCII in A-labels.
   public var host: String
   public var port: UInt16
 

@@ -1,15 +1,35 @@
 /// Relative references (RFC 3986 §5.2): of requests that name no host, and of the targets of redirects.
 public enum RelativeReference {
-  /// The URL that a text means: itself where it has a scheme, else what it refers to from the base.
-  public static func resolve(_ text: String, against base: HTTPURL?) throws(MessageError) -> HTTPURL {
+  /// The URL that a text means: itself where it has a scheme, else what it refers to from the base. The text may be an
+  /// IRI; see ``HTTPURL/init(_:hosts:)``.
+  public static func resolve(
+    _ text: String, against base: HTTPURL?, hosts: HostEncoder? = nil
+  ) throws(MessageError) -> HTTPURL {
+    // ASCII from here on, where a character is a byte.
+    let text = try IRIReference.uri(text, hosts)
     guard let base, !hasScheme(text) else { return try HTTPURL(text) }
+    try checkFirstSegment(text)
     return try HTTPURL(target(of: text, from: base))
   }
 
   public static func hasScheme(_ text: String) -> Bool {
-    let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
-    guard scheme.count < text.utf8.count, let first = scheme.first, isLetter(first) else { return false }
-    return scheme.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
+    let name = text.utf8.prefix { $0 != UInt8(ascii: ":") }
+    return name.count < text.utf8.count && isScheme(name)
+  }
+
+  /// RFC 3986 §3.1.
+  static func isScheme(_ name: Substring.UTF8View) -> Bool {
+    guard let first = name.first, isLetter(first) else { return false }
+    return name.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
+  }
+
+  /// RFC 3986 §4.2: the first segment of a relative reference has no colon, so that nothing takes it for a scheme.
+  private static func checkFirstSegment(_ text: String) throws(MessageError) {
+    let segment = text.utf8.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    guard segment.contains(UInt8(ascii: ":")) else { return }
+    throw HTTPURL.failure(
+      text.utf8.span,
+      "what stands before its first colon is no scheme; expected http://… or https://…, or ./ before a relative path")
   }
 
   private static func target(of reference: String, from base: HTTPURL) -> String {

@@ -16,7 +16,7 @@ struct HTTPURLPropertyTests {
       for _ in 0..<count { text += pieces.randomElement(using: &random) ?? "" }
       guard let url = try? HTTPURL(text) else { continue }
       taken += 1
-      #expect(text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
+      #expect(url.string.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
       #expect(!url.host.isEmpty && !url.host.contains("@") && !url.host.contains("/"))
       #expect(url.host == url.host.lowercased())
       #expect(url.path.hasPrefix("/"))

@@ -35,7 +35,7 @@ struct HostPatternTests {
     "", " ", "*.", "**", "*example.com", "*.*.com", "a.*.com", "a*", "example.com/", "example.com/v1", "example.com?",
     "example.com#", "user@example.com", "ftp://example.com", "://example.com", "example.com:", "example.com:0",
     "example.com:x", "https://", "*:", "*:0", "*:65536", "*:x", "*.:80", "*.0.0.1", "::1", "exa mple", "éxample",
-    "http://example.com/", "a..b",
+    "http://example.com/", "a..b", "example.com/\u{301}", "example.com?\u{301}",
   ])
   func `what is no host is refused with what was expected`(_ pattern: String) {
     let error = #expect(throws: MessageError.self) { try HostPattern(pattern) }

@@ -3,8 +3,10 @@ import Testing
 
 /// Where a `Location` leads (RFC 9110 §10.2.2).
 @Suite struct RedirectTargetTests {
-  private static func target(_ location: String, from base: String = "http://a.com/b/c?q#s") throws -> String? {
-    try HTTPURL(base).redirectTarget(location.utf8.span)?.string
+  private static func target(
+    _ location: String, from base: String = "http://a.com/b/c?q#s", hosts: HostEncoder? = nil
+  ) throws -> String {
+    try HTTPURL(base).redirectTarget(location.utf8.span, hosts: hosts).string
   }
 
   @Test(arguments: [
@@ -20,14 +22,39 @@ import Testing
     #expect(try Self.target(location) == expected)
   }
 
-  @Test(arguments: [
-    "", "ftp://a.com/", "javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "http:", "http:/x", "http://",
-    "http://user@other.com/", "//user:password@other.com/", "/a\\b", "/a\u{7F}", "/a\tb", "http://a.com:0/",
-    "http://a.com:99999/", "http://[::1/", "http://2130706433/", "http://ä.com/", "//", "///x",
-    "/" + String(repeating: "x", count: 65536),
-  ])
-  func `a target that is none is not followed`(location: String) throws {
-    #expect(try Self.target(location) == nil)
+  @Test(
+    arguments: [
+      ("", "it is empty"), ("ftp://a.com/", "scheme \"ftp\""), ("javascript:alert(1)", "not absolute"),
+      ("data:text/html,x", "not absolute"), ("file:///etc/passwd", "scheme \"file\""), ("http:", "not absolute"),
+      ("http:/x", "not absolute"), ("http://", "no host"), ("ht!tp://x", "no scheme"), ("1:2", "no scheme"),
+      ("http://user@other.com/", "a user"), ("//user:password@other.com/", "a user"), ("http://@a.com/", "a user"),
+      ("/a\\b", "\"\\\""), ("/a\u{7F}", "U+007F"), ("/a\tb", "U+0009"), ("http://a.com:0/", "a port"),
+      ("http://a.com:99999/", "a port"), ("http://[::1/", "without ]"), ("http://2130706433/", "no IPv4 address"),
+      ("http://ä.com/", "host \"ä.com\""), ("http://b%C3%A4.com/", "character in its host"), ("//", "no host"),
+      ("///x", "no host"), ("http://a b.com/", "character in its host"),
+      ("/" + String(repeating: "x", count: 65536), "65537 bytes"),
+    ])
+  func `a target that is none is refused with the reason`(location: String, reason: String) throws {
+    let error = try #require(throws: MessageError.self) { try Self.target(location) }
+    #expect(error.reason.contains(reason), "\(error)")
+  }
+
+  @Test func `a host beyond ASCII is followed as A-labels`() throws {
+    let hosts = HostEncoder { _ in "xn--bcher-kva.example" }
+    for location in ["http://bücher.example/ä b?ö", "//bücher.example/ä b?ö"] {
+      #expect(
+        try Self.target(location, hosts: hosts) == "http://xn--bcher-kva.example/%C3%A4%20b?%C3%B6#s")
+    }
+  }
+
+  @Test func `bytes that are not UTF-8 go back to the server as they came, except in a host`() throws {
+    let base = try HTTPURL("http://a.com/")
+    let hosts = HostEncoder { host in host }
+    let path = Array("/caf".utf8) + [0xE9, 0x20, 0xFF]
+    #expect(try base.redirectTarget(path.span, hosts: hosts).string == "http://a.com/caf%E9%20%FF")
+    let host = Array("http://caf".utf8) + [0xE9] + Array(".com/".utf8)
+    let error = try #require(throws: MessageError.self) { try base.redirectTarget(host.span, hosts: hosts) }
+    #expect(error.reason == "its host \"caf\u{FFFD}.com\" is not UTF-8")
   }
 
   @Test func `ten kilobytes are a target`() throws {
@@ -36,8 +63,8 @@ import Testing
   }
 
   @Test func `CR and LF are no part of a target`() throws {
-    #expect(try Self.target("/x\r\nx-evil: 1") == nil)
-    #expect(try Self.target("/x\n") == nil)
+    #expect(throws: MessageError.self) { try Self.target("/x\r\nx-evil: 1") }
+    #expect(throws: MessageError.self) { try Self.target("/x\n") }
   }
 
   @Test func `user and password stay within the origin and go no further`() throws {

@@ -18,6 +18,28 @@ import Testing
     #expect(try RelativeReference.resolve(reference, against: base).string == expected)
   }
 
+  @Test(arguments: ["ht!tp://x", "ht!tp:x", "127.0.0.1:8080/x", "a b:c/d", ":", "é:x"])
+  func `a reference whose first segment has a colon is no URL`(_ reference: String) throws {
+    let base = try HTTPURL("http://a/b/c/d;p?q")
+    let error = try #require(throws: MessageError.self) { try RelativeReference.resolve(reference, against: base) }
+    #expect(error.code == .invalidURL)
+    #expect(error.reason.contains("is no scheme; expected http://"))
+  }
+
+  @Test(arguments: [("./g:h", "http://a/b/c/g:h"), ("/g:h", "http://a/g:h"), ("?g:h", "http://a/b/c/d;p?g:h")])
+  func `a colon behind the first segment is like any character`(_ reference: String, _ expected: String) throws {
+    #expect(try RelativeReference.resolve(reference, against: HTTPURL("http://a/b/c/d;p?q")).string == expected)
+  }
+
+  @Test(arguments: [
+    ("ä/../ö", "http://a/b/c/%C3%B6"), ("/\u{338}g", "http://a/%CC%B8g"),
+    ("?ä=ö#ü", "http://a/b/c/d;p?%C3%A4=%C3%B6#%C3%BC"),
+    ("..\u{301}/g", "http://a/b/c/..%CC%81/g"), ("..//\u{338}../x", "http://a/b//%CC%B8../x"),
+  ])
+  func `a reference beyond ASCII resolves byte by byte`(_ reference: String, _ expected: String) throws {
+    #expect(try RelativeReference.resolve(reference, against: HTTPURL("http://a/b/c/d;p?q")).string == expected)
+  }
+
   @Test func `without a base, only whole URLs are taken`() {
     #expect(throws: MessageError.self) { try RelativeReference.resolve("/x", against: nil) }
   }

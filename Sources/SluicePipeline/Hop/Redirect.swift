@@ -46,7 +46,7 @@ public struct Redirect: Sendable, Hashable {
       guard headers.buffer[headers.valueRange(at: index)] == value else { return nil }
       next = headers.firstIndex(named: name.utf8.span, from: index + 1)
     }
-    return url.redirectTarget(headers.buffer.span.extracting(headers.valueRange(at: first)))
+    return try? url.redirectTarget(headers.buffer.span.extracting(headers.valueRange(at: first)))
   }
 }
 

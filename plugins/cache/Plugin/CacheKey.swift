@@ -9,7 +9,7 @@ enum CacheKey {
   /// What a `Location` or `Content-Location` names, where that is of the same origin as the URL it came for: only there a
   /// response may say what has changed (RFC 9111 §4.4).
   static func of(_ reference: [UInt8], from base: HTTPURL) -> String? {
-    guard let target = base.redirectTarget(reference.span), target.origin == base.origin else { return nil }
+    guard let target = try? base.redirectTarget(reference.span), target.origin == base.origin else { return nil }
     return of(target)
   }
 }

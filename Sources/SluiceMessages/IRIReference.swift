@@ -1,0 +1,79 @@
+/// Internationalized references (RFC 3987), as the URI references that they stand for (§3.1): the host in A-labels, and
+/// every other byte beyond ASCII percent-encoded.
+enum IRIReference {
+  /// The URI reference of a text, absolute or relative. Characters that no reference may have are refused.
+  static func uri(_ text: String, _ hosts: HostEncoder?) throws(MessageError) -> String {
+    guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return text }
+    var text = text
+    text.makeContiguousUTF8()
+    if let scalar = text.unicodeScalars.first(where: isRefused) {
+      throw HTTPURL.failure(text.utf8.span, "\(HTTPURL.name(scalar)) may not stand in a URL; take it out")
+    }
+    return try uri(text.utf8.span, hosts)
+  }
+
+  /// The URI reference of bytes that need not be UTF-8; those of a host must be.
+  /// - Parameter encodesSpaces: whether spaces are percent-encoded too.
+  static func uri(
+    _ reference: Span<UInt8>, _ hosts: HostEncoder?, encodesSpaces: Bool = false
+  ) throws(MessageError) -> String {
+    let host = hostRange(reference)
+    var uri: [UInt8] = []
+    uri.reserveCapacity(reference.count)
+    for index in reference.indices {
+      if index == host.lowerBound, !host.isEmpty { uri += try labels(reference, host, hosts).utf8 }
+      if host.contains(index) { continue }
+      let byte = reference[index]
+      if byte >= 0x80 || encodesSpaces && byte == 0x20 { uri += PercentCoding.octet(byte) } else { uri.append(byte) }
+    }
+    return String(decoding: uri, as: UTF8.self)
+  }
+
+  private static func labels(
+    _ reference: Span<UInt8>, _ host: Range<Int>, _ hosts: HostEncoder?
+  ) throws(MessageError) -> String {
+    let bytes = [UInt8](copying: reference.extracting(host))
+    guard let name = String(validating: bytes, as: UTF8.self) else {
+      throw failure(reference, String(decoding: bytes, as: UTF8.self), "is not UTF-8")
+    }
+    guard let hosts else {
+      throw failure(
+        reference, name, "has characters beyond ASCII, which nothing converts here; write it with A-labels (xn--…)")
+    }
+    do { return try hosts.labels(of: name) } catch { throw failure(reference, name, error.reason) }
+  }
+
+  /// Where the host stands that has to be converted; empty where there is none, or one that is ASCII.
+  ///
+  /// What stands before the last @ may hold a password, and is never taken for a part of the host.
+  private static func hostRange(_ reference: Span<UInt8>) -> Range<Int> {
+    guard var start = authorityStart(reference) else { return 0..<0 }
+    let authorityEnd = HTTPURL.firstIndex(in: reference, from: start) { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }
+    if let at = (start..<authorityEnd).last(where: { reference[$0] == UInt8(ascii: "@") }) { start = at + 1 }
+    let end = min(HTTPURL.firstIndex(in: reference, from: start) { $0 == UInt8(ascii: ":") }, authorityEnd)
+    let isAddress = start < end && reference[start] == UInt8(ascii: "[")
+    let isASCII = (start..<end).allSatisfy { reference[$0] < 0x80 }
+    return isAddress || isASCII ? 0..<0 : start..<end
+  }
+
+  /// Behind `//`, or `scheme://`.
+  private static func authorityStart(_ reference: Span<UInt8>) -> Int? {
+    let first = HTTPURL.firstIndex(in: reference, from: 0) { $0 == 0x2F || $0 == 0x3A || $0 == 0x3F || $0 == 0x23 }
+    let slashes = first < reference.count && reference[first] == UInt8(ascii: ":") ? first + 1 : 0
+    guard slashes + 1 < reference.count, reference[slashes] == 0x2F, reference[slashes + 1] == 0x2F else { return nil }
+    return slashes + 2
+  }
+
+  /// Control characters, what is no character, U+FFFD, which replaces bytes that were not UTF-8 (all of these are in no
+  /// range of RFC 3987 §2.2), and marks of direction (§4.1).
+  private static func isRefused(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x80...0x9F, 0xFDD0...0xFDEF, 0xFFF0...0xFFFF: true
+    default: scalar.value & 0xFFFE == 0xFFFE || scalar.value >= 0x80 && PlainText.acts(scalar)
+    }
+  }
+
+  private static func failure(_ reference: Span<UInt8>, _ host: String, _ reason: String) -> MessageError {
+    HTTPURL.failure(reference, "its host \"\(PlainText.line(host, limitBytes: 128))\" \(reason)")
+  }
+}
