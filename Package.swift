@@ -81,6 +81,7 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
     .target(name: "CLinux", cSettings: strictC),
     .target(name: "CRefusedStreams", cSettings: strictC),
     .target(name: "CJSONSchema", dependencies: ["CJansson"]),
@@ -100,6 +101,8 @@ let package = Package(
       name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: strict),
     // Apart from SluiceJSON, so that no plugin carries the C++ of the checker.
     .target(name: "SluiceJSONSchema", dependencies: ["SluiceJSON", "CJSONSchema"], swiftSettings: strict),
+    // Apart from SluiceMessages, which plugins carry.
+    .target(name: "SluiceIDNA", dependencies: ["SluiceMessages", "CIDN2"], swiftSettings: strict),
     // Apart from the transport, which has libcurl: what undoes a content coding needs no wire.
     .target(
       name: "SluiceContentCoding", dependencies: ["CZlib", "CBrotli", "CZstd"], swiftSettings: strict),
@@ -196,6 +199,7 @@ let package = Package(
     tests("SluiceHTTP1", ["SluiceMessages"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
     tests("SluicePipeline", ["SluiceMessages", "SluiceMetrics"]),
+    tests("SluiceIDNA", ["SluiceMessages"]),
     tests("SluiceContentCoding"),
     tests("SluiceTransport", ["SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceLocks"]),
     tests("SluiceServer", ["SluiceMessages", "SluiceJSON"]),

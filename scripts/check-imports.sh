@@ -15,6 +15,7 @@ pure  SluicePipeline    SluiceMessages SluiceMetrics SluiceTraceContext
 edge  SluiceLocks
 edge  SluiceJSON        SluiceMessages CJansson
 edge  SluiceJSONSchema  SluiceJSON CJSONSchema CJansson
+edge  SluiceIDNA        SluiceMessages CIDN2
 edge  SluiceContentCoding CZlib CBrotli CZstd
 edge  SluiceTransport   SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CRefusedStreams CLinux
 edge  SluicePluginHost  SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto

@@ -4,7 +4,7 @@
 set -eu
 
 packages="pkg-config libjansson-dev libcurl4-openssl-dev libmicrohttpd-dev libelf-dev libssl-dev libvalijson-dev
-  zlib1g-dev libbrotli-dev libzstd-dev"
+  zlib1g-dev libbrotli-dev libzstd-dev libidn2-dev"
 for_tests="nginx-light json-schema-test-suite openssl binutils"
 [ "${1:-}" = --build ] || packages="$packages $for_tests"
 
@@ -15,7 +15,7 @@ command -v cc >/dev/null || packages="$packages gcc libc6-dev"
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install-dependencies: no apt-get here; these Debian packages, or what your system calls them, are needed:" >&2
   echo "  $packages" >&2
-  pkg-config --exists jansson libcurl libmicrohttpd libelf libcrypto zlib libbrotlidec libzstd && exit 0
+  pkg-config --exists jansson libcurl libmicrohttpd libelf libcrypto zlib libbrotlidec libzstd libidn2 && exit 0
   exit 1
 fi
 
