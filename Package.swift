@@ -116,8 +116,8 @@ let package = Package(
     .target(
       name: "SluicePluginHost",
       dependencies: [
-        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceJSONSchema",
-        "SluiceLocks", "CSluice", "CLinux", "CElf", "CCrypto",
+        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
+        "SluiceJSONSchema", "SluiceLocks", "CSluice", "CLinux", "CElf", "CCrypto",
       ], swiftSettings: strict),
     .target(
       name: "SluiceServer", dependencies: ["SluiceMessages", "SluiceJSON", "SluiceLocks", "CMicrohttpd", "CLinux"],
@@ -128,7 +128,7 @@ let package = Package(
       name: "Sluice",
       dependencies: [
         "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceTraceContext", "SluiceMessages",
-        "SluiceMetrics",
+        "SluiceMetrics", "SluiceIDNA",
         "SluiceJSON", "SluiceJSONSchema", "SluiceLocks", "CLinux", "CCrypto",
       ], swiftSettings: strict),
     // Apart from Sluice, so that a program without a control socket links no server.
@@ -145,8 +145,8 @@ let package = Package(
     .target(
       name: "SluiceConformance",
       dependencies: [
-        "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceLocks",
-        "CSluice",
+        "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
+        "SluiceLocks", "CSluice",
       ], swiftSettings: strict),
 
     // The faces.
@@ -154,8 +154,8 @@ let package = Package(
       name: "SluiceCommand",
       dependencies: [
         "Sluice", "SluiceControl", "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceTransport",
-        "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluicePluginHost", "SluiceConformance", "SluiceLocks",
-        "CLinux",
+        "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluicePluginHost", "SluiceConformance",
+        "SluiceLocks", "CLinux",
       ],
       swiftSettings: strict),
 

@@ -18,13 +18,13 @@ edge  SluiceJSONSchema  SluiceJSON CJSONSchema CJansson
 edge  SluiceIDNA        SluiceMessages CIDN2
 edge  SluiceContentCoding CZlib CBrotli CZstd
 edge  SluiceTransport   SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CRefusedStreams CLinux
-edge  SluicePluginHost  SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
+edge  SluicePluginHost  SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
 edge  SluiceServer      SluiceMessages SluiceJSON CMicrohttpd CLinux
-edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON SluiceJSONSchema CLinux CCrypto
-edge  SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceJSON CSluice
+edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CLinux CCrypto
+edge  SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceIDNA SluiceJSON CSluice
 edge  SluiceControl     Sluice SluiceServer SluiceTransport SluicePipeline SluiceMessages SluiceJSON
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceMessages
-edge  SluiceCommand     Sluice SluiceControl SluiceServer SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceJSON CLinux
+edge  SluiceCommand     Sluice SluiceControl SluiceServer SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
 edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules
 '

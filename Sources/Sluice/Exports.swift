@@ -1,4 +1,5 @@
 // What the engine's API is made of: `import Sluice` is all that a program needs.
+@_exported public import SluiceIDNA
 @_exported public import SluiceJSON
 @_exported public import SluiceJSONSchema
 @_exported public import SluiceMessages

@@ -264,14 +264,15 @@ import Testing
 
   @Test(arguments: [
     ("/a", "GET http://h/a"), ("a?b", "GET http://h/a?b"), ("DELETE http://x/", "DELETE http://x/"),
-    (#" {"url": "c", "method": "PUT"}"#, "PUT http://h/c"),
+    (#" {"url": "c", "method": "PUT"}"#, "PUT http://h/c"), ("/ä", "GET http://h/%C3%A4"),
+    (#"{"url": "http://bücher.example/ä"}"#, "GET http://xn--bcher-kva.example/%C3%A4"),
   ])
   func `a typed line is a URL, a method and a URL, or a document`(_ line: String, _ expected: String) throws {
     let request = try TypedRequest(line, from: HTTPURL("http://h/")).request
     #expect("\(request.method) \(request.url.string)" == expected)
   }
 
-  @Test(arguments: ["", "a b c", "{", "[]", "http://", "/\u{0}", "GET"])
+  @Test(arguments: ["", "a b c", "{", "[]", "http://", "/\u{0}", "GET", "ht!tp://x"])
   func `a typed line that is none is refused`(_ line: String) {
     #expect(throws: (any Error).self) { try TypedRequest(line, from: nil) }
   }

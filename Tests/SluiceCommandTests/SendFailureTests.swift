@@ -6,6 +6,9 @@ import Testing
 @Suite struct SendFailureTests {
   @Test(arguments: [
     (["ftp://127.0.0.1/"], "scheme \"ftp\" is not supported"), (["example.com"], "not absolute"),
+    (["ht!tp://x"], "\"ht!tp\" before :// is no scheme"),
+    (["http://💩.example/"], "its host \"💩.example\" has a character"),
+    (["http://h/\u{FFFD}"], "U+FFFD may not stand in a URL"),
     (["-H", "a", "http://127.0.0.1/"], "expected \"NAME: VALUE\""),
     (["-H", "a: b\r\nc: d", "http://127.0.0.1/"], "holds CR, LF"),
     (["-X", "GET", "POST", "http://127.0.0.1/"], "give it once"), (["-X", "G T", "http://127.0.0.1/"], "not a token"),

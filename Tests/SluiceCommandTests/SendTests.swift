@@ -149,6 +149,16 @@ import Testing
     #expect(server.requests.first?.target == "/v1/items?x=1")
   }
 
+  @Test func `an IRI is sent as the URL that it stands for`() async throws {
+    let proxy = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+    defer { proxy.stop() }
+    let result = try await Tool.run("send", "-x", proxy.baseURL, "http://bücher.example/süß?ü=1")
+    #expect(result.status == 0)
+    let head = proxy.receivedText.joined()
+    #expect(head.hasPrefix("GET http://xn--bcher-kva.example/s%C3%BC%C3%9F?%C3%BC=1 HTTP/1.1\r\n"))
+    #expect(head.contains("\r\nHost: xn--bcher-kva.example\r\n"))
+  }
+
   @Test func `SIGINT ends a request that waits, with 130`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

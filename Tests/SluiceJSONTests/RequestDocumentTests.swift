@@ -128,12 +128,27 @@ struct RequestDocumentTests {
     #expect(try RequestDocument.read(request(#"{"url": "http://h/"}"#), rules: .line).method == "GET")
   }
 
+  @Test func `a URL may be an IRI, whose host needs an encoder`() throws {
+    let hosts = HostEncoder { _ in "xn--bcher-kva.example" }
+    let document = try request(#"{"url": "http://bücher.example/ä"}"#)
+    let url = "http://xn--bcher-kva.example/%C3%A4"
+    #expect(try RequestDocument.read(document, rules: .line, hosts: hosts).url.string == url)
+    #expect(try RequestLine(document, hosts: hosts).request.url.string == url)
+    #expect(throws: MessageError.self) { try RequestDocument.read(document, rules: .line) }
+    var changed = Request(url: try HTTPURL("http://h/"))
+    document["method"] = "GET"
+    document["headers"] = .object()
+    #expect(try RequestDocument.target(of: document, from: changed, hosts: hosts).url.string == url)
+    try RequestDocument.update(&changed, from: document, bodyWasFilled: true, hosts: hosts)
+    #expect(changed.url.string == url)
+  }
+
   private static let invalid: [(String, String)] = [
     (#"[]"#, "document: expected an object, found an array"),
     (#"{}"#, #"document: missing key "url""#),
     (#"{"url": 5}"#, #""/url": expected a string, found an integer"#),
     (#"{"url": "ftp://h/"}"#, "only http and https"),
-    (#"{"url": "/path"}"#, "not absolute"),
+    (#"{"url": "/path"}"#, "not absolute"), (#"{"url": "http://bücher.example/"}"#, "write it with A-labels"),
     (#"{"url": "http://h/", "methd": "GET"}"#, #""/methd": unknown key; known here: id, method, url"#),
     (#"{"url": "http://h/", "method": "GE T"}"#, "not a token"),
     (#"{"url": "http://h/", "method": "CONNECT"}"#, "method \"CONNECT\""),

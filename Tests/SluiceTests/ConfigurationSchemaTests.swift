@@ -59,6 +59,7 @@ import Testing
       stage(#"{"plugin": "a", "match": {"methods": ["GET"], "paths": ["/v1/*", {"env": "PATH"}]}}"#),
       #"{"transport": {}}"#,
       #"{"transport": {"baseURL": "HTTPS://[::1]:1/a?b"}}"#,
+      #"{"transport": {"baseURL": "https://bücher.example/ä"}}"#,
       #"{"transport": {"timeout": "1s", "connectTimeout": "1ms", "loops": 128, "maxConnectionsPerHost": 65535}}"#,
       #"{"transport": {"httpVersion": "1.0", "maxRequestBytes": 0, "maxResponseBytes": 1099511627776}}"#,
       #"{"transport": {"spillBytes": 1, "proxy": "", "tls": {"ca": "a", "cert": "b", "key": "c", "verify": false}}}"#,

@@ -59,6 +59,11 @@ import Testing
     #expect(Configuration().stallKillLimit == .seconds(5))
   }
 
+  @Test func `a base URL may be an IRI`() throws {
+    let configuration = try Self.read(#"{"transport": {"baseURL": "https://bücher.example/ä/"}}"#)
+    #expect(configuration.baseURL?.string == "https://xn--bcher-kva.example/%C3%A4/")
+  }
+
   @Test(arguments: [
     ("{\n\"plugin\": {}}", "conf/sluice.json:2: plugin: unknown key \"plugin\"; did you mean \"plugins\"?"),
     ("{\"deadline\": 5}", "conf/sluice.json:1: deadline: expected a duration such as"),
@@ -78,6 +83,7 @@ import Testing
     ),
     ("{\"transport\": {\"loops\": 0}}", "transport.loops: expected an integer from 1 to 128, found 0"),
     ("{\"transport\": {\"baseURL\": \"ftp://x\"}}", "transport.baseURL: scheme \"ftp\" is not supported"),
+    ("{\"transport\": {\"baseURL\": \"http://💩.example\"}}", "transport.baseURL: its host \"💩.example\""),
     ("{\"transport\": {\"httpVersion\": \"3\"}}", "expected \"1.0\", \"1.1\" or \"2\""),
     ("{\"transport\": {\"tls\": {\"verify\": \"no\"}}}", "transport.tls.verify: expected true or false"),
     ("{\"validate\": {\"statuses\": [\"9\"]}}", "validate.statuses[0]: expected a status"),

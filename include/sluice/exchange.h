@@ -86,7 +86,8 @@ typedef struct sluice_exchange_api {
   sluice_status (*method_set)(sluice_exchange *exchange, sluice_text method);
   /// The absolute URL; from on_issue on that of the hop. [loop]
   sluice_status (*url_get)(sluice_exchange *exchange, sluice_text *url);
-  /// SLUICE_INVALID unless it is an absolute http or https URL; only in on_request. [loop]
+  /// SLUICE_INVALID unless it is an absolute http or https URL, or an IRI (RFC 3987), which is converted; only in
+  /// on_request. [loop]
   sluice_status (*url_set)(sluice_exchange *exchange, sluice_text url);
   /// The status of the response, 0 while there is none. [loop]
   uint32_t (*status_get)(sluice_exchange *exchange);

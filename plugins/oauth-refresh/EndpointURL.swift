@@ -8,10 +8,9 @@ struct EndpointURL: Sendable {
   let shown: String
 
   init(_ text: String, allowsCleartext: Bool) throws(PluginFailure) {
-    guard let url = try? HTTPURL(text), url.userInfo == nil, !text.contains("#") else {
-      throw PluginFailure(
-        message: "config key \"tokenEndpoint\": expected an absolute https URL without user, password and fragment")
-    }
+    let url: HTTPURL
+    do { url = try HTTPURL(text) } catch { throw PluginFailure(message: "\(Self.expectation): \(error)") }
+    guard url.userInfo == nil, url.fragment == nil else { throw PluginFailure(message: Self.expectation) }
     guard url.origin.scheme == .https || allowsCleartext || url.origin.isLoopback else {
       throw PluginFailure(
         message: "config key \"tokenEndpoint\": http would send the client's secret in clear text to \(url.host); use "
@@ -20,4 +19,7 @@ struct EndpointURL: Sendable {
     string = url.string
     shown = url.origin.description + url.path
   }
+
+  private static let expectation =
+    "config key \"tokenEndpoint\": expected an absolute https URL without user, password and fragment"
 }

@@ -1,3 +1,4 @@
+import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 import SluiceTransport
@@ -8,7 +9,9 @@ extension Configuration {
       "baseURL", "timeout", "connectTimeout", "loops", "maxConnectionsPerHost", "httpVersion", "maxRequestBytes",
       "maxResponseBytes", "spillBytes", "proxy", "tls",
     ])
-    if let url = node["baseURL"] { baseURL = try url.parsed { text throws(MessageError) in try HTTPURL(text) } }
+    if let url = node["baseURL"] {
+      baseURL = try url.parsed { text throws(MessageError) in try HTTPURL(text, hosts: .idna) }
+    }
     if let timeout = node["timeout"] { transport.timeout = try timeout.duration() }
     if let timeout = node["connectTimeout"] { transport.connectTimeout = try timeout.duration() }
     if let loops = node["loops"] { transport.loops = try loops.integer(1...128) }

@@ -1,3 +1,4 @@
+import SluiceIDNA
 import SluiceMessages
 
 /// Where the telemetry of this program goes. An export that was traced itself would give rise to the next one.
@@ -17,7 +18,7 @@ enum TelemetryEndpoints {
 
   /// Exporters over gRPC take `host:port` too.
   private static func pattern(_ endpoint: String) -> HostPattern? {
-    if let origin = (try? HTTPURL(endpoint))?.origin {
+    if let origin = (try? HTTPURL(endpoint, hosts: .idna))?.origin {
       let host = origin.host.utf8.contains(UInt8(ascii: ":")) ? "[\(origin.host)]" : origin.host
       return try? HostPattern("\(origin.scheme)://\(host):\(origin.port)")
     }

@@ -1,3 +1,4 @@
+import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 
@@ -19,7 +20,7 @@ struct RunParser: Sendable {
       let document = try Self.document(text)
       if let given = document["id"], !given.isObject, !given.isArray { id = given }
       try completeURL(of: document)
-      let request = try RequestLine(document).request
+      let request = try RequestLine(document, hosts: .idna).request
       try check(request.body)
       return RunJob(id: id, request: request, lineBytes: text.count)
     } catch {
@@ -42,7 +43,7 @@ struct RunParser: Sendable {
   /// A URL without a scheme starts from the configuration's.
   private func completeURL(of document: JSONValue) throws(MessageError) {
     guard let url = document["url"]?.string, !RelativeReference.hasScheme(url), let base = baseURL() else { return }
-    document["url"] = JSONValue(try RelativeReference.resolve(url, against: base).string)
+    document["url"] = JSONValue(try RelativeReference.resolve(url, against: base, hosts: .idna).string)
   }
 
   /// Whether there is nothing but white space.

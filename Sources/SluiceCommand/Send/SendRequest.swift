@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceIDNA
 import SluiceMessages
 import SluiceTransport
 
@@ -35,7 +36,7 @@ struct SendRequest {
   private func url() throws(CommandError) -> HTTPURL {
     let text = arguments.operands.last ?? ""
     let url: HTTPURL
-    do { url = try RelativeReference.resolve(text, against: configuration.baseURL) } catch {
+    do { url = try RelativeReference.resolve(text, against: configuration.baseURL, hosts: .idna) } catch {
       throw CommandError(.usage, "send: \(error)")
     }
     guard let user = arguments["user"] else {

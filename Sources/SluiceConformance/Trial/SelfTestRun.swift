@@ -1,3 +1,4 @@
+import SluiceIDNA
 import SluiceJSON
 import SluiceLocks
 import SluiceMessages
@@ -49,7 +50,7 @@ struct SelfTestRun {
   private func exchange(_ test: SelfTestCase, on instance: PluginInstance) throws(PluginError) {
     let result: TransactionResult?
     do throws(MessageError) {
-      let request = try RequestDocument.read(test.request ?? Self.plainRequest, rules: .line)
+      let request = try RequestDocument.read(test.request ?? Self.plainRequest, rules: .line, hosts: .idna)
       let response = try test.response.map { document throws(MessageError) in
         try ResponseDocument.read(document, rules: .line)
       }

@@ -5,7 +5,7 @@ public import SluiceMessages
 ///     {"method": "POST", "url": "https://…", "headers": { fields }, "body": { body }}
 ///
 /// ``HeaderFields`` and ``Body`` have no more to say than the document, save a field's marks and a streamed body, which
-/// ``update(_:from:bodyWasFilled:added:)`` carries over.
+/// ``update(_:from:bodyWasFilled:added:hosts:)`` carries over.
 public enum RequestDocument {
   private static let keys = ["method", "url", "headers", "body"]
 
@@ -20,17 +20,20 @@ public enum RequestDocument {
   }
 
   /// The request that a document spells out. Only `url` must be there; the method is GET without one.
-  public static func read(_ document: JSONValue, rules: DocumentRules) throws(MessageError) -> Request {
+  /// - Parameter hosts: converts the host of a `url` beyond ASCII; without an encoder such a host is refused.
+  public static func read(
+    _ document: JSONValue, rules: DocumentRules, hosts: HostEncoder? = nil
+  ) throws(MessageError) -> Request {
     let part = try DocumentPart(document, rules: rules)
     try part.allowKeys(keys)
-    return try read(part)
+    return try read(part, hosts)
   }
 
-  static func read(_ part: DocumentPart) throws(MessageError) -> Request {
+  static func read(_ part: DocumentPart, _ hosts: HostEncoder?) throws(MessageError) -> Request {
     guard let text = try part.string("url") else {
       throw part.failure("missing key \"url\": expected an absolute http or https URL")
     }
-    let url = try HTTPURL(text)
+    let url = try HTTPURL(text, hosts: hosts)
     let method = try part.string("method") ?? "GET"
     let headers = try headers(part, "headers")
     let body = try body(part, original: .empty) ?? .empty
@@ -46,12 +49,14 @@ public enum RequestDocument {
   /// - Parameters:
   ///   - bodyWasFilled: whether the document got its body; if not, a missing `body` leaves the body alone.
   ///   - added: what fields are marked with that were not there before.
+  ///   - hosts: as for ``read(_:rules:hosts:)``.
   public static func update(
-    _ request: inout Request, from document: JSONValue, bodyWasFilled: Bool, added: HeaderFields.Marks = .addedByStage
+    _ request: inout Request, from document: JSONValue, bodyWasFilled: Bool, added: HeaderFields.Marks = .addedByStage,
+    hosts: HostEncoder? = nil
   ) throws(MessageError) {
     let part = try DocumentPart(document, rules: .live)
     var changed = request
-    (changed.method, changed.url) = try target(part, from: request)
+    (changed.method, changed.url) = try target(part, from: request, hosts)
     changed.headers = try headers(part, "headers")
     try changed.headers.validateHost()
     changed.headers.takeMarks(from: request.headers, added: added)
@@ -61,16 +66,16 @@ public enum RequestDocument {
 
   /// Reads only the method and the URL of a document that was made from a request.
   public static func target(
-    of document: JSONValue, from original: Request
+    of document: JSONValue, from original: Request, hosts: HostEncoder? = nil
   ) throws(MessageError) -> (method: String, url: HTTPURL) {
-    try target(DocumentPart(document, rules: .live), from: original)
+    try target(DocumentPart(document, rules: .live), from: original, hosts)
   }
 
   private static func target(
-    _ part: DocumentPart, from original: Request
+    _ part: DocumentPart, from original: Request, _ hosts: HostEncoder?
   ) throws(MessageError) -> (method: String, url: HTTPURL) {
     guard let text = try part.string("url") else { throw part.failure("missing key \"url\"") }
-    let url = text == original.url.string ? original.url : try HTTPURL(text)
+    let url = text == original.url.string ? original.url : try HTTPURL(text, hosts: hosts)
     guard let method = try part.string("method") else { throw part.failure("missing key \"method\"") }
     try Request.check(method: method.utf8.span)
     return (method, url)

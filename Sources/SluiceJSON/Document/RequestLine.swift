@@ -7,26 +7,31 @@ public struct RequestLine: Sendable {
   public var request: Request
 
   /// Reads a document strictly: unknown keys are refused by name.
-  public init(_ document: JSONValue, rules: DocumentRules = .line) throws(MessageError) {
+  /// - Parameter hosts: converts the host of a `url` beyond ASCII; without an encoder such a host is refused.
+  public init(
+    _ document: JSONValue, rules: DocumentRules = .line, hosts: HostEncoder? = nil
+  ) throws(MessageError) {
     let part = try DocumentPart(document, rules: rules)
     try part.allowKeys(["id", "method", "url", "headers", "body", "timeout"])
     id = document["id"]
     if let id, id.isObject || id.isArray {
       throw part.failure(at: "id", "expected a string, a number, true, false or null, found \(id.kindText)")
     }
-    request = try RequestDocument.read(part)
+    request = try RequestDocument.read(part, hosts)
     request.timeout = try Self.timeout(part)
   }
 
   /// Reads the text of a line. An error in the JSON itself names its column.
-  public init(parsing text: UnsafeRawBufferPointer, rules: DocumentRules = .line) throws(MessageError) {
+  public init(
+    parsing text: UnsafeRawBufferPointer, rules: DocumentRules = .line, hosts: HostEncoder? = nil
+  ) throws(MessageError) {
     let document: JSONValue
     do {
       document = try JSONValue(parsing: text, options: .rejectDuplicates)
     } catch {
       throw MessageError(.invalidDocument, "column \(error.column ?? 1)", "not JSON: \(error.message)")
     }
-    try self.init(document, rules: rules)
+    try self.init(document, rules: rules, hosts: hosts)
   }
 
   private static func timeout(_ part: DocumentPart) throws(MessageError) -> Duration? {

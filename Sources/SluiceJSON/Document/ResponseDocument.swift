@@ -28,7 +28,7 @@ public enum ResponseDocument {
       trailers: try RequestDocument.headers(part, "trailers"))
   }
 
-  /// Brings a response up to date with its document, as ``RequestDocument/update(_:from:bodyWasFilled:added:)`` does.
+  /// Brings a response up to date with its document, as ``RequestDocument/update(_:from:bodyWasFilled:added:hosts:)`` does.
   public static func update(
     _ response: inout Response, from document: JSONValue, bodyWasFilled: Bool,
     added: HeaderFields.Marks = .addedByStage

@@ -1,4 +1,5 @@
 import CSluice
+import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -61,7 +62,7 @@ enum CallOutFunctions {
 
   private static func read(_ document: UnsafeMutablePointer<json_t>, _ seat: HostSeat) -> Request? {
     do {
-      return try RequestDocument.read(JSONValue(retaining: document), rules: [.namesInAnyCase, .files])
+      return try RequestDocument.read(JSONValue(retaining: document), rules: [.namesInAnyCase, .files], hosts: .idna)
     } catch {
       seat.report(.invalidDocument, "call-out: \(error)")
       return nil

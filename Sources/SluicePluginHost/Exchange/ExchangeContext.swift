@@ -1,4 +1,5 @@
 import CSluice
+import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -64,7 +65,7 @@ enum ExchangeContext {
   }
 
   private static func path(_ called: CalledExchange) -> String {
-    guard let text = called.requestTruth?.json["url"]?.string, let url = try? HTTPURL(text) else {
+    guard let text = called.requestTruth?.json["url"]?.string, let url = try? HTTPURL(text, hosts: .idna) else {
       return called.exchange.nativeRequest.url.path
     }
     return url.path

@@ -1,4 +1,5 @@
 import CSluice
+import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -46,7 +47,7 @@ enum ExchangeLine {
     guard called.phase.writesRequest else { return called.refuse(.refusedWrite, "url_set") }
     guard let text = url.string else { return called.refuse(.invalidArgument, "url_set") }
     do {
-      let url = try HTTPURL(text)
+      let url = try HTTPURL(text, hosts: .idna)
       if let document = called.requestTruth {
         replace("url", of: document, by: JSONValue(url.string), called)
       } else {

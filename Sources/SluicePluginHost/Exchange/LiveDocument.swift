@@ -1,3 +1,4 @@
+import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -45,7 +46,7 @@ final class LiveDocument: MessageDocument {
     if let failure { throw failure }
     var request = original
     do throws(MessageError) {
-      try RequestDocument.update(&request, from: json, bodyWasFilled: isBodyFilled)
+      try RequestDocument.update(&request, from: json, bodyWasFilled: isBodyFilled, hosts: .idna)
       try Self.checkFields(request.headers, against: original.headers)
     } catch { throw reported(error) }
     applyMarks(to: &request.headers)
@@ -65,7 +66,7 @@ final class LiveDocument: MessageDocument {
   func target(from original: Request) throws(MessageError) -> RequestTarget {
     if let failure { throw failure }
     do throws(MessageError) {
-      let (method, url) = try RequestDocument.target(of: json, from: original)
+      let (method, url) = try RequestDocument.target(of: json, from: original, hosts: .idna)
       return RequestTarget(method: method, url: url)
     } catch { throw reported(error) }
   }

@@ -156,6 +156,7 @@ import Testing
     (["tokenEndpoint": "http://auth.example.com/token"], "clear text"),
     (["tokenEndpoint": "http://localhost.example.com/token"], "clear text"),
     (["tokenEndpoint": "http://[::2]/token"], "clear text"), (["tokenEndpoint": "/token"], "tokenEndpoint"),
+    (["tokenEndpoint": "https://bücher.example/token"], "A-labels"),
     (["tokenEndpoint": "https://a/token#x"], "tokenEndpoint"), (["clientSecret": .null], "clientSecret"),
     (["clientSecret": "a\nb"], "clientSecret"), (["leeway": "soon"], "leeway"), (["timeout": "0s"], "timeout"),
     (["window": ["refreshes": 0, "duration": "1s"]], "window"), (["header": "a b"], "header"),

@@ -1,3 +1,4 @@
+import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 
@@ -21,8 +22,8 @@ struct TypedRequest {
       if words.count == 2 { document["method"] = words.first.map { JSONValue($0) } }
     }
     if let base, let url = document["url"]?.string, !RelativeReference.hasScheme(url) {
-      document["url"] = JSONValue(try RelativeReference.resolve(url, against: base).string)
+      document["url"] = JSONValue(try RelativeReference.resolve(url, against: base, hosts: .idna).string)
     }
-    request = try RequestLine(document).request
+    request = try RequestLine(document, hosts: .idna).request
   }
 }
