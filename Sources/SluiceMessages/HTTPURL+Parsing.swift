@@ -79,11 +79,11 @@ extension HTTPURL {
   }
 
   /// The URL for an error message.
-  static func subject(_ bytes: Span<UInt8>) -> String { "url \"\(shown(bytes))\"" }
+  static func subject(_ bytes: Span<UInt8>) -> String { "url \"\(shownReference(bytes))\"" }
 
-  /// A reference for an error message: a password could stand before any @, a secret behind ? and #, and these parts are
-  /// left out.
-  static func shown(_ reference: Span<UInt8>) -> String {
+  /// A URL or a relative reference, valid or not, for an error message: a password could stand before any @, a secret
+  /// behind ? and #, and these parts are left out.
+  package static func shownReference(_ reference: Span<UInt8>) -> String {
     let start = reference.indices.last { reference[$0] == UInt8(ascii: "@") } ?? 0
     let end = firstIndex(in: reference, from: start) { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
     let text = String(decoding: [UInt8](copying: reference.extracting(start..<end)), as: UTF8.self)

@@ -1,4 +1,4 @@
-import SluiceMessages
+public import SluiceMessages
 public import SluiceMetrics
 
 /// The whole pipeline as one immutable value: what a transaction pins when it begins, and finishes on.
@@ -102,6 +102,8 @@ public struct PipelineSettings: Sendable {
   /// What else is asked of a response; nil where its status is all.
   public var checks: ResponseChecks?
   public var redirects: RedirectSettings
+  /// Converts hosts beyond ASCII that redirects lead to; without it such a redirect is refused.
+  public var hostEncoder: HostEncoder?
   /// The default handling of challenges; nil leaves the response as it is.
   public var challengeResponder: (any ChallengeResponder)?
   /// How the journals of requests that want one show messages.
@@ -111,7 +113,8 @@ public struct PipelineSettings: Sendable {
     deadline: Duration? = .seconds(60), attemptTimeout: Duration = .seconds(30), maximumAttempts: Int = 3,
     retry: RetryPolicy = RetryPolicy(), transfer: TransferOptions = TransferOptions(),
     requestIDHeader: String = "X-Request-ID", acceptedStatuses: StatusSet = .notAnError, checks: ResponseChecks? = nil,
-    redirects: RedirectSettings = RedirectSettings(), challengeResponder: (any ChallengeResponder)? = nil,
+    redirects: RedirectSettings = RedirectSettings(), hostEncoder: HostEncoder? = nil,
+    challengeResponder: (any ChallengeResponder)? = nil,
     journal: JournalSettings = JournalSettings()
   ) {
     self.deadline = deadline
@@ -123,6 +126,7 @@ public struct PipelineSettings: Sendable {
     self.acceptedStatuses = acceptedStatuses
     self.checks = checks
     self.redirects = redirects
+    self.hostEncoder = hostEncoder
     self.challengeResponder = challengeResponder
     self.journal = journal
   }

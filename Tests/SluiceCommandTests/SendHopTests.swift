@@ -22,6 +22,20 @@ import Testing
     #expect(wrong.status == 2)
   }
 
+  @Test func `a redirect that cannot be followed ends with 1 and the reason`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(status: 302, headers: [HeaderLine("Location", "file:///etc/passwd?S3CRET")])
+    }
+    defer { server.stop() }
+    let result = try await Tool.run("send", server.baseURL + "/a")
+    #expect(result.status == 1)
+    #expect(
+      result.errorText.contains(
+        #"redirect_refused: GET \#(server.baseURL) answered 302 with the Location "file:///etc/passwd?…", which is not followed: scheme "file""#
+      ))
+    #expect(try await Tool.run("send", server.baseURL + "/a", "--max-redirs", "0").status == 0)
+  }
+
   @Test func `-u sends Basic at once, and nothing before it is asked for with --anyauth`() async throws {
     let server = try LoopbackServer { request in
       request.headers.first("authorization") == "Basic dTpwOnE="

@@ -9,7 +9,7 @@ import Testing
     _ status: Int, _ method: String, _ location: String = "/x", body: Body = .text("b")
   ) throws -> Redirect? {
     let request = Request(method: method, url: try HTTPURL("http://a.com/"), body: body)
-    return Redirect(Response(status: status, headers: ["Location": location]), to: request)
+    return try Redirect(Response(status: status, headers: ["Location": location]), to: request)
   }
 
   @Test(arguments: [
@@ -36,9 +36,68 @@ import Testing
     let request = Request(url: try HTTPURL("http://a.com/"))
     let same = Response(status: 302, headers: ["Location": "/x", "location": "/x"])
     let other = Response(status: 302, headers: ["Location": "/x", "location": "/y"])
-    #expect(Redirect(same, to: request) != nil)
-    #expect(Redirect(other, to: request) == nil)
-    #expect(Redirect(Response(status: 302), to: request) == nil)
+    #expect(try Redirect(same, to: request) != nil)
+    let error = try #require(throws: RedirectRefusal.self) { try Redirect(other, to: request) }
+    #expect("\(error)" == #"302 with the Locations "/x" and "/y", which are not followed: they differ"#)
+  }
+
+  @Test(arguments: [300, 301, 302, 303, 304, 307, 308])
+  func `a status without a Location redirects nowhere`(status: Int) throws {
+    #expect(try Redirect(Response(status: status), to: Request(url: HTTPURL("http://a.com/"))) == nil)
+  }
+
+  @Test(arguments: [200, 300, 304, 400])
+  func `a Location of another status is not looked at`(status: Int) throws {
+    #expect(try Self.redirect(status, "GET", "file:///etc/passwd") == nil)
+  }
+
+  @Test(arguments: [
+    ("file:///etc/passwd", "file:///etc/passwd", "scheme \"file\" is not supported; only http and https are"),
+    ("", "", "it is empty"), ("http://a.com:0/", "http://a.com:0/", "has a port that is no number from 1 to 65535"),
+    ("http://u:S3CRET@b.com/?S3CRET#S3CRET", "…@b.com/?…", "it has a user in it (RFC 9110 §4.2.4)"),
+    ("myapp://callback#S3CRET", "myapp://callback#…", "scheme \"myapp\" is not supported; only http and https are"),
+    (
+      "http://bücher.example/", "http://bücher.example/",
+      "its host \"bücher.example\" has characters beyond ASCII, which nothing converts here; write it with A-labels (xn--…)"
+    ),
+  ])
+  func `a Location that cannot be followed is an error with the reason, and without its secrets`(
+    location: String, shown: String, reason: String
+  ) throws {
+    let error = try #require(throws: RedirectRefusal.self) { try Self.redirect(307, "GET", location) }
+    #expect(error.status == 307)
+    #expect(error.locations == [shown])
+    #expect(error.reason == reason)
+    #expect("\(error)" == "307 with the Location \"\(shown)\", which is not followed: \(reason)")
+  }
+
+  @Test func `a host beyond ASCII is followed as A-labels, and compared as these`() throws {
+    let hosts = HostEncoder { _ in "xn--bcher-kva.example" }
+    let request = Request(url: try HTTPURL("http://xn--bcher-kva.example/"))
+    let response = Response(status: 302, headers: ["Location": "http://bücher.example/ä"])
+    let redirect = try #require(try Redirect(response, to: request, hosts: hosts))
+    #expect(redirect.url.string == "http://xn--bcher-kva.example/%C3%A4")
+    #expect(!redirect.isCrossOrigin)
+  }
+
+  @Test func `a refused redirect fails the transaction once, asks no stage, and keeps the head alone`() throws {
+    let stage = StubStage([.response, .failure, .redirect]) { _ in .retry(after: .zero) }
+    let fixture = RetryFixture(
+      RetryPolicy(statuses: StatusSet([300...399]), connectionErrors: .always), response: stage,
+      answer: { _, _ in
+        .response(Response(status: 302, headers: ["location": "ftp://b.com/x?S3CRET"]), pieces: [Array("moved".utf8)])
+      })
+    let result = try fixture.run()
+    #expect(result.error?.code == "redirect_refused")
+    #expect(
+      result.error?.message == "GET http://example.com answered 302 with the Location \"ftp://b.com/x?…\", which is not"
+        + " followed: scheme \"ftp\" is not supported; only http and https are. To have the redirect as the response,"
+        + " set redirects.max to 0")
+    #expect(result.attempts == 1)
+    #expect(result.response?.status == 302)
+    #expect(result.response?.body.isEmpty == true)
+    #expect(fixture.log.entries.isEmpty)
+    #expect(fixture.environment.runningCount == 0)
   }
 
   @Test(arguments: ["https://a.com/", "http://b.com/", "http://a.com:81/", "http://sub.a.com/"])
@@ -61,7 +120,8 @@ import Testing
   private static func following(_ status: Int, _ location: String, _ settings: RedirectSettings) throws -> Request {
     let request = Request(
       method: "POST", url: try HTTPURL("http://a.com/"), headers: headers(), body: .text("b"))
-    let redirect = try #require(Redirect(Response(status: status, headers: ["Location": location]), to: request))
+    let redirect = try #require(
+      try Redirect(Response(status: status, headers: ["Location": location]), to: request))
     return request.following(redirect, settings)
   }
 

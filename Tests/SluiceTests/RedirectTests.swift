@@ -196,18 +196,60 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "ftp://127.0.0.1/", "javascript:alert(1)", "http://user:pw@127.0.0.1/", "http://", "http://127.1/", "/a\\b",
+    "", "ftp://127.0.0.1/", "file:///etc/passwd", "javascript:alert(1)", "http://user:pw@127.0.0.1/", "http://",
+    "http://127.1/", "http://127.0.0.1:0/", "/a\\b", "ht!tp://x", "http://💩.example/",
   ])
-  func `a redirect that leads nowhere is the response`(location: String) async throws {
+  func `a Location that cannot be followed is an error, whose result has the head of the redirect`(
+    location: String
+  ) async throws {
     let server = try ScriptedServer([
       ScriptStep.respond("302 Found", headers: ["Location: \(location)"], body: "moved")
     ])
     defer { server.stop() }
     let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))
-    #expect(result.error == nil)
+    #expect(result.error?.code == TransactionError.Code.redirectRefused)
+    #expect(result.error?.message.contains("302 with the Location") == true)
+    #expect(result.error?.message.contains("pw") == false)
     #expect(result.response?.status == 302)
-    #expect(result.response?.body.bytes == Array("moved".utf8))
+    #expect(result.response?.headers.contains("location") == true)
+    #expect(result.response?.body.isEmpty == true)
     #expect(server.connectionCount == 1)
+  }
+
+  @Test func `two Locations that differ are an error`() async throws {
+    let server = try ScriptedServer([
+      ScriptStep.respond("302 Found", headers: ["Location: /a", "Location: /b"], body: "moved")
+    ])
+    defer { server.stop() }
+    let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))
+    #expect(result.error?.code == TransactionError.Code.redirectRefused)
+    #expect(result.error?.message.contains(#"the Locations "/a" and "/b""#) == true)
+  }
+
+  @Test func `a redirect without a Location is the response, and so is one that is not to be followed`() async throws {
+    for (head, maximum) in [([], 20), (["Location: file:///etc/passwd"], 0)] {
+      let server = try ScriptedServer([ScriptStep.respond("302 Found", headers: head, body: "moved")])
+      defer { server.stop() }
+      let engine = try Self.engine { $0.redirects.maximum = maximum }
+      let result = await Self.run(engine, Request(url: try HTTPURL(server.baseURL + "/")))
+      #expect(result.error == nil)
+      #expect(result.response?.status == 302)
+      #expect(result.response?.body.bytes == Array("moved".utf8))
+    }
+  }
+
+  @Test func `a Location beyond ASCII is followed as the URL that it stands for`() async throws {
+    let location = "Location: http://bücher.example/süß?ü"
+    let proxy = try ScriptedServer([
+      ScriptStep.respond("302 Found", headers: [location]) + ScriptStep.respond(body: "arrived")
+    ])
+    defer { proxy.stop() }
+    let engine = try Self.engine { $0.transport.proxy = proxy.baseURL }
+    let result = await Self.run(engine, Request(url: try HTTPURL("http://a.example/")))
+    #expect(result.error == nil)
+    #expect(result.finalURL?.string == "http://xn--bcher-kva.example/s%C3%BC%C3%9F?%C3%BC")
+    #expect(
+      proxy.receivedText.joined().contains("GET http://xn--bcher-kva.example/s%C3%BC%C3%9F?%C3%BC HTTP/1.1\r\n"))
   }
 
   @Test func `a Location with a bare CR or a break in it is not followed into another header`() async throws {

@@ -1,3 +1,4 @@
+import SluiceIDNA
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
@@ -39,7 +40,7 @@ struct PipelineBuilder {
         maximumResponseBytes: transport.maxResponseBytes, spillBytes: transport.spillBytes,
         sendsBasicUnasked: configuration.credentialPolicy == .basicFirst),
       requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses,
-      checks: configuration.responseChecks, redirects: redirects,
+      checks: configuration.responseChecks, redirects: redirects, hostEncoder: .idna,
       challengeResponder: CredentialResponder(configuration.credentialPolicy),
       journal: JournalSettings(
         secrets: SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query),

@@ -13,11 +13,15 @@ public struct Redirect: Sendable, Hashable {
   /// Whether the request keeps its body.
   public let keepsBody: Bool
 
-  /// What the response asks for; nil where it is no redirect, or one whose `Location` cannot be followed.
+  /// What the response asks for; nil where it is no redirect, or one without a `Location`, which leaves the choice to the
+  /// user (RFC 9110 §15.4).
   ///
-  /// Two `Location` fields that differ lead nowhere: which of them counts is not said anywhere.
-  public init?(_ response: Response, to request: Request) {
-    guard Self.isRedirect(response.status), let url = Self.target(response.headers, from: request.url) else {
+  /// Throws where a `Location` cannot be followed. Two that differ lead nowhere: which of them counts is not said anywhere.
+  /// - Parameter hosts: converts a host beyond ASCII; without an encoder such a host is refused.
+  public init?(
+    _ response: Response, to request: Request, hosts: HostEncoder? = nil
+  ) throws(RedirectRefusal) {
+    guard Self.isRedirect(response.status), let url = try Self.target(response, from: request.url, hosts) else {
       return nil
     }
     status = response.status
@@ -37,17 +41,28 @@ public struct Redirect: Sendable, Hashable {
     }
   }
 
-  private static func target(_ headers: HeaderFields, from url: HTTPURL) -> HTTPURL? {
+  private static func target(
+    _ response: Response, from url: HTTPURL, _ hosts: HostEncoder?
+  ) throws(RedirectRefusal) -> HTTPURL? {
+    let headers = response.headers
     let name = "location"
     guard let first = headers.firstIndex(named: name.utf8.span) else { return nil }
     let value = headers.buffer[headers.valueRange(at: first)]
     var next = headers.firstIndex(named: name.utf8.span, from: first + 1)
     while let index = next {
-      guard headers.buffer[headers.valueRange(at: index)] == value else { return nil }
+      let other = headers.buffer[headers.valueRange(at: index)]
+      guard other == value else {
+        throw RedirectRefusal(response.status, [shown(value), shown(other)], "they differ")
+      }
       next = headers.firstIndex(named: name.utf8.span, from: index + 1)
     }
-    return try? url.redirectTarget(headers.buffer.span.extracting(headers.valueRange(at: first)))
+    let location = headers.buffer.span.extracting(headers.valueRange(at: first))
+    do { return try url.redirectTarget(location, hosts: hosts) } catch {
+      throw RedirectRefusal(response.status, [shown(value)], error.reason)
+    }
   }
+
+  private static func shown(_ location: ArraySlice<UInt8>) -> String { HTTPURL.shownReference(Array(location).span) }
 }
 
 /// How redirects are followed.

@@ -6,7 +6,16 @@ extension Transaction {
   /// What follows from a head that redirects; nil where it is the response.
   func redirected(_ head: Response) -> TransactionMachine.Crossing? {
     let settings = pipeline.settings.redirects
-    guard settings.maximum > 0, let redirect = Redirect(head, to: exchange.nativeRequest) else { return nil }
+    guard settings.maximum > 0 else { return nil }
+    do throws(RedirectRefusal) {
+      let redirect = try Redirect(head, to: exchange.nativeRequest, hosts: pipeline.settings.hostEncoder)
+      return redirect.map { crossing($0, head, settings) }
+    } catch { return TransactionMachine.Crossing(failure: failure(of: error)) }
+  }
+
+  private func crossing(
+    _ redirect: Redirect, _ head: Response, _ settings: RedirectSettings
+  ) -> TransactionMachine.Crossing {
     let hops = self.hops ?? HopState()
     self.hops = hops
     hops.redirect = redirect
@@ -18,9 +27,8 @@ extension Transaction {
   private func failure(
     of redirect: Redirect, _ head: Response, _ hops: HopState, _ settings: RedirectSettings
   ) -> TransactionError? {
-    let request = exchange.nativeRequest
-    let from = "\(request.method) \(request.url.origin)"
-    guard hops.isNew(redirect, from: request, head) else {
+    let from = origin
+    guard hops.isNew(redirect, from: exchange.nativeRequest, head) else {
       return TransactionError(
         code: TransactionError.Code.redirectLoop,
         message: "\(from) answered \(redirect.status), back to a request of this attempt, after"
@@ -40,6 +48,15 @@ extension Transaction {
     }
     return nil
   }
+
+  private func failure(of refusal: RedirectRefusal) -> TransactionError {
+    TransactionError(
+      code: TransactionError.Code.redirectRefused,
+      message: "\(origin) answered \(refusal). To have the redirect as the response, set redirects.max to 0")
+  }
+
+  /// Who answers, in messages: the path may hold secrets.
+  private var origin: String { "\(exchange.nativeRequest.method) \(exchange.nativeRequest.url.origin)" }
 
   func follow(_ hops: HopState) {
     guard let redirect = hops.redirect else { return }

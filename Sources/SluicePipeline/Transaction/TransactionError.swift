@@ -82,6 +82,8 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     public static let redirectLoop = "redirect_loop"
     /// More redirects than `redirects.max`.
     public static let tooManyRedirects = "too_many_redirects"
+    /// A redirect has a `Location` that cannot be followed.
+    public static let redirectRefused = "redirect_refused"
     public static let shutdown = "shutdown"
     /// The engine has reached its limit of transactions in flight.
     public static let tooManyTransactions = "too_many_transactions"

@@ -11,7 +11,7 @@ extension TransactionMachine {
     var stages = 0
     /// Whether the body can be sent in the next hop.
     var isReplayable = true
-    /// Why a redirect cannot be followed, though it should be.
+    /// Why a redirect that should be followed is not; no stage is asked then.
     var failure: TransactionError?
   }
 

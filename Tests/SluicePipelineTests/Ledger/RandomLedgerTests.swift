@@ -83,13 +83,14 @@ import Testing
   }
 
   private static func reply(_ chance: Chance, _ request: Request) -> StubTransport.Reply {
-    switch chance.number(below: 12) {
+    switch chance.number(below: 13) {
     case 0: .silence
     case 1: .connectFailure(TransportError(.connect, "refused", isBeforeSending: true))
     case 2: .failure(TransportError(.connectionLost, "cut"))
     case 3: .response(Response(status: 503, headers: ["retry-after": "1"]))
     case 4, 5: .response(Response(status: 302, headers: ["location": "/\(chance.number(below: 5))"]))
     case 6: .response(Response(status: 307, headers: ["location": "http://other.example/\(chance.number(below: 5))"]))
+    case 7: .response(Response(status: 302, headers: ["location": "file:///x"]), pieces: [Array("moved".utf8)])
     default: .response(Response(status: 200), pieces: [Array("piece".utf8), Array("more".utf8)])
     }
   }

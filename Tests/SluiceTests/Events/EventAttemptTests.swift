@@ -149,6 +149,16 @@ import Testing
     }
   }
 
+  @Test func `a redirect that is refused is received, and not told as a redirect`() async throws {
+    try await withServer({ _ in
+      ServerResponse(status: 302, headers: [HeaderLine("Location", "file:///x")], body: .bytes(Array("moved".utf8)))
+    }) { server in
+      let story = try await tell(get(server.baseURL + "/"))
+      #expect(story.code == "redirect_refused")
+      #expect(story.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .didComplete])
+    }
+  }
+
   @Test func `redirects without end are told up to the limit, and end once`() async throws {
     try await withServer({ request in
       ServerResponse(status: 302, headers: [HeaderLine("Location", "/\(request.target.utf8.count)/\(request.target)")])
