@@ -37,36 +37,31 @@ public struct SecretList: Sendable, Hashable {
     // The common case: nothing in it that could hide a secret.
     guard url.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "#") })
     else { return url }
-    let sent = url.prefix { $0 != "#" }
+    // By scalars: a delimiter and a combining mark behind it are one character.
+    let sent = url.unicodeScalars.prefix { $0 != "#" }
     guard let mark = sent.firstIndex(of: "?") else { return withoutUser(sent) }
     return withoutUser(sent[..<mark]) + "?" + parameters(sent[sent.index(after: mark)...])
   }
 
-  private func parameters(_ query: Substring) -> String {
+  private func parameters(_ query: Substring.UnicodeScalarView) -> String {
     query.split(separator: "&", omittingEmptySubsequences: false).map { parameter in
       guard let equals = parameter.firstIndex(of: "=") else { return String(parameter) }
-      let name = parameter[..<equals]
+      let name = String(parameter[..<equals])
       return self.query.contains(unescaped(name).lowercased()) ? "\(name)=\(Self.placeholder)" : String(parameter)
     }.joined(separator: "&")
   }
 
-  private func withoutUser(_ url: Substring) -> String {
-    guard let start = url.firstRange(of: "//")?.upperBound else { return String(url) }
+  private func withoutUser(_ url: Substring.UnicodeScalarView) -> String {
+    let text = String(url)
+    guard let start = url.firstRange(of: "//".unicodeScalars)?.upperBound else { return text }
     let authority = url[start...].prefix { $0 != "/" }
-    guard let end = authority.lastIndex(of: "@") else { return String(url) }
-    return "\(url[..<start])\(Self.placeholder):\(Self.placeholder)\(url[end...])"
+    guard let end = authority.lastIndex(of: "@") else { return text }
+    return "\(Substring(url[..<start]))\(Self.placeholder):\(Self.placeholder)\(Substring(url[end...]))"
   }
 
   /// A name with its percent escapes undone, so that no spelling gets past the list.
-  private func unescaped(_ name: Substring) -> String {
-    guard name.utf8.contains(UInt8(ascii: "%")) else { return String(name) }
-    let parts = name.split(separator: "%", omittingEmptySubsequences: false)
-    return parts.dropFirst().reduce(into: String(parts[0])) { text, part in
-      if let byte = UInt8(part.prefix(2), radix: 16), byte < 0x80 {
-        text += "\(Character(UnicodeScalar(byte)))\(part.dropFirst(2))"
-      } else {
-        text += "%\(part)"
-      }
-    }
+  private func unescaped(_ name: String) -> String {
+    guard name.utf8.contains(UInt8(ascii: "%")) else { return name }
+    return String(decoding: PercentCoding.decoded(name.utf8.span), as: UTF8.self)
   }
 }
