@@ -7,13 +7,27 @@ public struct HopSpan: Sendable, Hashable {
   /// What the headers say about recording the trace; `deferred` in what is handed on alone.
   public let sampling: SamplingState
 
-  /// No trace: what is left of what the caller gave is the baggage.
-  public static let none = HopSpan(traceParent: nil, isContinued: false, sampling: .denied)
+  /// What becomes of the threshold in the caller's `tracestate`.
+  @usableFromInline let threshold: Threshold
 
-  init(traceParent: TraceParent?, isContinued: Bool, sampling: SamplingState) {
+  /// The sampling threshold of OpenTelemetry, `ot=th:…`.
+  @usableFromInline
+  enum Threshold: Sendable, Hashable {
+    case kept
+    /// It becomes `th:0`: every trace is sampled.
+    case zero
+    /// The decision follows none that is known.
+    case removed
+  }
+
+  /// No trace: what is left of what the caller gave is the baggage.
+  public static let none = HopSpan(traceParent: nil, isContinued: false, sampling: .denied, threshold: .kept)
+
+  private init(traceParent: TraceParent?, isContinued: Bool, sampling: SamplingState, threshold: Threshold) {
     self.traceParent = traceParent
     self.isContinued = isContinued
     self.sampling = sampling
+    self.threshold = threshold
   }
 
   /// Continues the caller's trace, or begins one where theirs is absent or invalid.
@@ -28,16 +42,17 @@ public struct HopSpan: Sendable, Hashable {
     let caller = parent.caller
     var flags: TraceParent.Flags = caller.trace?.flags.intersection(.random) ?? .random
     let traceID = caller.trace?.traceID ?? newTraceID
-    let isSampled: Bool
-    if let decision = sampler.decision(caller.sampling) {
-      isSampled = decision
-    } else {
-      isSampled = sampler.samples(traceID, state: caller.trace == nil ? nil : parent.tracestate)
-    }
+    let inherited = sampler.inherited(caller.sampling)
+    let isSampled = inherited ?? sampler.samples(traceID)
     if isSampled { flags.insert(.sampled) }
     traceParent = TraceParent(traceID: traceID, spanID: spanID, flags: flags)
     isContinued = caller.trace != nil
     sampling = isSampled ? caller.sampling == .debug ? .debug : .accepted : .denied
+    if let trace = caller.trace, let content = parent.content {
+      threshold = content.threshold(of: trace, isSampled: isSampled, inherited: inherited != nil, by: sampler)
+    } else {
+      threshold = .kept
+    }
   }
 
   /// Hands the caller's trace on as it is, without a span of ours; where there is none, none begins.
@@ -46,6 +61,7 @@ public struct HopSpan: Sendable, Hashable {
     traceParent = caller.trace
     isContinued = caller.trace != nil
     sampling = caller.sampling ?? .denied
+    threshold = .kept
   }
 
   public var isSampled: Bool { sampling == .accepted || sampling == .debug }

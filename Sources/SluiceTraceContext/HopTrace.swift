@@ -25,9 +25,9 @@ public struct HopTrace: ~Copyable, Sendable {
   public var sampling: SamplingState { span.sampling }
   public var isSampled: Bool { span.isSampled }
 
-  /// The valid `tracestate` that goes with the trace; nil where the trace is not the caller's.
+  /// The valid `tracestate` that goes with the trace; nil where the trace is not the caller's, or nothing is left of the state.
   public var state: String? {
-    guard isContinued, let state = parent.content?.validState else { return nil }
+    guard isContinued, let state = parent.content?.state(span.threshold) else { return nil }
     return state.isEmpty ? nil : state
   }
 }

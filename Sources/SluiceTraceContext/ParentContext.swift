@@ -95,8 +95,10 @@ extension ParentContext {
     let traceparent: String?
     let tracestate: String?
     let baggage: String?
-    /// What of ``tracestate`` is passed on; empty where it is absent or not valid.
+    /// What of ``tracestate`` is valid; empty where nothing is.
     @usableFromInline let validState: String
+    /// The same, where it has a sampling threshold.
+    private let openTelemetryState: OpenTelemetryState?
     /// What of ``baggage`` is passed on.
     @usableFromInline let validBaggage: String
     let sampling: SamplingState?
@@ -111,6 +113,7 @@ extension ParentContext {
       self.tracestate = tracestate
       self.baggage = baggage
       validState = tracestate.flatMap { TraceState.valid($0) } ?? ""
+      openTelemetryState = OpenTelemetryState(validState)
       validBaggage = baggage.flatMap { Baggage.valid($0) } ?? ""
       self.sampling = sampling
       self.refusals = refusals
@@ -120,11 +123,40 @@ extension ParentContext {
       (trace, sampling ?? trace.map { $0.flags.contains(.sampled) ? .accepted : .denied })
     }
 
+    /// What becomes of the sampling threshold in a hop.
+    ///
+    /// A sampler that decides by itself has a threshold of its own: none is known but that of one which samples everything. A
+    /// decision that was taken over keeps the caller's, unless it contradicts that decision.
+    func threshold(of trace: TraceParent, isSampled: Bool, inherited: Bool, by sampler: Sampler) -> HopSpan.Threshold {
+      guard let openTelemetryState else { return .kept }
+      guard inherited else { return isSampled && sampler.samplesAll ? .zero : .removed }
+      let stated = openTelemetryState.samples(trace.traceID, isRandom: trace.flags.contains(.random))
+      let isTrue = trace.flags.contains(.sampled) == isSampled && (stated == nil || stated == isSampled)
+      return isTrue ? .kept : .removed
+    }
+
+    /// What of ``tracestate`` is passed on; empty where nothing is.
+    @usableFromInline
+    func state(_ threshold: HopSpan.Threshold) -> String {
+      guard let openTelemetryState else { return validState }
+      return switch threshold {
+      case .kept: validState
+      case .zero: openTelemetryState.samplingAll
+      case .removed: openTelemetryState.withoutThreshold
+      }
+    }
+
     /// - Returns: whether there is a state to pass on.
     @inlinable @inline(never)
-    func placeState(_ headers: inout some HeaderSink) -> Bool {
-      guard !validState.isEmpty else { return false }
-      headers.place("tracestate".utf8.span, validState.utf8.span)
+    func placeState(_ threshold: HopSpan.Threshold, _ headers: inout some HeaderSink) -> Bool {
+      if threshold == .kept { return place(validState, &headers) }
+      return place(state(threshold), &headers)
+    }
+
+    @inlinable
+    func place(_ state: String, _ headers: inout some HeaderSink) -> Bool {
+      guard !state.isEmpty else { return false }
+      headers.place("tracestate".utf8.span, state.utf8.span)
       return true
     }
 

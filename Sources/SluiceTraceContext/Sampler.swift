@@ -1,24 +1,26 @@
-/// Decides which traces are sampled, by the trace id alone, so that every hop of a trace in every process comes to the same
-/// decision (OpenTelemetry, "TraceState: Probability Sampling").
+/// Decides which traces are sampled. The decision depends on nothing but the trace id, so every hop, attempt and process comes
+/// to the same one.
 public struct Sampler: Sendable, Hashable {
-  /// Of how many random values a trace id may have.
-  private static let values: UInt64 = 1 << 56
+  /// How many values ``value(_:)`` can have.
+  private static let values: UInt64 = 1 << 63
 
   /// Whether a decision of the caller is taken over.
   public let isParentBased: Bool
-  /// How many of the ``values`` are turned away: 0 samples all traces, ``values`` none.
-  private let threshold: UInt64
+  /// How many of the ``values`` are sampled: the lower ones.
+  private let bound: UInt64
 
   /// `parentbased_always_on`, the default of OpenTelemetry.
   public init() { self.init(.parentBasedAlwaysOn) }
 
+  /// - Parameter ratio: the share of the traces, for the two kinds that take one. At most 0, or NaN, samples none, and at
+  ///   least 1 all.
   public init(_ kind: Kind, ratio: Double = 1) {
     isParentBased = kind.isParentBased
-    threshold =
+    bound =
       switch kind {
-      case .alwaysOn, .parentBasedAlwaysOn: 0
-      case .alwaysOff, .parentBasedAlwaysOff: Self.values
-      case .traceIDRatio, .parentBasedTraceIDRatio: Self.threshold(ratio)
+      case .alwaysOn, .parentBasedAlwaysOn: Self.values
+      case .alwaysOff, .parentBasedAlwaysOff: 0
+      case .traceIDRatio, .parentBasedTraceIDRatio: Self.bound(ratio)
       }
   }
 
@@ -37,34 +39,34 @@ public struct Sampler: Sendable, Hashable {
     public var takesRatio: Bool { self == .traceIDRatio || self == .parentBasedTraceIDRatio }
   }
 
-  /// - Parameters:
-  ///   - parent: the caller's decision; nil without one.
-  ///   - state: the `tracestate` of the trace, which may bring a random value of its own.
-  public func samples(_ traceID: TraceID, parent: SamplingState?, state: String?) -> Bool {
-    decision(parent) ?? samples(traceID, state: state)
+  /// - Parameter parent: the caller's decision; nil without one.
+  public func samples(_ traceID: TraceID, parent: SamplingState?) -> Bool {
+    inherited(parent) ?? samples(traceID)
   }
 
-  /// What is decided without a look at the trace.
-  func decision(_ parent: SamplingState?) -> Bool? {
-    if isParentBased {
-      switch parent {
-      case .accepted, .debug: return true
-      case .denied: return false
-      case .deferred, nil: break
-      }
+  /// The caller's decision, where it is taken over.
+  func inherited(_ parent: SamplingState?) -> Bool? {
+    guard isParentBased else { return nil }
+    switch parent {
+    case .accepted, .debug: return true
+    case .denied: return false
+    case .deferred, nil: return nil
     }
-    if threshold == 0 { return true }
-    return threshold == Self.values ? false : nil
   }
 
-  func samples(_ traceID: TraceID, state: String?) -> Bool {
-    let random = state.flatMap { OpenTelemetryState.randomValue($0.utf8.span) } ?? traceID.low & (Self.values - 1)
-    return random >= threshold
-  }
+  /// What this sampler decides by itself.
+  func samples(_ traceID: TraceID) -> Bool { Self.value(traceID) < bound }
 
-  /// A ratio below the smallest that there is samples nothing.
-  private static func threshold(_ ratio: Double) -> UInt64 {
-    let ratio = min(max(ratio, 0), 1)
-    return values - UInt64((ratio * Double(values)).rounded())
+  /// Whether it samples every trace about which it decides by itself.
+  var samplesAll: Bool { bound == Self.values }
+
+  /// What `TraceIdRatioBased` of the OpenTelemetry SDKs for Go and Rust compares. Those for Python, Ruby, Swift and Perl take
+  /// all 64 bits of the lower half, which is the same but for the rounding of ratios below 2^-10.
+  private static func value(_ traceID: TraceID) -> UInt64 { traceID.low >> 1 }
+
+  /// Rounded down, as the SDKs do.
+  private static func bound(_ ratio: Double) -> UInt64 {
+    guard ratio > 0 else { return 0 }
+    return ratio < 1 ? UInt64(ratio * Double(values)) : values
   }
 }

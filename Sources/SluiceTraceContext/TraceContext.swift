@@ -84,7 +84,7 @@ public struct TraceContext: Sendable, Hashable {
     var traceID = TraceID(high: generator.next(), low: generator.next())
     // Datadog knows traces by the lower half alone, for which zero is no id.
     while traceID.low == 0 { traceID.low = generator.next() }
-    let isSampled = sampler.samples(traceID, parent: decision, state: nil)
+    let isSampled = sampler.samples(traceID, parent: decision)
     let sampling: SamplingState = isSampled ? decision == .debug ? .debug : .accepted : .denied
     return TraceContext(
       RemoteTrace(traceID: traceID, spanID: spanID(&generator), sampling: sampling, isRandom: true), baggage: baggage)

@@ -4,9 +4,15 @@ import SluiceTraceContext
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = FuzzInput.bytes(start, count)
-  // The threshold of one half, so that a random value in the state is looked for.
-  _ = Sampler(.traceIDRatio, ratio: 0.5)
-    .samples(TraceID(high: 0, low: 1), parent: nil, state: String(decoding: bytes, as: UTF8.self))
+  // A decision of the sampler's own replaces or removes a threshold in the state.
+  let parent = ParentContext(
+    traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-03",
+    tracestate: String(decoding: bytes, as: UTF8.self))
+  for kind in [Sampler.Kind.alwaysOn, .alwaysOff, .parentBasedAlwaysOn] {
+    let hop = HopTrace(parent, newTraceID: TraceID(high: 1, low: 1), spanID: 1, sampler: Sampler(kind))
+    guard let state = hop.state else { continue }
+    FuzzInput.demand(TraceState.content(state.utf8.span) == 0..<state.utf8.count, "what is sent is not valid")
+  }
   guard let content = TraceState.content(bytes.span) else { return 0 }
   let text = Array(bytes[content])
   FuzzInput.demand(text.allSatisfy { $0 == 0x09 || 0x20...0x7E ~= $0 }, "a character that is not printable was taken")

@@ -96,8 +96,12 @@ extension HeadersStage {
     }
     if let theirs { return (.alreadyPresent, "the request's own \(theirs.header) is of another trace") }
     if let refused { return (.invalidParent, refused.reason) }
-    guard header.lowercased == "tracestate", trace.parent.tracestate != nil else { return (.nothingToSend, nil) }
-    return (.invalidParent, trace.isContinued ? "it is not valid" : "it belongs to a trace that is not valid")
+    guard header.lowercased == "tracestate", let state = trace.parent.tracestate else { return (.nothingToSend, nil) }
+    guard trace.isContinued else { return (.invalidParent, "it belongs to a trace that is not valid") }
+    guard TraceState.content(state.utf8.span) == nil else {
+      return (.nothingToSend, "its sampling threshold belongs to another decision")
+    }
+    return (.invalidParent, "it is not valid")
   }
 
   /// A trace that is not valid is no reason not to send one.

@@ -15,7 +15,7 @@ public struct TraceContextPropagator: Propagator {
     let value = trace.value
     // Who has set traceparent speaks of another trace, to which our state says nothing.
     guard headers.place("traceparent".utf8.span, value.span) else { return }
-    if span.isContinued, parent.content?.placeState(&headers) == true { return }
+    if span.isContinued, parent.content?.placeState(span.threshold, &headers) == true { return }
     headers.withdraw("tracestate".utf8.span)
   }
 

@@ -97,6 +97,14 @@ import Testing
     #expect(reasons["tracestate"] == .invalidParent)
   }
 
+  @Test func `A6: a state of which nothing is left is nothing to send, and valid`() async throws {
+    let parent = ParentContext(traceparent: HeaderPlaces.parent.traceparent, tracestate: "ot=th:8")
+    let reasons = try await Self.reasons(
+      "\"hosts\": [\"*\"], \"sampler\": {\"type\": \"always_off\"}", parent: parent)
+    #expect(reasons["traceparent"] == .sent)
+    #expect(reasons["tracestate"] == .nothingToSend)
+  }
+
   @Test func `A6: secrets are hidden, whatever names them`() async throws {
     let text = """
       {"plugins": {"headers": {"builtin": "headers", "config": {"hosts": ["*"], "static": {

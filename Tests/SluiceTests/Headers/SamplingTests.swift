@@ -55,10 +55,25 @@ import Testing
     let sampler = Sampler(.traceIDRatio, ratio: 0.5)
     for headers in requests {
       let parent = try TraceParent(try #require(headers.first("traceparent")).utf8.span)
-      let isSampled = sampler.samples(parent.traceID, parent: nil, state: nil)
+      let isSampled = sampler.samples(parent.traceID, parent: nil)
       #expect(parent.flags.contains(.sampled) == isSampled)
     }
     #expect(requests.count == 40)
+  }
+
+  @Test(
+    arguments: [
+      ("always_on", "00", "ot=th:0;rv:6e6d1a75832a2f,a=1"), ("always_off", "01", "ot=rv:6e6d1a75832a2f,a=1"),
+      ("parentbased_always_on", "01", "a=1,ot=th:4;rv:6e6d1a75832a2f"),
+    ])
+  func `A4: a sampling threshold goes with the decision that it is true of`(
+    type: String, flags: String, state: String
+  ) async throws {
+    let parent = ParentContext(
+      traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-\(flags)",
+      tracestate: "a=1,ot=th:4;rv:6e6d1a75832a2f")
+    let arrived = try await Self.arrived(Self.sampler(type), parent: parent)
+    #expect(arrived.first?.first("tracestate") == state)
   }
 
   @Test func `with sampledOnly an unsampled trace is kept back, and its baggage is not`() async throws {
