@@ -187,9 +187,9 @@ public final class Transaction: @unchecked Sendable {
     environment.giveBack(timer)
     withdrawTokens()
     if notes != nil { finishNotes() }
-    if machine.isOnWire {
-      result.timings = transfer?.timings
-      transfer?.cancel()
+    if machine.isOnWire, let transfer {
+      result.timings = transfer.timings
+      transfer.cancel()
     }
     transfer = nil
     let error = failure ?? settleLastForms()
