@@ -11,9 +11,10 @@ import Testing
 
   private func log(_ kinds: [String], _ change: (Int) -> String = { _ in "" }) -> String {
     kinds.enumerated().map { index, kind in
+      let status = ["will_execute", "did_configure", "did_issue"].contains(kind) ? "" : #","status":200"#
       let end = kind == "did_complete" ? #","outcome":"succeeded","durationNs":\#(index)"# : ""
       return #"{"event":"\#(kind)","transaction":"01234567-89ab-4def-8123-456789abcdef","timeNs":\#(100 + index),"#
-        + #""attempt":0,"hop":0,"requestId":"r","method":"GET","url":"http://h/","status":200\#(end)\#(change(index))}"#
+        + #""attempt":0,"hop":0,"requestId":"r","method":"GET","url":"http://h/"\#(status)\#(end)\#(change(index))}"#
         + "\n"
     }.joined()
   }
@@ -112,6 +113,57 @@ import Testing
     #expect(late.errorText.contains("after the did_complete of line 8"))
   }
 
+  @Test func `E2: each line that is lost or repeated, and each status that is changed, is noticed`() async throws {
+    let server = try LoopbackServer { request in
+      request.target == "/a" ? ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")]) : .text("there")
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let path = folder.path("events.jsonl")
+    let sent = try await Tool.run("send", server.baseURL + "/a", "--events", path)
+    #expect(sent.status == 0)
+    let lines = try FileTree.readText(path).split(separator: "\n").map(String.init)
+    #expect(lines.count == 11)
+    var logs: [[String]] = []
+    for index in lines.indices {
+      var (lost, repeated, changed) = (lines, lines, lines)
+      lost.remove(at: index)
+      repeated.insert(lines[index], at: index)
+      logs += [lost, repeated]
+      let parts = lines[index].split(separator: #""status":"#)
+      guard parts.count == 2 else { continue }
+      changed[index] = parts[0] + #""status":4"# + parts[1].dropFirst()
+      logs.append(changed)
+    }
+    #expect(logs.count == 29)
+    for log in logs {
+      let verdict = try await Tool.run("verify-trace", input: log.map { $0 + "\n" }.joined())
+      #expect(verdict.status == 1, "\(log)")
+    }
+  }
+
+  @Test func `a status that a stage gave is told beside the one that was received`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(status: 200, headers: [HeaderLine("Cache-Control", "max-age=600")])
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let text = """
+      {"plugins": {"cache": {"library": "\(BuiltProducts.library("cache"))"}},
+       "request": ["cache"], "response": ["cache"]}
+      """
+    let (file, path) = (try folder.write(text, to: "c.json"), folder.path("events.jsonl"))
+    let line = #"{"url": "\#(server.baseURL)/a"}"# + "\n"
+    let run = try await Tool.run(
+      "run", "-q", "-c", file, "--concurrency", "1", "--events", path, input: line + line)
+    #expect(run.status == 0)
+    let validated = try lines(path).filter { $0["event"]?.string == "did_validate_response" }
+    #expect(validated.map { $0["status"]?.integer } == [200, 200])
+    #expect(validated.map { $0["receivedStatus"]?.integer } == [nil, 0])
+    let verdict = try await Tool.run("verify-trace", path)
+    #expect(verdict.status == 0, "\(verdict.errorText)")
+  }
+
   @Test(arguments: [
     ("garbage", "line 9: no JSON"), ("[]", "line 9: expected an object"), ("{}", "line 9: expected \"event\""),
     (#"{"event":"did_dance"}"#, "no event is named \"did_dance\""),
@@ -119,11 +171,19 @@ import Testing
     (#"{"event":"did_issue","event":"did_issue"}"#, "line 9: no JSON"),
     (#"{"event":"will_execute","transa"#, "line 9: the log is cut off in the middle of this line"),
     (#"{"event":"did_issue","transaction":"01234567-89ab-4def-8123-456789abcdef","timeNs":-1}"#, "\"timeNs\""),
+    (whole(#""delayNs":1"#), "did_issue has \"delayNs\"; expected it in will_retry alone"),
+    (whole(#""durationNs":1"#), "did_issue has \"durationNs\"; expected it in did_complete alone"),
+    (whole(#""sequence":-1"#), "\"sequence\""), (whole(#""receivedStatus":"200""#), "\"receivedStatus\""),
   ])
   func `what is no event is named with its line`(_ line: String, _ message: String) async throws {
     let result = try await Tool.run("verify-trace", input: log(Self.success) + line)
     #expect(result.status == 1)
     #expect(result.errorText.contains(message), "\(result.errorText)")
+  }
+
+  private static func whole(_ member: String) -> String {
+    #"{"event":"did_issue","transaction":"01234567-89ab-4def-8123-456789abcdef","timeNs":1,"attempt":0,"hop":0,"#
+      + #""requestId":"r","method":"GET","url":"http://h/",\#(member)}"#
   }
 
   @Test func `a file that is not there is wrong usage`() async throws {

@@ -9,6 +9,7 @@ enum EventLine {
     var line = LineText()
     line.text("event", event.kind.name)
     line.text("transaction", exchange.id.description)
+    line.number("sequence", event.sequence)
     line.number("timeNs", event.time.nanoseconds)
     line.number("attempt", exchange.attempt)
     line.number("hop", exchange.hop)
@@ -16,6 +17,7 @@ enum EventLine {
     line.text("method", exchange.nativeRequest.method)
     line.text("url", mask.url(exchange.nativeRequest.url))
     if event.status != 0 { line.number("status", event.status) }
+    if let status = event.receivedStatus { line.number("receivedStatus", status) }
     if let outcome = event.outcome { line.text("outcome", outcome.name) }
     if let error = event.error { add(error, to: &line) }
     if event.kind == .willRetry { line.number("delayNs", event.duration.nanoseconds) }

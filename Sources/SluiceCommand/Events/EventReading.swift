@@ -30,12 +30,17 @@ enum EventReading {
     var entry = LedgerEntry(
       kind, transaction, at: Instant(nanoseconds: UInt64(try number("timeNs", document))),
       attempt: try number("attempt", document), hop: try number("hop", document),
-      requestID: try string("requestId", document))
-    entry.status = try document["status"].map { _ throws(Failure) in try number("status", document) } ?? 0
+      requestID: try string("requestId", document), method: try string("method", document),
+      url: try string("url", document))
+    if document["sequence"] != nil { entry.sequence = try number("sequence", document) }
+    if document["status"] != nil { entry.status = try number("status", document) }
+    if document["receivedStatus"] != nil { entry.receivedStatus = try number("receivedStatus", document) }
     if document["outcome"] != nil { entry.outcome = try outcome(document) }
-    if let error = document["error"] { entry.errorCode = try string("code", error) }
-    if kind == .willRetry { entry.duration = try duration("delayNs", document) }
-    if kind == .didComplete { entry.duration = try duration("durationNs", document) }
+    if let error = document["error"] {
+      entry.errorCode = try string("code", error)
+      if error["stage"] != nil { entry.errorStage = try string("stage", error) }
+    }
+    entry.duration = try duration(kind, document)
     entry.timings = try document["timings"].map { timings throws(Failure) in try self.timings(timings) }
     return entry
   }
@@ -48,6 +53,19 @@ enum EventReading {
     return outcome
   }
 
+  /// Of the two events that have one; each has a key of its own.
+  private static func duration(_ kind: TraceEvent.Kind, _ document: JSONValue) throws(Failure) -> Duration {
+    var result = Duration.zero
+    for (key, owner) in [("delayNs", TraceEvent.Kind.willRetry), ("durationNs", .didComplete)] {
+      if kind == owner {
+        result = try duration(key, document)
+      } else if document[key] != nil {
+        throw Failure(message: "\(kind.name) has \"\(key)\"; expected it in \(owner.name) alone")
+      }
+    }
+    return result
+  }
+
   private static func timings(_ document: JSONValue) throws(Failure) -> TransferTimings {
     var timings = TransferTimings()
     timings.queue = try duration("queueNs", document)
@@ -57,6 +75,8 @@ enum EventReading {
     timings.send = try duration("sendNs", document)
     timings.wait = try duration("waitNs", document)
     timings.receive = try duration("receiveNs", document)
+    if document["bytesSent"] != nil { timings.bytesSent = try number("bytesSent", document) }
+    if document["bytesReceived"] != nil { timings.bytesReceived = try number("bytesReceived", document) }
     return timings
   }
 

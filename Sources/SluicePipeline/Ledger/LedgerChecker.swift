@@ -10,7 +10,8 @@ import SluiceMessages
 ///     did_complete
 ///
 /// Everything between the first and the last may be missing from some point on, except where one event needs another before
-/// it. Memory grows with the transactions that are open, and with nothing else.
+/// it. Each must be told: a tracer that is told some kinds of events alone sees gaps in their sequence. Memory grows with
+/// the transactions that are open, and with nothing else.
 public struct LedgerChecker: Sendable {
   /// Of the transactions that have ended so many are remembered, to tell their late events from those of unknown ones.
   static let remembered = 65_536
@@ -33,9 +34,7 @@ public struct LedgerChecker: Sendable {
     events += 1
     let line = line ?? events
     guard var transaction = open[entry.transaction] else { return try begin(entry, line) }
-    do { try transaction.take(entry) } catch {
-      throw LedgerViolation(rule: error.rule, line: line, transaction: entry.transaction, message: error.message)
-    }
+    do { try transaction.take(entry) } catch { throw violation(error, entry, line) }
     if entry.kind == .didComplete {
       open[entry.transaction] = nil
       remember(entry.transaction, line)
@@ -55,22 +54,23 @@ public struct LedgerChecker: Sendable {
   }
 
   private mutating func begin(_ entry: LedgerEntry, _ line: Int) throws(LedgerViolation) {
-    func violation(_ rule: LedgerViolation.Rule, _ message: String) -> LedgerViolation {
-      LedgerViolation(rule: rule, line: line, transaction: entry.transaction, message: message)
-    }
-    if let end = ended[entry.transaction] {
-      throw violation(
-        .balance, "\(entry.kind.name) after the did_complete of line \(end); expected nothing more of this transaction")
-    }
-    guard entry.kind == .willExecute else {
-      throw violation(.balance, "\(entry.kind.name) without a will_execute before it; expected will_execute first")
-    }
-    guard entry.attempt == 0, entry.hop == 0 else {
-      throw violation(
-        .numbering, "will_execute has attempt \(entry.attempt) and hop \(entry.hop); expected attempt 0 and hop 0")
-    }
-    transactions += 1
-    open[entry.transaction] = OpenTransaction(entry, line)
+    do throws(LedgerBreach) {
+      if let end = ended[entry.transaction] {
+        throw LedgerBreach(
+          .balance,
+          "\(entry.kind.name) after the did_complete of line \(end); expected nothing more of this transaction")
+      }
+      guard entry.kind == .willExecute else {
+        throw LedgerBreach(
+          .balance, "\(entry.kind.name) without a will_execute before it; expected will_execute first")
+      }
+      open[entry.transaction] = try OpenTransaction(entry, line)
+      transactions += 1
+    } catch { throw violation(error, entry, line) }
+  }
+
+  private func violation(_ breach: LedgerBreach, _ entry: LedgerEntry, _ line: Int) -> LedgerViolation {
+    LedgerViolation(rule: breach.rule, line: line, transaction: entry.transaction, message: breach.message)
   }
 
   private mutating func remember(_ id: TransactionID, _ line: Int) {

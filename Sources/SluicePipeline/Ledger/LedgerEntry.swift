@@ -4,44 +4,60 @@ public import SluiceMessages
 public struct LedgerEntry: Sendable, Hashable {
   public var kind: TraceEvent.Kind
   public var transaction: TransactionID
+  /// Position among the events of the transaction, from 0; nil in a log that has none.
+  public var sequence: Int?
   public var time: Instant
   public var attempt: Int
   public var hop: Int
   /// 0 without a response.
   public var status: Int
+  /// See ``TraceEvent/receivedStatus``.
+  public var receivedStatus: Int?
   /// In `didComplete`.
   public var outcome: TransactionOutcome?
   /// Of a `didComplete` or a `willRetry`; nil without an error.
   public var errorCode: String?
+  public var errorStage: String?
   /// The delay of a `willRetry`, the whole duration of a `didComplete`.
   public var duration: Duration
   public var timings: TransferTimings?
   public var requestID: String
+  /// Of the request at that moment.
+  public var method: String
+  public var url: String
 
   public init(
-    _ kind: TraceEvent.Kind, _ transaction: TransactionID, at time: Instant, attempt: Int = 0, hop: Int = 0,
-    status: Int = 0, outcome: TransactionOutcome? = nil, errorCode: String? = nil, duration: Duration = .zero,
-    timings: TransferTimings? = nil, requestID: String = ""
+    _ kind: TraceEvent.Kind, _ transaction: TransactionID, sequence: Int? = nil, at time: Instant, attempt: Int = 0,
+    hop: Int = 0, status: Int = 0, receivedStatus: Int? = nil, outcome: TransactionOutcome? = nil,
+    errorCode: String? = nil, errorStage: String? = nil, duration: Duration = .zero, timings: TransferTimings? = nil,
+    requestID: String = "", method: String = "", url: String = ""
   ) {
     self.kind = kind
     self.transaction = transaction
+    self.sequence = sequence
     self.time = time
     self.attempt = attempt
     self.hop = hop
     self.status = status
+    self.receivedStatus = receivedStatus
     self.outcome = outcome
     self.errorCode = errorCode
+    self.errorStage = errorStage
     self.duration = duration
     self.timings = timings
     self.requestID = requestID
+    self.method = method
+    self.url = url
   }
 
   /// Copies an event out. [loop]
   public init(_ event: TraceEvent) {
     self.init(
-      event.kind, event.exchange.id, at: event.time, attempt: event.exchange.attempt, hop: event.exchange.hop,
-      status: event.status, outcome: event.outcome, errorCode: event.error?.code, duration: event.duration,
-      timings: event.timings, requestID: event.exchange.requestID)
+      event.kind, event.exchange.id, sequence: event.sequence, at: event.time, attempt: event.exchange.attempt,
+      hop: event.exchange.hop, status: event.status, receivedStatus: event.receivedStatus, outcome: event.outcome,
+      errorCode: event.error?.code, errorStage: event.error?.stage, duration: event.duration, timings: event.timings,
+      requestID: event.exchange.requestID, method: event.exchange.nativeRequest.method,
+      url: event.exchange.nativeRequest.url.string)
   }
 }
 

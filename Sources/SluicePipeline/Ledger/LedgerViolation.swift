@@ -8,13 +8,15 @@ public struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertibl
     case balance
     /// What has to come before or after what.
     case order
-    /// Attempts and hops are numbered from 0, without a gap.
+    /// Attempts, hops and events are numbered from 0, without a gap.
     case numbering
     /// Times do not go back, delays are kept, phases fit in between.
     case timing
+    /// A status is the one that was received, unless the event says that a stage has changed it.
+    case status
     /// How a transaction ended fits what was said of it.
     case outcome
-    /// Ids are those of one transaction.
+    /// Ids are those of one transaction; method and URL are those of one hop.
     case identity
   }
 

@@ -2,209 +2,197 @@ import SluiceMessages
 
 /// How far a transaction has come in its log.
 struct OpenTransaction: Sendable {
-  struct Broken: Error {
-    let rule: LedgerViolation.Rule
-    let message: String
-  }
+  static let validation: [TraceEvent.Kind] = [.didValidateResponse, .didExtract, .didValidatePayload]
 
-  /// Libcurl rounds each phase, and reads the clock itself.
-  private static let tolerance = Duration.milliseconds(1)
-  private static let validation: [TraceEvent.Kind] = [.didValidateResponse, .didExtract, .didValidatePayload]
-
+  /// Of its `willExecute`.
   let line: Int
-  private let started: Instant
-  private let requestID: String
-  private var last: (kind: TraceEvent.Kind, time: Instant)
-  private var attempt = 0
-  /// The hop that was issued last; -1 before the first.
-  private var hop = -1
-  private var isConfigured = false
-  private var isAnswered = false
-  /// How many of the three have come.
-  private var validated = 0
-  /// When the attempt after this one may begin.
-  private var retryAt: Instant?
-  private var hopStarted: Instant
+  let started: Instant
+  let requestID: String
+  private(set) var last: (kind: TraceEvent.Kind, time: Instant)
+  /// Of the next event; nil where the log has no sequence.
+  private(set) var sequence: Int?
+  private(set) var attempt = 0
+  private(set) var hop: OpenHop
+  /// What the attempt sends, from its `didConfigure` on; nil where the next event may name another request.
+  private(set) var request: (method: String, url: String)?
+  private(set) var isConfigured = false
+  /// Whether a hop may have begun in any attempt.
+  private(set) var hasBeenConfigured = false
+  /// How many of the ``validation`` have come, and the status that they have in common.
+  private(set) var validated: (count: Int, status: Int) = (0, 0)
+  /// When the attempt after this one may begin, and the status that this one came to; nil without a `willRetry`.
+  private(set) var pendingRetry: (at: Instant, status: Int)?
 
-  init(_ entry: LedgerEntry, _ line: Int) {
+  init(_ entry: LedgerEntry, _ line: Int) throws(LedgerBreach) {
     self.line = line
     started = entry.time
-    hopStarted = entry.time
     requestID = entry.requestID
     last = (entry.kind, entry.time)
+    hop = OpenHop(0, at: entry.time)
+    guard entry.attempt == 0, entry.hop == 0 else {
+      throw LedgerBreach(
+        .numbering, "will_execute has attempt \(entry.attempt) and hop \(entry.hop); expected attempt 0 and hop 0")
+    }
+    try checkMembers(of: entry)
+    try checkStatus(of: entry)
+    sequence = entry.sequence.map { _ in 0 }
+    try takeSequence(entry)
   }
 
-  mutating func take(_ entry: LedgerEntry) throws(Broken) {
+  mutating func take(_ entry: LedgerEntry) throws(LedgerBreach) {
     if entry.kind == .willExecute {
-      throw Broken(rule: .balance, message: "a second will_execute; the first is in line \(line)")
+      throw LedgerBreach(.balance, "a second will_execute; the first is in line \(line)")
     }
-    try checkTime(entry)
-    guard entry.requestID == requestID else {
-      throw Broken(
-        rule: .identity,
-        message: "\(entry.kind.name) has the request id \"\(entry.requestID)\"; expected \"\(requestID)\"")
-    }
-    guard (entry.outcome != nil) == (entry.kind == .didComplete) else {
-      throw Broken(
-        rule: .outcome,
-        message: entry.kind == .didComplete
-          ? "did_complete has no outcome" : "\(entry.kind.name) has an outcome; expected one in did_complete alone")
-    }
+    try checkTime(of: entry)
+    try checkMembers(of: entry)
     try takeAttempt(entry)
-    try checkHop(entry)
+    try takeHop(entry)
     try takeStep(entry)
+    try checkStatus(of: entry)
+    try takeRequest(entry)
+    try takeSequence(entry)
     last = (entry.kind, entry.time)
-  }
-
-  private func checkTime(_ entry: LedgerEntry) throws(Broken) {
-    guard entry.time >= last.time else {
-      let back = Self.text(last.time.duration(since: entry.time))
-      throw Broken(rule: .timing, message: "\(entry.kind.name) is \(back) earlier than the \(last.kind.name) before it")
-    }
   }
 
   /// A retry is followed by the next attempt, or by the end where it never began.
-  private mutating func takeAttempt(_ entry: LedgerEntry) throws(Broken) {
-    if let retryAt, entry.kind != .didComplete || entry.attempt == attempt + 1 {
+  private mutating func takeAttempt(_ entry: LedgerEntry) throws(LedgerBreach) {
+    // The server did not process the request: it goes out again in the same attempt.
+    if hop.isRefused, entry.attempt == attempt { pendingRetry = nil }
+    if let pendingRetry, entry.kind != .didComplete || entry.attempt == attempt + 1 {
       guard entry.attempt == attempt + 1 else {
-        throw Broken(
-          rule: .numbering,
-          message: "\(entry.kind.name) has attempt \(entry.attempt); expected \(attempt + 1) after will_retry")
+        throw LedgerBreach(
+          .numbering, "\(entry.kind.name) has attempt \(entry.attempt); expected \(attempt + 1) after will_retry")
       }
-      guard entry.time >= retryAt else {
-        let early = Self.text(retryAt.duration(since: entry.time))
-        throw Broken(
-          rule: .timing, message: "\(entry.kind.name) comes \(early) before the delay of will_retry has passed")
+      guard entry.time >= pendingRetry.at else {
+        let early = LedgerBreach.text(pendingRetry.at.duration(since: entry.time))
+        throw LedgerBreach(.timing, "\(entry.kind.name) comes \(early) before the delay of will_retry has passed")
       }
       attempt += 1
-      hop = -1
+      hop = OpenHop(0, at: entry.time)
+      request = nil
       isConfigured = false
-      isAnswered = false
-      hopStarted = entry.time
-      self.retryAt = nil
+      self.pendingRetry = nil
     }
     guard entry.attempt == attempt else {
-      throw Broken(
-        rule: .numbering,
-        message: "\(entry.kind.name) has attempt \(entry.attempt); expected \(attempt), since no will_retry came before"
-      )
+      throw LedgerBreach(
+        .numbering,
+        "\(entry.kind.name) has attempt \(entry.attempt); expected \(attempt), since no will_retry came before")
     }
   }
 
-  private func checkHop(_ entry: LedgerEntry) throws(Broken) {
-    let expected: ClosedRange<Int>
-    switch entry.kind {
-    case .didIssue: expected = hop + 1...hop + 1
-    // A hop that did not come to be issued may have begun; where it failed, a stage may have answered in its place.
-    case .didComplete, .willRetry, .didValidateResponse, .didExtract, .didValidatePayload:
-      expected = max(hop, 0)...max(isAnswered ? hop + 1 : hop, 0)
-    default: expected = max(hop, 0)...max(hop, 0)
+  /// The next hop begins with its `didIssue`, or with what is decided where it never came to be issued.
+  private mutating func takeHop(_ entry: LedgerEntry) throws(LedgerBreach) {
+    guard entry.hop != hop.number else { return }
+    let isNext = entry.hop == hop.number + 1 && validated.count == 0 && pendingRetry == nil
+    if isNext, hop.mayRedirect {
+      try require(hop.isRedirected, entry, "will_redirect of hop \(hop.number) before it")
     }
-    guard expected.contains(entry.hop) else {
-      let wanted =
-        expected.count == 1 ? "\(expected.lowerBound)" : "\(expected.lowerBound) or \(expected.upperBound)"
-      throw Broken(rule: .numbering, message: "\(entry.kind.name) has hop \(entry.hop); expected \(wanted)")
+    guard isNext, hop.leadsOn else {
+      throw LedgerBreach(.numbering, "\(entry.kind.name) has hop \(entry.hop); expected \(expectedHop)")
     }
+    // Credentials are demanded for the same request.
+    if hop.isRedirected { request = nil }
+    hop = OpenHop(hop.number + 1, at: last.time)
   }
 
-  private mutating func takeStep(_ entry: LedgerEntry) throws(Broken) {
+  private var expectedHop: String {
+    validated.count == 0 && pendingRetry == nil && hop.leadsOn ? "\(hop.number) or \(hop.number + 1)" : "\(hop.number)"
+  }
+
+  private mutating func takeStep(_ entry: LedgerEntry) throws(LedgerBreach) {
     switch entry.kind {
     case .willExecute: break
     case .didConfigure: try configure(entry)
     case .didIssue: try issue(entry)
-    case .didReceiveInformational, .didReceive: try receive(entry)
-    case .willRedirect: try require(isAnswered, entry, "the did_receive of its hop before it")
-    case .willRetry:
-      try requireBeforeValidation(entry)
-      retryAt = entry.time + entry.duration
+    case .didReceiveInformational: try requireOpenHop(entry)
+    case .didReceive: try receive(entry)
+    case .willRedirect: try redirect(entry)
+    case .willRetry: try retry(entry)
     case .didValidateResponse, .didExtract, .didValidatePayload: try validate(entry)
     case .didComplete: try complete(entry)
     }
   }
 
-  private mutating func configure(_ entry: LedgerEntry) throws(Broken) {
+  private mutating func configure(_ entry: LedgerEntry) throws(LedgerBreach) {
     try requireBeforeValidation(entry)
     try require(!isConfigured, entry, "one did_configure in attempt \(attempt)")
     isConfigured = true
-    hopStarted = entry.time
+    hasBeenConfigured = true
+    hop.started = entry.time
   }
 
-  private mutating func issue(_ entry: LedgerEntry) throws(Broken) {
+  private mutating func issue(_ entry: LedgerEntry) throws(LedgerBreach) {
     try requireBeforeValidation(entry)
     try require(isConfigured, entry, "did_configure in attempt \(attempt) before it")
-    try require(hop < 0 || isAnswered, entry, "the did_receive of hop \(hop) before it")
-    hop = entry.hop
-    isAnswered = false
+    try require(!hop.isIssued, entry, "one did_issue of hop \(hop.number)")
+    hop.isIssued = true
   }
 
-  private mutating func receive(_ entry: LedgerEntry) throws(Broken) {
+  private mutating func receive(_ entry: LedgerEntry) throws(LedgerBreach) {
+    try requireOpenHop(entry)
+    guard (200...999).contains(entry.status) else {
+      throw LedgerBreach(.status, "did_receive has the status \(entry.status); expected 200 to 999")
+    }
+    try checkPhases(of: entry, since: hop.started, "the hop began")
+    hop.status = entry.status
+    hop.hasTimings = entry.timings != nil
+  }
+
+  private mutating func redirect(_ entry: LedgerEntry) throws(LedgerBreach) {
     try requireBeforeValidation(entry)
-    try require(hop >= 0, entry, "did_issue in attempt \(attempt) before it")
-    try require(!isAnswered, entry, "one did_receive of hop \(hop), and nothing received after it")
-    let isInformational = entry.kind == .didReceiveInformational
-    guard (isInformational ? 100...199 : 200...999).contains(entry.status) else {
-      throw Broken(
-        rule: .outcome,
-        message: "\(entry.kind.name) has the status \(entry.status); expected \(isInformational ? "1xx" : "200 to 999")"
-      )
-    }
-    guard !isInformational else { return }
-    try checkPhases(entry, since: hopStarted, "the hop began")
-    isAnswered = true
-    hopStarted = entry.time
+    try require(hop.mayRedirect, entry, "a did_receive of its hop with 301, 302, 303, 307 or 308 before it")
+    try require(!hop.isRedirected, entry, "one will_redirect of hop \(hop.number)")
+    hop.isRedirected = true
   }
 
-  private mutating func validate(_ entry: LedgerEntry) throws(Broken) {
-    guard validated < Self.validation.count, entry.kind == Self.validation[validated] else {
+  private mutating func retry(_ entry: LedgerEntry) throws(LedgerBreach) {
+    try requireBeforeValidation(entry)
+    // The error is that of a hop; a stage that asks for another attempt has none.
+    if entry.errorCode != nil {
+      try require(isConfigured, entry, "did_configure in attempt \(attempt) before it, since it has an error")
+    }
+    pendingRetry = (entry.time + entry.duration, entry.status)
+    hop.isRefused =
+      entry.errorCode == TransportError.Code.notProcessed.text && entry.duration == .zero && hop.isIssued
+      && !hop.isAnswered
+  }
+
+  private mutating func validate(_ entry: LedgerEntry) throws(LedgerBreach) {
+    let count = validated.count
+    guard count < Self.validation.count, entry.kind == Self.validation[count] else {
       let place = Self.validation.firstIndex(of: entry.kind) ?? 0
-      let wanted = place > validated ? "\(Self.validation[validated].name) before it" : "it once"
-      throw Broken(rule: .order, message: "\(entry.kind.name) out of order; expected \(wanted)")
+      let wanted = place > count ? "\(Self.validation[count].name) before it" : "it once"
+      throw LedgerBreach(.order, "\(entry.kind.name) out of order; expected \(wanted)")
     }
-    validated += 1
+    guard entry.status != 0 else {
+      throw LedgerBreach(.status, "\(entry.kind.name) has no status; expected that of the response")
+    }
+    if count == 0 { validated.status = entry.status }
+    validated.count += 1
   }
 
-  private func complete(_ entry: LedgerEntry) throws(Broken) {
-    let hasSucceeded = entry.outcome == .succeeded
-    guard hasSucceeded == (validated == Self.validation.count) else {
-      throw Broken(
-        rule: .outcome,
-        message: hasSucceeded
-          ? "did_complete says succeeded; expected \(Self.validation[validated].name) before it"
-          : "did_complete says failed or cancelled; expected succeeded after did_validate_payload")
-    }
-    guard hasSucceeded == (entry.errorCode == nil) else {
-      throw Broken(
-        rule: .outcome,
-        message: hasSucceeded ? "did_complete says succeeded and has an error" : "did_complete has no error")
-    }
-    guard entry.duration == entry.time.duration(since: started) else {
-      throw Broken(
-        rule: .timing,
-        message: "did_complete says it took \(Self.text(entry.duration)); expected "
-          + "\(Self.text(entry.time.duration(since: started))), the time since will_execute")
-    }
-    try checkPhases(entry, since: started, "will_execute")
-  }
-
-  private func checkPhases(_ entry: LedgerEntry, since start: Instant, _ name: String) throws(Broken) {
-    guard let phases = entry.timings?.total else { return }
-    let span = entry.time.duration(since: start)
-    guard phases <= span + Self.tolerance else {
-      throw Broken(
-        rule: .timing,
-        message: "the phases of \(entry.kind.name) add up to \(Self.text(phases)); expected no more than "
-          + "\(Self.text(span)), the time since \(name)")
+  /// The request changes with a redirect and with an attempt, and nowhere else.
+  private mutating func takeRequest(_ entry: LedgerEntry) throws(LedgerBreach) {
+    if let request {
+      guard entry.method == request.method, entry.url == request.url else {
+        let member = entry.method == request.method ? "URL" : "method"
+        throw LedgerBreach(
+          .identity, "\(entry.kind.name) has another \(member) than the events of hop \(hop.number) before it")
+      }
+    } else if isConfigured {
+      request = (entry.method, entry.url)
     }
   }
 
-  private func requireBeforeValidation(_ entry: LedgerEntry) throws(Broken) {
-    try require(validated == 0, entry, "nothing but the end after did_validate_response")
+  private mutating func takeSequence(_ entry: LedgerEntry) throws(LedgerBreach) {
+    guard entry.sequence == sequence else {
+      let found = entry.sequence.map { "the sequence \($0)" } ?? "no sequence"
+      let expected = sequence.map { "\($0)" } ?? "none, as in will_execute"
+      let isMissing = (entry.sequence ?? 0) > (sequence ?? .max)
+      throw LedgerBreach(
+        .numbering,
+        "\(entry.kind.name) has \(found); expected \(expected)" + (isMissing ? ": an event before it is missing" : ""))
+    }
+    sequence = sequence.map { $0 + 1 }
   }
-
-  private func require(_ holds: Bool, _ entry: LedgerEntry, _ expected: String) throws(Broken) {
-    guard !holds else { return }
-    throw Broken(rule: .order, message: "\(entry.kind.name) out of order; expected \(expected)")
-  }
-
-  private static func text(_ duration: Duration) -> String { "\(duration.nanoseconds) ns" }
 }

@@ -50,11 +50,16 @@ public struct TraceEvent {
   }
 
   public let kind: Kind
+  /// Position among the events of the transaction, from 0. Events that the tracer is not told are counted too.
+  public let sequence: Int
   public let time: Instant
   /// For reading, during the call only.
   public let exchange: Exchange
   /// The status of the response it is about, 0 without one.
   public let status: Int
+  /// The status of the hop's `didReceive`, or 0 without one, where ``status`` is another: a stage has changed the response or
+  /// answered itself, or a head came whose `didReceive` was never told. Nil where both are the same.
+  public let receivedStatus: Int?
   /// In `didComplete`; nil elsewhere.
   public let outcome: TransactionOutcome?
   /// The error of a failed `didComplete`, the reason of a `willRetry`.

@@ -80,6 +80,7 @@ extension Transaction {
     restoreBody()
     exchange.hop += 1
     exchange.nativeResponse = nil
+    receivedStatus = 0
     exchange.hasOwnResponseBody = false
     exchange.responseDocument = nil
     endRequestPassage()

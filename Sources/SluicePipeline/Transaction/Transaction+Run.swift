@@ -85,6 +85,7 @@ extension Transaction {
     exchange.nativeRequest = result.originalRequest
     if let gatheredBody { exchange.nativeRequest.body = gatheredBody }
     exchange.nativeResponse = nil
+    receivedStatus = 0
     exchange.hasOwnResponseBody = false
     exchange.requestDocument = nil
     exchange.responseDocument = nil

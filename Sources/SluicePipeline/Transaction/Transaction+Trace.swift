@@ -11,31 +11,57 @@ extension Transaction {
     return time
   }
 
-  func emit(_ kind: TraceEvent.Kind, status: Int? = nil) {
+  func emit(_ kind: TraceEvent.Kind) {
+    let sequence = nextSequence()
+    if kind == .didReceive { receivedStatus = exchange.responseStatus }
     guard pipeline.traced.contains(kind) else { return }
+    let status = kind.precedesResponse ? 0 : exchange.responseStatus
     record(
       TraceEvent(
-        kind: kind, time: now(), exchange: exchange,
-        status: status ?? exchange.responseStatus,
-        outcome: nil, error: nil, duration: .zero, finalTimings: kind == .didReceive ? result.timings : nil))
+        kind: kind, sequence: sequence, time: now(), exchange: exchange, status: status,
+        receivedStatus: receivedStatus(beside: status), outcome: nil, error: nil, duration: .zero,
+        finalTimings: kind == .didReceive ? result.timings : nil))
+  }
+
+  func emitInformational(status: Int) {
+    let sequence = nextSequence()
+    guard pipeline.traced.contains(.didReceiveInformational) else { return }
+    record(
+      TraceEvent(
+        kind: .didReceiveInformational, sequence: sequence, time: now(), exchange: exchange, status: status,
+        receivedStatus: nil, outcome: nil, error: nil, duration: .zero, finalTimings: nil))
   }
 
   func emitRetry(after delay: Duration, _ reason: TransactionError? = nil) {
+    let sequence = nextSequence()
     guard pipeline.traced.contains(.willRetry) else { return }
+    let status = exchange.responseStatus
     record(
       TraceEvent(
-        kind: .willRetry, time: now(), exchange: exchange, status: exchange.responseStatus,
-        outcome: nil, error: reason ?? retryReason ?? machine.failure, duration: delay, finalTimings: nil))
+        kind: .willRetry, sequence: sequence, time: now(), exchange: exchange, status: status,
+        receivedStatus: receivedStatus(beside: status), outcome: nil,
+        error: reason ?? retryReason ?? machine.failure, duration: delay, finalTimings: nil))
   }
 
   func emitCompletion(
     _ outcome: TransactionOutcome, _ error: TransactionError?, _ duration: Duration, at now: Instant
   ) {
+    let sequence = nextSequence()
     guard pipeline.traced.contains(.didComplete) else { return }
+    let status = exchange.responseStatus
     record(
       TraceEvent(
-        kind: .didComplete, time: now, exchange: exchange, status: exchange.responseStatus, outcome: outcome,
-        error: error, duration: duration, finalTimings: result.timings))
+        kind: .didComplete, sequence: sequence, time: now, exchange: exchange, status: status,
+        receivedStatus: receivedStatus(beside: status), outcome: outcome, error: error,
+        duration: duration, finalTimings: result.timings))
+  }
+
+  /// What an event says of the received status: nothing, where it has the same.
+  private func receivedStatus(beside status: Int) -> Int? { status == receivedStatus ? nil : receivedStatus }
+
+  private func nextSequence() -> Int {
+    defer { eventCount += 1 }
+    return eventCount
   }
 
   private func record(_ event: TraceEvent) {
@@ -74,4 +100,9 @@ extension Transaction {
     }
     clock = before
   }
+}
+
+extension TraceEvent.Kind {
+  /// Comes before the response of its hop, whatever a stage has prepared.
+  fileprivate var precedesResponse: Bool { self == .willExecute || self == .didConfigure || self == .didIssue }
 }

@@ -103,7 +103,7 @@ extension Transaction: TransferObserver {
   public func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {
     guard !machine.isDone else { return }
     clock = nil
-    emit(.didReceiveInformational, status: status)
+    emitInformational(status: status)
   }
 
   public func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {

@@ -60,6 +60,10 @@ public final class Transaction: @unchecked Sendable {
   var gatheredBody: Body?
   /// The hops of this attempt so far; nil until there is a redirect or a challenge.
   var hops: HopState?
+  /// How many events there have been, whoever was told them.
+  var eventCount = 0
+  /// The status that the `didReceive` of the hop told; 0 before it.
+  var receivedStatus = 0
 
   // The stage that is being called, or was suspended.
   var currentPlace: StagePlace?

@@ -25,14 +25,29 @@ import Testing
 
     init(_ chance: Chance, wantsBody: Bool) {
       self.chance = chance
-      capabilities =
-        wantsBody
-        ? [.request, .issue, .response, .failure, .wantsResponseBody]
-        : [.request, .issue, .response, .failure]
+      let all: StageCapabilities = [.request, .issue, .redirect, .challenge, .response, .failure]
+      capabilities = wantsBody ? all.union(.wantsResponseBody) : all
     }
 
-    func interceptRequest(_ exchange: Exchange) -> Verdict { verdict(exchange, canSuspend: true) }
-    func interceptResponse(_ exchange: Exchange) -> Verdict { verdict(exchange, canSuspend: true) }
+    func interceptRequest(_ exchange: Exchange) -> Verdict {
+      if chance.isOne(in: 4) { exchange.nativeRequest.method = "PUT" }
+      if chance.isOne(in: 4), let url = try? HTTPURL("http://example.com/\(chance.number(below: 9))") {
+        exchange.nativeRequest.url = url
+      }
+      // Left there by a stage that does not answer with it.
+      if chance.isOne(in: 30) { exchange.nativeResponse = Response(status: 202) }
+      return verdict(exchange, canSuspend: true)
+    }
+    func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict {
+      chance.isOne(in: 2) ? .proceed : verdict(exchange, canSuspend: true)
+    }
+    func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict {
+      chance.isOne(in: 2) ? .respond : verdict(exchange, canSuspend: true)
+    }
+    func interceptResponse(_ exchange: Exchange) -> Verdict {
+      if chance.isOne(in: 4) { exchange.nativeResponse?.status = 203 }
+      return verdict(exchange, canSuspend: true)
+    }
     func interceptFailure(_ exchange: Exchange, _ failure: TransactionError) -> Verdict {
       verdict(exchange, canSuspend: true)
     }
@@ -83,14 +98,18 @@ import Testing
   }
 
   private static func reply(_ chance: Chance, _ request: Request) -> StubTransport.Reply {
-    switch chance.number(below: 13) {
+    switch chance.number(below: 18) {
     case 0: .silence
     case 1: .connectFailure(TransportError(.connect, "refused", isBeforeSending: true))
     case 2: .failure(TransportError(.connectionLost, "cut"))
     case 3: .response(Response(status: 503, headers: ["retry-after": "1"]))
     case 4, 5: .response(Response(status: 302, headers: ["location": "/\(chance.number(below: 5))"]))
     case 6: .response(Response(status: 307, headers: ["location": "http://other.example/\(chance.number(below: 5))"]))
-    case 7: .response(Response(status: 302, headers: ["location": "file:///x"]), pieces: [Array("moved".utf8)])
+    case 7, 8: .response(Response(status: 401, headers: ["www-authenticate": "Basic realm=\"r\""]))
+    case 9: .response(Response(status: 200), pieces: [[65]], failure: TransportError(.connectionLost, "cut"))
+    case 10: .stalled(Response(status: 200), pieces: [[65]])
+    case 11: .response(Response(status: 302, headers: ["location": "file:///x"]), pieces: [Array("moved".utf8)])
+    case 12, 13: .failure(TransportError(.notProcessed, "refused", isBeforeSending: true))
     default: .response(Response(status: 200), pieces: [Array("piece".utf8), Array("more".utf8)])
     }
   }
@@ -112,7 +131,8 @@ import Testing
     let pipeline = Pipeline(
       requestStages: bindings, issueStages: bindings, responseStages: bindings,
       tracers: [TracerBinding(name: "recorder", tracer: recorder)],
-      settings: PipelineSettings(deadline: .seconds(3), attemptTimeout: .milliseconds(500)))
+      settings: PipelineSettings(
+        deadline: .seconds(3), attemptTimeout: .milliseconds(500), retry: seed % 3 == 0 ? .standard : RetryPolicy()))
     var completions: [TransactionID: Int] = [:]
     var running: [Transaction] = []
     for _ in 0..<250 {

@@ -1,0 +1,182 @@
+import SluiceMessages
+import SluicePipeline
+
+/// One change to a log, such as a fault of the engine or of whoever keeps the log would make.
+struct LedgerChange {
+  let name: String
+  let log: [LedgerEntry]
+  /// Why the changed log is an honest one too; nil where it is not.
+  let reason: Reason?
+
+  /// The changes that cannot be noticed, because a transaction may as well have gone so.
+  enum Reason: String, CaseIterable {
+    case time = "an event may come at any time between its neighbours, after the delay of a will_retry"
+    case delay = "another attempt may wait longer than it has to, and never begin"
+    case request = "stages may change the request until it is configured, and a redirect changes it"
+    case error = "any code is a reason to fail or to try again, and a stage may have given it"
+    case stageStatus = "a stage may have given the response any status, where it is said to be the stage's"
+    case timings = "a transport need not measure, and phases may add up to less than the time that has passed"
+    case retry = "a stage may ask for another attempt at any time, before which the transaction may end"
+    case informational = "a server may send any informational response"
+    case attempt = "the end after a will_retry belongs to the attempt before it, or to the one that was to begin"
+  }
+
+  /// Every single change to a log: an event lost, told twice, told in another order, or with another value.
+  static func all(to log: [LedgerEntry]) -> [LedgerChange] {
+    log.indices.flatMap { index in moves(log, index) + changes(log, index) }
+  }
+
+  private static func moves(_ log: [LedgerEntry], _ index: Int) -> [LedgerChange] {
+    var (lost, doubled, swapped) = (log, log, log)
+    lost.remove(at: index)
+    doubled.insert(log[index], at: index)
+    let name = "\(index) \(log[index].kind.name)"
+    var changes = [
+      LedgerChange(name: "\(name) is lost", log: lost, reason: nil),
+      LedgerChange(name: "\(name) is told twice", log: doubled, reason: nil),
+    ]
+    if index + 1 < log.count {
+      swapped.swapAt(index, index + 1)
+      changes.append(LedgerChange(name: "\(name) comes after the next", log: swapped, reason: nil))
+    }
+    return changes
+  }
+
+  private static func changes(_ log: [LedgerEntry], _ index: Int) -> [LedgerChange] {
+    let old = log[index]
+    return variants(of: old).filter { $0.entry != old }.map { member, entry in
+      var changed = log
+      changed[index] = entry
+      return LedgerChange(
+        name: "\(index) \(old.kind.name): \(member)", log: changed, reason: reason(log, index, entry))
+    }
+  }
+
+  private static func variants(of old: LedgerEntry) -> [(member: String, entry: LedgerEntry)] {
+    var variants: [(member: String, entry: LedgerEntry)] = []
+    func add<Value>(_ key: WritableKeyPath<LedgerEntry, Value>, _ values: Value...) {
+      for value in values {
+        var entry = old
+        entry[keyPath: key] = value
+        variants.append(("\(key) is \(value)", entry))
+      }
+    }
+    for kind in TraceEvent.Kind.allCases { add(\.kind, kind) }
+    add(\.transaction, TransactionID(randomHigh: 9, randomLow: 9))
+    add(\.sequence, nil, 0, (old.sequence ?? 0) + 1, (old.sequence ?? 0) - 1)
+    let time = old.time.nanoseconds
+    for nanoseconds in [0, time - 1, time + 1, time + 3_600_000_000_000] {
+      add(\.time, Instant(nanoseconds: nanoseconds))
+    }
+    add(\.attempt, old.attempt + 1, old.attempt - 1, 0)
+    add(\.hop, old.hop + 1, old.hop - 1, 0)
+    add(\.status, 0, 100, 103, 200, 204, 302, 307, 401, 404, 500, 999, 1000, -1)
+    add(\.receivedStatus, nil, 0, 200, 302, 401, old.status)
+    add(\.outcome, nil, .succeeded, .failed, .cancelled)
+    add(\.errorCode, nil, "", "connect", TransactionError.Code.cancelled)
+    add(\.errorStage, nil, "stage", "another")
+    let duration = old.duration
+    add(\.duration, .zero, duration + .nanoseconds(1), duration - .nanoseconds(1), .seconds(3600))
+    var (long, short) = (TransferTimings(), TransferTimings())
+    (long.receive, short.receive) = (.seconds(3600), .nanoseconds(1))
+    add(\.timings, nil, short, long)
+    add(\.requestID, "", "other")
+    add(\.method, "", "PATCH")
+    add(\.url, "", "http://example.com/other")
+    return variants
+  }
+}
+
+// Which changes leave an honest log.
+extension LedgerChange {
+  private static func reason(_ log: [LedgerEntry], _ index: Int, _ entry: LedgerEntry) -> Reason? {
+    let old = log[index]
+    if entry.time != old.time { return isTime(entry, in: log, index) ? .time : nil }
+    if entry.duration != old.duration { return isDelay(entry, in: log, index) ? .delay : nil }
+    if entry.method != old.method || entry.url != old.url { return isOpenRequest(log, index) ? .request : nil }
+    if entry.errorCode != old.errorCode || entry.errorStage != old.errorStage {
+      return isError(entry, in: log, index) ? .error : nil
+    }
+    if entry.kind != old.kind { return isRetry(entry, in: log, index) ? .retry : nil }
+    if entry.status != old.status {
+      if entry.kind == .didReceiveInformational, 100...199 ~= entry.status { return .informational }
+      return isStageStatus(entry) ? .stageStatus : nil
+    }
+    if entry.timings != old.timings { return isTimings(entry, in: log, index) ? .timings : nil }
+    if entry.attempt != old.attempt { return isAttempt(entry, in: log, index) ? .attempt : nil }
+    return nil
+  }
+
+  private static func isTime(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
+    guard entry.kind != .willExecute, entry.kind != .didComplete else { return false }
+    let (before, after) = (log[index - 1], log[index + 1])
+    let earliest = before.kind == .willRetry ? before.time + before.duration : before.time
+    return earliest <= entry.time && isDelay(entry, before: after)
+  }
+
+  private static func isDelay(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
+    entry.kind == .willRetry && entry.duration >= .zero && isDelay(entry, before: log[index + 1])
+  }
+
+  /// Whether an event can come so soon after this one.
+  private static func isDelay(_ entry: LedgerEntry, before next: LedgerEntry) -> Bool {
+    entry.time + (next.attempt > entry.attempt ? entry.duration : .zero) <= next.time
+  }
+
+  /// Whether no other event must have the same request: before `didConfigure`, and alone behind a redirect.
+  private static func isOpenRequest(_ log: [LedgerEntry], _ index: Int) -> Bool {
+    let entry = log[index]
+    let attempt = log.indices.filter { log[$0].attempt == entry.attempt }
+    guard let configured = attempt.first(where: { log[$0].kind == .didConfigure }), configured <= index else {
+      return true
+    }
+    func redirects(before place: Int) -> Int {
+      attempt.filter { log[$0].kind == .willRedirect && log[$0].hop < log[place].hop }.count
+    }
+    return !attempt.contains { $0 != index && $0 >= configured && redirects(before: $0) == redirects(before: index) }
+  }
+
+  private static func isError(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
+    guard entry.errorCode != nil || entry.errorStage == nil else { return false }
+    if entry.kind == .didComplete, entry.outcome == .failed {
+      return entry.errorCode != nil && (entry.errorCode != "cancelled" || entry.errorStage != nil)
+    }
+    guard entry.kind == .willRetry else { return false }
+    let isConfigured = log[..<index].contains { $0.kind == .didConfigure && $0.attempt == entry.attempt }
+    return entry.errorCode == nil || isConfigured
+  }
+
+  /// Whether it is a `willRetry` behind which no event of the attempt comes but its end.
+  private static func isRetry(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
+    guard entry.kind == .willRetry, index > 0, index + 1 < log.count else { return false }
+    let (before, next) = (log[index - 1], log[index + 1])
+    guard ![.didExtract, .didValidatePayload].contains(log[index].kind) else { return false }
+    let received = before.kind == .didReceive && before.hop == entry.hop ? before.status : 0
+    let isNext = next.attempt == entry.attempt + 1 || next.kind == .didComplete && next.status == entry.status
+    let isMeasured = log.last?.timings != nil
+    let isConfigured = log.indices.contains { $0 != index && log[$0].kind == .didConfigure }
+    return isNext && (entry.receivedStatus ?? entry.status) == received && (isConfigured || !isMeasured)
+  }
+
+  private static func isStageStatus(_ entry: LedgerEntry) -> Bool {
+    guard let received = entry.receivedStatus, received != entry.status else { return false }
+    return entry.kind == .willRetry || entry.kind == .didComplete && entry.outcome != .succeeded
+  }
+
+  private static func isTimings(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
+    if let receive = entry.timings?.receive, receive > .seconds(1) { return false }
+    guard entry.kind != .didReceive else { return entry.timings == nil || log.last?.timings != nil }
+    let measured = log.last { $0.kind == .didReceive }
+    let isMeasured = measured?.timings != nil && measured?.attempt == entry.attempt && measured?.hop == entry.hop
+    return entry.kind == .didComplete && (entry.timings != nil || !isMeasured)
+      && (entry.timings == nil || log.contains { $0.kind == .didConfigure })
+  }
+
+  private static func isAttempt(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
+    guard entry.kind == .didComplete, index > 0, log[index - 1].kind == .willRetry else { return false }
+    let retry = log[index - 1]
+    if entry.attempt == retry.attempt { return entry.hop == retry.hop && entry.status == retry.status }
+    return entry.attempt == retry.attempt + 1 && entry.hop == 0 && entry.status == 0
+      && entry.time >= retry.time + retry.duration
+  }
+}

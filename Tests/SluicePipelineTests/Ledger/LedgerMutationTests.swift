@@ -1,0 +1,53 @@
+import SluicePipeline
+import Testing
+
+/// Every single change to honest logs of every kind: the checker notices it, or the changed log is an honest one too.
+@Suite struct LedgerMutationTests {
+  private static func violation(_ log: [LedgerEntry]) -> LedgerViolation? {
+    var checker = LedgerChecker()
+    do {
+      for entry in log { try checker.check(entry) }
+      try checker.finish()
+      return nil
+    } catch { return error }
+  }
+
+  @Test func `E2: the logs that the engine writes break no rule`() throws {
+    for story in try LedgerStory.all() {
+      #expect(Self.violation(story.log) == nil, "\(story.name)")
+      #expect(story.log.last?.kind == .didComplete, "\(story.name)")
+    }
+  }
+
+  @Test func `E2: each single change to a log is noticed, or leaves an honest log`() throws {
+    var reasons: Set<LedgerChange.Reason> = []
+    for story in try LedgerStory.all() {
+      for change in LedgerChange.all(to: story.log) {
+        let violation = Self.violation(change.log)
+        #expect((violation == nil) == (change.reason != nil), "\(story.name): \(change.name)")
+        if let reason = change.reason { reasons.insert(reason) }
+      }
+    }
+    #expect(reasons == Set(LedgerChange.Reason.allCases))
+  }
+
+  @Test func `without a sequence the order alone tells most`() throws {
+    // What is lost then is what a transaction can be without.
+    let expected: Set<TraceEvent.Kind> = [
+      .didConfigure, .didIssue, .didReceiveInformational, .didValidateResponse, .willRetry,
+    ]
+    for story in try LedgerStory.all() {
+      let log = story.log.map { entry in
+        var entry = entry
+        entry.sequence = nil
+        return entry
+      }
+      #expect(Self.violation(log) == nil, "\(story.name)")
+      for index in log.indices where !expected.contains(log[index].kind) {
+        var lost = log
+        lost.remove(at: index)
+        #expect(Self.violation(lost) != nil, "\(story.name): \(log[index].kind.name)")
+      }
+    }
+  }
+}
