@@ -218,7 +218,10 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   private func didResolve(_ key: Route.Key, _ answer: NameResolver.Answer) {
     guard let route = routes[key] else { return }
     route.isLookingUp = false
-    if case .success(let addresses) = answer { route.didResolve(to: addresses, at: loop.now) }
+    switch answer {
+    case .success(let addresses): route.didResolve(to: addresses, at: loop.now)
+    case .failure: route.didNotResolve(at: loop.now)
+    }
     let waiting = route.waiting
     route.waiting = []
     for transfer in waiting {
@@ -231,9 +234,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
       case .failure(let error):
         transfer.failure = TransportError(
           .nameLookup,
-          "\(transfer.request.url.origin): cannot resolve \"\(key.host)\": \(error.reason);"
-            + " check the name, and the resolver of this machine",
-          isBeforeSending: true)
+          "\(transfer.request.url.origin): cannot resolve \"\(key.host)\": \(error.advice)", isBeforeSending: true)
         postpone(transfer)
       }
     }

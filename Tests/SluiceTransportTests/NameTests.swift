@@ -12,7 +12,8 @@ import Testing
   @Test func `500 transfers to one unresolvable name ask once and all say so`() async throws {
     let asked = Watched<[String]>([])
     let mayAnswer = Signal()
-    let resolver = NameResolver { name in
+    let clock = Watched(Instant(nanoseconds: 0))
+    let resolver = NameResolver(now: { clock.value }) { name in
       asked.update { $0.append(name) }
       mayAnswer.waitBlocking()
       return .failure(NameError("Name or service not known"))
@@ -33,9 +34,34 @@ import Testing
     #expect(ends == ["dns, before sending: true": 500])
     #expect(asked.value == ["nowhere.test"])
     #expect(probes.first?.record.value.error?.message.contains("\"nowhere.test\": Name or service not known") == true)
-    // A failure is not remembered.
-    _ = try await wire.get("http://nowhere.test/")
+    // A failure is remembered for a second.
+    #expect(try await wire.get("http://nowhere.test/").code == .nameLookup)
+    #expect(asked.value.count == 1)
+    clock.update { $0 = $0 + .seconds(1) }
+    #expect(try await wire.get("http://nowhere.test/").code == .nameLookup)
     #expect(asked.value.count == 2)
+  }
+
+  @Test func `names that do not resolve hold up no other name`() async throws {
+    let mayAnswer = Signal()
+    defer { mayAnswer.set() }
+    let asked = Watched(0)
+    let resolver = NameResolver { name in
+      guard name.hasPrefix("slow") else { return .success(["127.0.0.1"]) }
+      asked.update { $0 += 1 }
+      mayAnswer.waitBlocking()
+      return .failure(NameError("late"))
+    }
+    let server = try LoopbackServer()
+    let wire = try Wire(resolver: resolver)
+    let probes = (0..<16).map { _ in Probe() }
+    for (number, probe) in probes.enumerated() {
+      wire.start(Request(url: try HTTPURL("http://slow\(number).test/")), probe)
+    }
+    try await asked.wait(for: "the slow look-ups") { $0 == probes.count }
+    #expect(try await wire.get("http://service.test:\(server.port)/").error == nil)
+    mayAnswer.set()
+    for probe in probes { #expect(try await probe.waitForEnd().code == .nameLookup) }
   }
 
   @Test func `a resolved name is used by all transfers without asking again`() async throws {
@@ -58,7 +84,7 @@ import Testing
     #expect(server.requests.first?.headers.first("Host") == "service.test:\(server.port)")
   }
 
-  @Test func `many names at once take at most four threads`() async throws {
+  @Test func `many names at once take at most 32 threads`() async throws {
     let running = Watched((now: 0, most: 0))
     let resolver = NameResolver { _ in
       running.update { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
@@ -71,7 +97,7 @@ import Testing
       wire.start(Request(url: try HTTPURL("http://n\(number).test/")), probe)
     }
     for probe in probes { #expect(try await probe.waitForEnd().code == .nameLookup) }
-    #expect(running.value.most <= 4)
+    #expect(running.value.most <= 32)
   }
 
   @Test func `a host forgotten while a request to it runs is looked up again when its address fails`() async throws {

@@ -15,6 +15,8 @@ final class Route {
   static let freshness = Duration.seconds(60)
   /// Until then an old answer is used while a new one is fetched, so that no request waits for a name that was known.
   static let staleness = Duration.seconds(360)
+  /// How long an old answer is used before it is asked for again, when the last look-up failed.
+  private static let retrying = Duration.seconds(1)
   /// libcurl forgets an address after 60 s; it is told again before that.
   private static let retelling = Duration.seconds(50)
 
@@ -34,6 +36,7 @@ final class Route {
 
   private var addresses: [String] = []
   private var resolvedAt: Instant?
+  private var refreshesAt = Instant(nanoseconds: 0)
   private var toldUntil = Instant(nanoseconds: 0)
   private var instruction: ResolveInstruction?
 
@@ -54,17 +57,20 @@ final class Route {
   }
 
   func wantsRefresh(at now: Instant) -> Bool {
-    guard needsLookUp, !isLookingUp, let resolvedAt else { return false }
-    return now.duration(since: resolvedAt) >= Self.freshness
+    needsLookUp && !isLookingUp && resolvedAt != nil && now >= refreshesAt
   }
 
   func didResolve(to addresses: [String], at now: Instant) {
     resolvedAt = now
+    refreshesAt = now + Self.freshness
     guard addresses != self.addresses else { return }
     self.addresses = addresses
     toldUntil = Instant(nanoseconds: 0)
     instruction = ResolveInstruction(key, addresses)
   }
+
+  /// What is known stays in use. Without the pause, each request of a time without a resolver would ask for it.
+  func didNotResolve(at now: Instant) { refreshesAt = now + Self.retrying }
 
   /// What the next handle must tell libcurl; nil where it knows.
   func instruction(at now: Instant) -> ResolveInstruction? {
@@ -76,7 +82,7 @@ final class Route {
     if needsLookUp { toldUntil = now + Self.retelling }
   }
 
-  /// The addresses did not work: the next transfer asks anew.
+  /// The addresses did not work: the next transfer asks again.
   func distrust() { resolvedAt = nil }
 }
 

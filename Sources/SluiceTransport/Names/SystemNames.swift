@@ -21,8 +21,7 @@ public enum SystemNames {
     var first: UnsafeMutablePointer<addrinfo>?
     let code = getaddrinfo(name, nil, &hints, &first)
     guard code == 0 else {
-      let reason = code == EAI_SYSTEM ? SystemError.text(errno) : String(cString: gai_strerror(code))
-      return .failure(NameError(reason))
+      return .failure(failure(code, errno))
     }
     defer { freeaddrinfo(first) }
     var addresses: [String] = []
@@ -33,6 +32,18 @@ public enum SystemNames {
     }
     return addresses.isEmpty ? .failure(NameError("it has no address")) : .success(addresses)
   }
+
+  /// What a code of `getaddrinfo` means; `number` is the system's error for `EAI_SYSTEM`.
+  static func failure(_ code: Int32, _ number: Int32) -> NameError {
+    switch code {
+    case EAI_SYSTEM: NameError(SystemError.text(number) + SystemError.advice(number), .notAsked)
+    case EAI_MEMORY: NameError(words(code), .notAsked)
+    case EAI_AGAIN: NameError(words(code), .noAnswer)
+    default: NameError(words(code))
+    }
+  }
+
+  private static func words(_ code: Int32) -> String { String(cString: gai_strerror(code)) }
 
   /// Whether the host is an address already, and needs no look-up.
   static func isAddress(_ host: String) -> Bool {
