@@ -104,6 +104,7 @@ import Testing
     #expect(request.method == "PATCH")
     #expect(String(decoding: request.body, as: UTF8.self) == #"{"k":1}"#)
     #expect(request.headers.filter { $0.name.lowercased() == "x-a" }.map(\.value) == ["1", "2"])
+    #expect(request.headers.first("content-type") == "application/json")
   }
 
   @Test func `the trace context of the environment is the parent`() async throws {

@@ -123,7 +123,7 @@ struct RequestDocumentTests {
     let read = try RequestDocument.read(document, rules: .line)
     #expect(read.method == "PUT")
     #expect(read.url.string == "http://h/")
-    #expect(read.headers == ["a": "1", "b": "2", "b": "3"])
+    #expect(read.headers == ["a": "1", "b": "2", "b": "3", "content-type": "application/json"])
     #expect(read.body.bytes == Array("[1]".utf8))
     #expect(try RequestDocument.read(request(#"{"url": "http://h/"}"#), rules: .line).method == "GET")
   }
@@ -205,6 +205,72 @@ struct RequestDocumentTests {
 }
 
 struct LiveDocumentTests {
+  @Test(arguments: [
+    (#"{"body": {"json": {}}}"#, ["application/json"]),
+    (#"{"headers": {"Content-Type": "application/problem+json"}, "body": {"json": {}}}"#, ["application/problem+json"]),
+    (#"{"headers": {"content-type": "text/plain"}, "body": {"json": null}}"#, ["text/plain"]),
+    (#"{"body": {"text": "{}"}}"#, []), (#"{"body": {"base64": "e30="}}"#, []), ("{}", []),
+  ])
+  func `a body that is given as JSON says so, unless the document names a media type`(
+    _ text: String, _ types: [String]
+  ) throws {
+    let document = try JSONValue(parsing: text)
+    document["url"] = "http://h/"
+    #expect(try RequestDocument.read(document, rules: .line).headers[values: "content-type"] == types)
+    document["url"] = nil
+    document["status"] = 200
+    #expect(try ResponseDocument.read(document, rules: .line).headers[values: "content-type"] == types)
+  }
+
+  @Test func `JSON that a stage puts into a document names its media type, and the mark of a stage is not on it`()
+    throws
+  {
+    var changed = try sample(.empty)
+    let document = RequestDocument.make(changed)
+    document["body"] = ["json": ["name": "a"]]
+    try RequestDocument.update(&changed, from: document, bodyWasFilled: true)
+    let index = try #require(changed.headers.indices.first { changed.headers.name(at: $0) == "content-type" })
+    #expect(changed.headers.value(at: index) == "application/json")
+    // It stays with the body when a redirect leaves the origin.
+    #expect(changed.headers.marks(at: index) == [])
+    #expect(changed.body.bytes == Array(#"{"name":"a"}"#.utf8))
+  }
+
+  @Test func `a content type that a stage takes out of a document stays out`() throws {
+    var changed = try sample(.text("{}"))
+    changed.headers["content-type"] = "application/json"
+    let document = RequestDocument.make(changed, body: .parsed)
+    document["headers"]?["content-type"] = nil
+    BodyDocument.nameMediaType(in: document, original: changed.headers)
+    try RequestDocument.update(&changed, from: document, bodyWasFilled: true)
+    #expect(changed.headers["content-type"] == nil)
+  }
+
+  @Test func `the next stage finds the media type of JSON in the live document`() throws {
+    let document = try JSONValue(parsing: #"{"body": {"json": 1}}"#)
+    BodyDocument.nameMediaType(in: document, original: [:])
+    #expect(document == ["headers": ["content-type": "application/json"], "body": ["json": 1]])
+    let invalid = try JSONValue(parsing: #"{"headers": 5, "body": {"json": 1}}"#)
+    BodyDocument.nameMediaType(in: invalid, original: [:])
+    #expect(invalid["headers"] == 5)
+  }
+
+  @Test func `a value becomes a JSON body that names its media type`() throws {
+    struct Item: Encodable { let name: String }
+    let url = try HTTPURL("http://h/")
+    let request = Request(url: url, body: try .json(Item(name: "a")))
+    #expect(request.method == "POST" && request.headers == ["content-type": "application/json"])
+    #expect(request.body.bytes == Array(#"{"name":"a"}"#.utf8))
+    let mixed = Request(
+      method: "PATCH", url: url, headers: ["Content-Type": "application/merge-patch+json"],
+      body: try .json(["name": "b", "count": 1]))
+    #expect(mixed.method == "PATCH" && mixed.headers == ["Content-Type": "application/merge-patch+json"])
+    var response = Response(status: 200, body: try .json([1, 2]))
+    #expect(response.headers == ["content-type": "application/json"] && response.body.bytes == Array("[1,2]".utf8))
+    response.setBody(TypedBody(.text("x"), contentType: "text/plain"))
+    #expect(response.headers == ["content-type": "application/json"] && response.body.bytes == Array("x".utf8))
+  }
+
   private func sample(_ body: Body = .text("x")) throws -> Request {
     var headers: HeaderFields = ["accept": "text/html"]
     headers.append("authorization", "secret", marks: .sensitive)

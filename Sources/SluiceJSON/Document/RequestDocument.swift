@@ -19,7 +19,8 @@ public enum RequestDocument {
     return document
   }
 
-  /// The request that a document spells out. Only `url` must be there; the method is GET without one.
+  /// The request that a document spells out. Only `url` must be there; the method is GET without one. A `json` body whose
+  /// media type is not named is `application/json`.
   /// - Parameter hosts: converts the host of a `url` beyond ASCII; without an encoder such a host is refused.
   public static func read(
     _ document: JSONValue, rules: DocumentRules, hosts: HostEncoder? = nil
@@ -35,7 +36,8 @@ public enum RequestDocument {
     }
     let url = try HTTPURL(text, hosts: hosts)
     let method = try part.string("method") ?? "GET"
-    let headers = try headers(part, "headers")
+    var headers = try headers(part, "headers")
+    BodyDocument.nameMediaType(of: part.json, in: &headers)
     let body = try body(part, original: .empty) ?? .empty
     let request = Request(method: method, url: url, headers: headers, body: body)
     try request.validate()
@@ -60,6 +62,7 @@ public enum RequestDocument {
     changed.headers = try headers(part, "headers")
     try changed.headers.validateHost()
     changed.headers.takeMarks(from: request.headers, added: added)
+    BodyDocument.nameMediaType(of: part.json, in: &changed.headers, original: request.headers)
     changed.body = try body(part, replacing: request.body, wasFilled: bodyWasFilled)
     request = changed
   }

@@ -18,12 +18,15 @@ public enum ResponseDocument {
     return document
   }
 
-  /// The response that a document spells out. Only `status` must be there.
+  /// The response that a document spells out. Only `status` must be there. A `json` body whose media type is not named is
+  /// `application/json`.
   public static func read(_ document: JSONValue, rules: DocumentRules) throws(MessageError) -> Response {
     let part = try DocumentPart(document, rules: rules)
     try part.allowKeys(keys)
+    var headers = try RequestDocument.headers(part, "headers")
+    BodyDocument.nameMediaType(of: document, in: &headers)
     return Response(
-      status: try status(part), headers: try RequestDocument.headers(part, "headers"),
+      status: try status(part), headers: headers,
       body: try RequestDocument.body(part, original: .empty) ?? .empty,
       trailers: try RequestDocument.headers(part, "trailers"))
   }
@@ -38,6 +41,7 @@ public enum ResponseDocument {
     changed.status = try status(part)
     changed.headers = try RequestDocument.headers(part, "headers")
     changed.headers.takeMarks(from: response.headers, added: added)
+    BodyDocument.nameMediaType(of: part.json, in: &changed.headers, original: response.headers)
     changed.trailers = try RequestDocument.headers(part, "trailers")
     changed.trailers.takeMarks(from: response.trailers, added: added)
     changed.body = try RequestDocument.body(part, replacing: response.body, wasFilled: bodyWasFilled)

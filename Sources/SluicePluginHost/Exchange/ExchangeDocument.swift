@@ -39,6 +39,7 @@ enum ExchangeDocument {
     // A failure here is kept, and fails the transaction.
     if present == nil { guard (try? exchange.settleRequest()) != nil else { return nil } }
     guard present?.isLendable(to: called.call.pointee.name) ?? true else { return nil }
+    if let present { BodyDocument.nameMediaType(in: present.json, original: exchange.nativeRequest.headers) }
     let document = present ?? LiveDocument(RequestDocument.make(exchange.nativeRequest, body: .none))
     fill(document, exchange.nativeRequest.body, flags)
     keep(document, in: &exchange.requestDocument, called, flags)
@@ -51,6 +52,7 @@ enum ExchangeDocument {
     if present == nil { guard (try? exchange.settleResponse()) != nil else { return nil } }
     guard present?.isLendable(to: called.call.pointee.name) ?? true else { return nil }
     guard let response = exchange.nativeResponse else { return nil }
+    if let present { BodyDocument.nameMediaType(in: present.json, original: response.headers) }
     let document = present ?? LiveDocument(ResponseDocument.make(response, body: .none))
     fill(document, response.body, flags)
     keep(document, in: &exchange.responseDocument, called, flags)

@@ -9,6 +9,7 @@ struct Client {
       let url = try HTTPURL(CommandLine.arguments[1])
       try await fetch(url)
       try await fetchTyped(url)
+      try await postJSON(url)
       try await observe(url)
       try await collect(url)
       try await giveUp(url)

@@ -1,0 +1,28 @@
+public import SluiceMessages
+
+// A `json` body says what it is. The message has to say so too: without a `content-type`, neither the stages nor the
+// receiver take it for JSON.
+extension BodyDocument {
+  static let jsonMediaType = "application/json"
+
+  /// Adds `content-type: application/json` to the fields of a document with a `json` body, unless they have a content type.
+  ///
+  /// - Parameter original: the fields of the message before stages changed its document. A content type that a stage has
+  ///   taken out is not added again.
+  static func nameMediaType(
+    of document: JSONValue, in headers: inout HeaderFields, original: HeaderFields = HeaderFields()
+  ) {
+    guard document["body"]?["json"] != nil, !original.contains("content-type") else { return }
+    headers.nameMediaType(jsonMediaType)
+  }
+
+  /// The same in a live document, for the stages that see it before it becomes a message again. Headers that are not an
+  /// object stay as they are, and are refused later.
+  public static func nameMediaType(in document: JSONValue, original: HeaderFields) {
+    guard document["body"]?["json"] != nil, !original.contains("content-type"),
+      document["headers"]?.isObject != false
+    else { return }
+    let headers = DocumentHeaders(document)
+    if headers["content-type"] == nil { headers["content-type"] = jsonMediaType }
+  }
+}

@@ -1,0 +1,51 @@
+/// A body together with its media type: what a message is given so that it says what it carries.
+///
+/// `TypedBody.json(_:)` of SluiceJSON makes one of a value.
+public struct TypedBody: Sendable {
+  public var body: Body
+  /// For the `content-type` of the message.
+  public var contentType: String
+
+  public init(_ body: Body, contentType: String) {
+    self.body = body
+    self.contentType = contentType
+  }
+}
+
+extension Request {
+  /// A request with a body that names its media type, unless the headers have a content type.
+  public init(
+    method: String = "POST", url: HTTPURL, headers: HeaderFields = HeaderFields(), body: TypedBody,
+    timeout: Duration? = nil
+  ) {
+    self.init(method: method, url: url, headers: headers, timeout: timeout)
+    setBody(body)
+  }
+
+  /// Replaces the body, and names its media type unless the headers have a content type.
+  public mutating func setBody(_ typed: TypedBody) {
+    body = typed.body
+    headers.nameMediaType(typed.contentType)
+  }
+}
+
+extension Response {
+  /// A response with a body that names its media type, unless the headers have a content type.
+  public init(status: Int, headers: HeaderFields = HeaderFields(), body: TypedBody) {
+    self.init(status: status, headers: headers)
+    setBody(body)
+  }
+
+  /// Replaces the body, and names its media type unless the headers have a content type.
+  public mutating func setBody(_ typed: TypedBody) {
+    body = typed.body
+    headers.nameMediaType(typed.contentType)
+  }
+}
+
+extension HeaderFields {
+  /// Adds the `content-type` of a body, unless the fields have one.
+  package mutating func nameMediaType(_ contentType: String) {
+    if !contains("content-type") { append("content-type", contentType) }
+  }
+}
