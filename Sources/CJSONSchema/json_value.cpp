@@ -92,10 +92,13 @@ std::string short_text(const json_t *value, std::size_t limit) {
   };
   std::unique_ptr<char, FreeText> dumped(json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT));
   if (!dumped) return kind_of(value);
-  std::string text(dumped.get());
-  if (text.size() <= limit) return text;
-  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
-  return text.substr(0, limit) + "…";
+  return short_key(dumped.get(), limit);
+}
+
+std::string short_key(std::string_view key, std::size_t limit) {
+  if (key.size() <= limit) return std::string(key);
+  while (limit > 0 && (static_cast<unsigned char>(key[limit]) & 0xC0) == 0x80) --limit;
+  return std::string(key.substr(0, limit)) + "…";
 }
 
 const char *kind_of(const json_t *value) {

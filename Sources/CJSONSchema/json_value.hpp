@@ -53,6 +53,9 @@ std::size_t hash_value(const json_t *value, int depth = 0);
 /// The value as compact JSON, cut after `limit` bytes at a character boundary.
 std::string short_text(const json_t *value, std::size_t limit = 60);
 
+/// A key, cut in the same way.
+std::string short_key(std::string_view key, std::size_t limit = 60);
+
 /// `string "…"` without its content, `number`, `object`…: what a message may say of a value that might be a secret.
 const char *kind_of(const json_t *value);
 

@@ -190,7 +190,7 @@ bool SchemaChecker::check_additional(const PropertiesConstraint &constraint, con
     if (additional != nullptr) {
       valid = apply_at(std::string(key), additional, value) && valid;
     } else {
-      valid = fail_at(key, "unknown key \"" + std::string(key) + "\"" + allowed_keys(constraint));
+      valid = fail_at(key, "unknown key \"" + short_key(key) + "\"" + allowed_keys(constraint));
     }
   });
   return valid;

@@ -1,6 +1,7 @@
 import Glibc
 import Sluice
 import SluiceJSON
+import SluiceMessages
 import SluicePipeline
 
 /// What a command came to.
@@ -109,7 +110,8 @@ struct ControlCommands: Sendable {
     do {
       if let path = source.string {
         guard path.hasPrefix("/") else {
-          throw ControlError(.invalidRequest, "configuration: expected an absolute path, found \"\(path)\"")
+          throw ControlError(
+            .invalidRequest, "configuration: expected an absolute path, found \(PlainText.quote(path))")
         }
         return try Configuration(file: path)
       }
@@ -160,7 +162,7 @@ extension JSONValue {
   fileprivate func check(_ known: [String]) throws(ControlError) {
     for (key, _) in members where !known.contains(key) {
       throw ControlError(
-        .invalidRequest, "unknown member \"\(key)\"",
+        .invalidRequest, "unknown member \(PlainText.quote(key))",
         advice: known.isEmpty ? "send no document" : "known here: \(known.joined(separator: ", "))")
     }
   }

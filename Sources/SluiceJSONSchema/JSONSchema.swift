@@ -65,7 +65,7 @@ public final class JSONSchema: @unchecked Sendable {
   public func check(_ value: JSONValue) throws(JSONError) {
     if allows(value) { return }
     let violations = violations(in: value)
-    let message = violations.map { "\($0.pointer.tokens.isEmpty ? "" : "\($0.pointer): ")\($0.message)" }
+    let message = violations.map { "\($0.pointer.tokens.isEmpty ? "" : "\($0.pointer.excerpt): ")\($0.message)" }
     throw JSONError(
       .schemaViolation, message.joined(separator: "; "), pointer: violations.first?.pointer)
   }

@@ -71,11 +71,11 @@ extension HTTPURL {
     if FieldSyntax.equals(name, "https") { return (.https, colon + 3) }
     guard RelativeReference.isScheme(String(decoding: [UInt8](copying: name), as: UTF8.self).utf8[...]) else {
       throw failure(
-        bytes, "\"\(HeaderFields.printable(name))\" before :// is no scheme; expected http://… or https://…")
+        bytes, "\(PlainText.quote(name)) before :// is no scheme; expected http://… or https://…")
     }
     throw MessageError(
       .unsupportedScheme, subject(bytes),
-      "scheme \"\(HeaderFields.printable(name))\" is not supported; only http and https are")
+      "scheme \(PlainText.quote(name)) is not supported; only http and https are")
   }
 
   /// The URL for an error message.
@@ -86,9 +86,8 @@ extension HTTPURL {
   package static func shownReference(_ reference: Span<UInt8>) -> String {
     let start = reference.indices.last { reference[$0] == UInt8(ascii: "@") } ?? 0
     let end = firstIndex(in: reference, from: start) { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-    let text = String(decoding: [UInt8](copying: reference.extracting(start..<end)), as: UTF8.self)
     let rest = end < reference.count ? "\(Unicode.Scalar(reference[end]))…" : ""
-    return (start > 0 ? "…" : "") + PlainText.line(text, limitBytes: 128) + rest
+    return (start > 0 ? "…" : "") + PlainText.excerpt(reference.extracting(start..<end)) + rest
   }
 
   static func firstIndex(in bytes: Span<UInt8>, from start: Int, where matches: (UInt8) -> Bool) -> Int {

@@ -11,23 +11,13 @@ extension HeaderFields {
   public static func check(name: Span<UInt8>, value: Span<UInt8>) throws(MessageError) {
     guard FieldSyntax.isToken(name) else {
       throw MessageError(
-        .invalidHeader, "header \"\(printable(name))\"",
+        .invalidHeader, "header \(PlainText.quote(name))",
         "not a field name: expected letters, digits and !#$%&'*+-.^_`|~")
     }
     guard FieldSyntax.isFieldValue(value) else {
       throw MessageError(
-        .invalidHeader, "header \"\(printable(name))\"",
+        .invalidHeader, "header \(PlainText.quote(name))",
         "its value holds CR, LF, NUL or another control character, or begins or ends with a space")
     }
-  }
-
-  /// The bytes as ASCII, with everything that could harm a terminal or a log line replaced by `?`.
-  static func printable(_ bytes: Span<UInt8>) -> String {
-    var text = ""
-    for index in bytes.indices.prefix(64) {
-      let byte = bytes[index]
-      text.unicodeScalars.append(byte >= 0x20 && byte < 0x7F ? Unicode.Scalar(byte) : "?")
-    }
-    return bytes.count > 64 ? text + "…" : text
   }
 }

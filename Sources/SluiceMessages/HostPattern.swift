@@ -64,7 +64,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
 
   private static func failure(_ text: String) -> MessageError {
     MessageError(
-      .invalidURL, "host \"\(HeaderFields.printable(text.utf8.span))\"",
+      .invalidURL, "host \(PlainText.quote(text))",
       "expected an exact host, *.suffix or *, with an optional scheme:// before and :port after it" + advice(text))
   }
 

@@ -1,6 +1,11 @@
-/// Makes foreign text, such as a plugin's message, safe to show: it cannot begin a new line or control a terminal, and
-/// its length is bounded.
+/// Makes foreign text, such as a plugin's message or a value from a file, safe to show: it cannot begin a new line or control
+/// a terminal, and its length is bounded. Valid UTF-8 stays readable.
 package enum PlainText {
+  /// How much of a value a message repeats.
+  package static let quoteLimitBytes = 120
+  /// How much of a path a message repeats.
+  private static let pathLimitBytes = 1024
+
   /// Marks the place where text was cut off.
   private static let mark = "…"
 
@@ -25,6 +30,46 @@ package enum PlainText {
   package static func cut(_ text: String, limitBytes: Int) -> String {
     guard text.utf8.count > limitBytes else { return text }
     return String(decoding: text.utf8.prefix(wholeCount(text.utf8, limitBytes - mark.utf8.count)), as: UTF8.self) + mark
+  }
+
+  /// Returns a value between quotes, for a message that repeats it: `"GE T"`. A long value is cut, and its size follows:
+  /// `"aaa…" (70000 bytes)`.
+  package static func quote(_ text: some StringProtocol) -> String { quote(Array(text.utf8).span) }
+
+  /// The same for bytes; those that are not UTF-8 are shown as `\xE9`.
+  package static func quote(_ bytes: Span<UInt8>) -> String {
+    let size = bytes.count > quoteLimitBytes ? " (\(bytes.count) bytes)" : ""
+    return "\"\(excerpt(bytes))\"\(size)"
+  }
+
+  /// Returns a path for a message, on one line.
+  package static func path(_ path: String) -> String { line(path, limitBytes: pathLimitBytes) }
+
+  /// The beginning of a value, as ``quote(_:)`` shows it, without quotes and size.
+  package static func excerpt(_ bytes: Span<UInt8>) -> String {
+    guard bytes.count > quoteLimitBytes else { return line(decoded(bytes)) }
+    // A character that the limit splits is dropped; bytes that are no character in the first place are kept.
+    var end = quoteLimitBytes
+    while end > quoteLimitBytes - 3, isContinuation(bytes[end]) { end -= 1 }
+    if isContinuation(bytes[end]) { end = quoteLimitBytes }
+    return line(decoded(bytes.extracting(0..<end))) + mark
+  }
+
+  private static func decoded(_ bytes: Span<UInt8>) -> String {
+    let copy = [UInt8](copying: bytes)
+    if let text = String(validating: copy, as: UTF8.self) { return text }
+    var text = ""
+    var rest = copy[...]
+    while let byte = rest.first {
+      let character = (1...4).lazy.compactMap { String(validating: rest.prefix($0), as: UTF8.self) }.first
+      text += character ?? "\\x" + hexadecimal(byte)
+      rest.removeFirst(character?.utf8.count ?? 1)
+    }
+    return text
+  }
+
+  private static func hexadecimal(_ byte: UInt8) -> String {
+    (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
   }
 
   /// How many of the first `limit` bytes form whole characters.

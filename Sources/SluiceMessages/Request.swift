@@ -37,11 +37,11 @@ public struct Request: Sendable {
   public static func check(method: Span<UInt8>) throws(MessageError) {
     guard FieldSyntax.isToken(method) else {
       throw MessageError(
-        .invalidMethod, "method \"\(HeaderFields.printable(method))\"", "not a token, such as GET or POST")
+        .invalidMethod, "method \(PlainText.quote(method))", "not a token, such as GET or POST")
     }
     guard !FieldSyntax.equals(method, "connect") else {
       throw MessageError(
-        .invalidMethod, "method \"\(HeaderFields.printable(method))\"",
+        .invalidMethod, "method \(PlainText.quote(method))",
         "it opens a tunnel and is not a request; to send requests through a proxy, set \"transport.proxy\"")
     }
   }

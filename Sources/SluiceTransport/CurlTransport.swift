@@ -234,7 +234,8 @@ public final class CurlTransport: Transport, @unchecked Sendable {
       case .failure(let error):
         transfer.failure = TransportError(
           .nameLookup,
-          "\(transfer.request.url.origin): cannot resolve \"\(key.host)\": \(error.advice)", isBeforeSending: true)
+          "\(transfer.request.url.origin): cannot resolve \(PlainText.quote(key.host)): \(error.advice)",
+          isBeforeSending: true)
         postpone(transfer)
       }
     }

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 import SluicePipeline
 
 extension TLSSettings {
@@ -7,7 +8,8 @@ extension TLSSettings {
     for (name, path) in [("ca", ca), ("cert", certificate), ("key", key)] {
       guard let path, access(path, R_OK) != 0 else { continue }
       throw TransportError(
-        .tls, "transport.tls.\(name): cannot read \(path): \(SystemError.text(errno))", isBeforeSending: true)
+        .tls, "transport.tls.\(name): cannot read \(PlainText.path(path)): \(SystemError.text(errno))",
+        isBeforeSending: true)
     }
   }
 }

@@ -166,7 +166,7 @@ struct RequestDocumentTests {
     (#"{"url": "http://h/", "body": {"txt": ""}}"#, #""/body/txt": unknown key"#),
     (#"{"url": "http://h/", "body": {"base64": "Zg"}}"#, #""/body/base64": not base64"#),
     (#"{"url": "http://h/", "body": {"file": "/nowhere/at-all"}}"#, "cannot read /nowhere/at-all: No such file"),
-    (#"{"url": "http://h/", "body": {"file": "/dev/zero"}}"#, "no regular file"),
+    (#"{"url": "http://h/", "body": {"file": "/dev/zero"}}"#, "not a regular file"),
     (#"{"url": "http://h/", "timeout": "5"}"#, #""/timeout": expected a number above 0 with ms, s, m or h"#),
     (#"{"url": "http://h/", "id": [1]}"#, #""/id": expected a string"#),
     (#"{"url": "http://h/", "url": "http://i/"}"#, "not JSON: duplicate object key"),

@@ -82,7 +82,7 @@ struct HTTPURLTests {
 
   @Test func `an error says what is wrong and shows no control character`() throws {
     let error = try #require(throws: MessageError.self) { try HTTPURL("http://a/\u{1B}[31m\n") }
-    #expect(error.subject == #"url "http://a/\u{1B}[31m\n""#)
+    #expect(error.subject == "url \"http://a/\\u{1B}[31m\\n\"")
     #expect(error.reason.contains("the character U+001B at offset 9"))
   }
 
@@ -107,6 +107,14 @@ struct HTTPURLTests {
     #expect(try HTTPURL(longest).path.utf8.count == HTTPURL.maximumBytes - 8)
     let error = #expect(throws: MessageError.self) { try HTTPURL(longest + "a") }
     #expect(error?.reason.contains("65537 bytes") == true)
+  }
+
+  @Test func `a host longer than a name can be is refused, and is not repeated`() throws {
+    let label = String(repeating: "a", count: 50) + "."
+    #expect(try HTTPURL("http://" + String(repeating: label, count: 5)).host.utf8.count == 254)
+    let error = #expect(throws: MessageError.self) { try HTTPURL("http://" + String(repeating: label, count: 1000)) }
+    #expect(error?.reason == "has a host of 51000 bytes; at most 255 are accepted")
+    #expect((error?.description.utf8.count ?? .max) < 250)
   }
 
   @Test func `an origin leaves out its scheme's own port and brackets an address`() throws {

@@ -12,6 +12,32 @@ import Testing
     #expect(PlainText.line(text) == shown)
   }
 
+  @Test(arguments: [
+    ("GE T", #""GE T""#), ("grüße 🎉", #""grüße 🎉""#), ("", #""""#), ("a\r\nb\u{1B}", #""a\r\nb\u{1B}""#),
+    (String(repeating: "a", count: 120), "\"" + String(repeating: "a", count: 120) + "\""),
+    (String(repeating: "a", count: 70_000), "\"" + String(repeating: "a", count: 120) + "…\" (70000 bytes)"),
+    // 120 bytes end inside of the last character, which is left out.
+    ("a" + String(repeating: "é", count: 60), "\"a" + String(repeating: "é", count: 59) + "…\" (121 bytes)"),
+    (String(repeating: "🎉", count: 31), "\"" + String(repeating: "🎉", count: 30) + "…\" (124 bytes)"),
+  ])
+  func `a value that a message repeats is readable, on one line and short`(_ text: String, _ shown: String) {
+    #expect(PlainText.quote(text) == shown)
+  }
+
+  @Test(
+    arguments: [
+      ([0x67, 0xFC], #""g\xFC""#), ([0xC3, 0xA9, 0xC3, 0x20], #""é\xC3 ""#), ([0xE2, 0x82], #""\xE2\x82""#),
+      ([0xFF, 0x0A, 0xF0, 0x9F, 0x8E, 0x89], #""\xFF\n🎉""#), ([0xED, 0xA0, 0x80], #""\xED\xA0\x80""#),
+    ] as [([UInt8], String)])
+  func `a byte that is not UTF-8 is shown by its number`(_ bytes: [UInt8], _ shown: String) {
+    #expect(PlainText.quote(bytes.span) == shown)
+  }
+
+  @Test func `bytes that are no characters are cut at the limit`() {
+    let shown = PlainText.quote([UInt8](repeating: 0x80, count: 200).span)
+    #expect(shown == "\"" + String(repeating: "\\x80", count: 120) + "…\" (200 bytes)")
+  }
+
   @Test func `a cut leaves whole characters and a mark within the bound`() {
     #expect(PlainText.cut("abcdef", limitBytes: 6) == "abcdef")
     #expect(PlainText.cut("abcdefg", limitBytes: 6) == "abc…")

@@ -46,7 +46,8 @@ extension Configuration {
     case (nil, let builtin?):
       let name = try builtin.string()
       guard BuiltIns.names.contains(name) else {
-        throw builtin.error("no built-in is named \"\(name)\"; there are \(BuiltIns.names.joined(separator: ", "))")
+        throw builtin.error(
+          "no built-in is named \(PlainText.quote(name)); there are \(BuiltIns.names.joined(separator: ", "))")
       }
       return .builtin(name)
     case (nil, nil): throw node.error("expected \"library\" with the path of a plugin, or \"builtin\" with its name")
@@ -75,7 +76,7 @@ extension Configuration {
     }
     guard plugins.contains(where: { $0.name == reference.plugin }) else {
       throw ConfigurationError(
-        reference.location, "no plugin is named \"\(reference.plugin)\"",
+        reference.location, "no plugin is named \(PlainText.quote(reference.plugin))",
         advice: plugins.isEmpty
           ? "add it under \"plugins\"" : "there are \(plugins.map(\.name).joined(separator: ", "))")
     }

@@ -99,7 +99,9 @@ extension Configuration {
 extension ConfigurationNode {
   func fieldName() throws(ConfigurationError) -> String {
     let name = try string()
-    guard FieldSyntax.isToken(name.utf8.span) else { throw error("expected the name of a header, found \"\(name)\"") }
+    guard FieldSyntax.isToken(name.utf8.span) else {
+      throw error("expected the name of a header, found \(PlainText.quote(name))")
+    }
     return name
   }
 

@@ -32,7 +32,7 @@ extension ConfigurationNode {
     for element in try elements() {
       let method = try element.string()
       guard FieldSyntax.isToken(method.utf8.span) else {
-        throw element.error("expected a method such as GET, found \"\(method)\"")
+        throw element.error("expected a method such as GET, found \(PlainText.quote(method))")
       }
       methods.append(method)
     }

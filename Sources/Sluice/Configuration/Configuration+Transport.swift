@@ -27,7 +27,7 @@ extension Configuration {
   private static func version(_ node: ConfigurationNode) throws(ConfigurationError) -> HTTPVersion {
     let text = try node.string()
     guard let version = HTTPVersion(rawValue: text), version != .http3 else {
-      throw node.error("expected \"1.0\", \"1.1\" or \"2\", found \"\(text)\"")
+      throw node.error("expected \"1.0\", \"1.1\" or \"2\", found \(PlainText.quote(text))")
     }
     return version
   }

@@ -1,5 +1,6 @@
 import SluiceJSON
 import SluiceJSONSchema
+import SluiceMessages
 import SluicePipeline
 
 extension Configuration {
@@ -23,10 +24,10 @@ extension ConfigurationNode {
     let path = try path()
     let text: [UInt8]
     do { text = try FileText.read(path, limitBytes: Configuration.limitBytes) } catch {
-      throw self.error("cannot read \(path): \(error)")
+      throw self.error("cannot read \(PlainText.path(path)): \(error)")
     }
     do { return try JSONSchema(JSONValue(parsing: text, options: .rejectDuplicates)) } catch {
-      throw self.error("\(path) is no JSON Schema: \(error)")
+      throw self.error("\(PlainText.path(path)) is no JSON Schema: \(error)")
     }
   }
 }

@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// Why a configuration cannot be used: in which file, on which line, at which key, what was found and what was expected.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
   public var location: ConfigurationLocation
@@ -31,7 +33,8 @@ public struct ConfigurationLocation: Sendable, Hashable, CustomStringConvertible
   }
 
   public var description: String {
-    let place = [file ?? "configuration", line.map(String.init)].compactMap(\.self).joined(separator: ":")
-    return key.isEmpty ? place : "\(place): \(key)"
+    let place = [file.map(PlainText.path) ?? "configuration", line.map(String.init)].compactMap(\.self).joined(
+      separator: ":")
+    return key.isEmpty ? place : "\(place): \(PlainText.excerpt(key.utf8.span))"
   }
 }

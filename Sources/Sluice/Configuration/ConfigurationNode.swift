@@ -40,7 +40,7 @@ struct ConfigurationNode {
     for (key, _) in value.members where !keys.contains(key) {
       let known = keys.sorted().joined(separator: ", ")
       throw ConfigurationError(
-        source.location(pointer.appending(key)), "unknown key \"\(key)\"",
+        source.location(pointer.appending(key)), "unknown key \(PlainText.quote(key))",
         advice: Self.nearest(key, keys).map { "did you mean \"\($0)\"?" } ?? "known here: \(known)")
     }
   }
@@ -91,7 +91,7 @@ struct ConfigurationNode {
   func duration() throws(ConfigurationError) -> Duration {
     guard let text = value.string else { throw mismatch("a duration such as \"200ms\", \"1.5s\", \"2m\" or \"1h\"") }
     guard let duration = DurationText.duration(text) else {
-      throw error("expected a duration such as \"200ms\", \"1.5s\", \"2m\" or \"1h\", found \"\(text)\"")
+      throw error("expected a duration such as \"200ms\", \"1.5s\", \"2m\" or \"1h\", found \(PlainText.quote(text))")
     }
     return duration
   }
@@ -105,7 +105,7 @@ struct ConfigurationNode {
     let text = try string()
     guard let word = Word(rawValue: text) else {
       let words = Word.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-      throw error("expected one of \(words), found \"\(text)\"")
+      throw error("expected one of \(words), found \(PlainText.quote(text))")
     }
     return word
   }
@@ -118,6 +118,7 @@ struct ConfigurationNode {
 
   /// The known key that a misspelled one is nearest to: one letter too many, too few, other, or two swapped.
   private static func nearest(_ key: String, _ keys: [String]) -> String? {
+    guard key.utf8.count <= 64 else { return nil }
     let scored = keys.map { ($0, distance(Array(key.lowercased()), Array($0.lowercased()))) }
     return scored.min { $0.1 < $1.1 }.flatMap { $0.1 <= max(1, key.count / 4) ? $0.0 : nil }
   }

@@ -1,5 +1,6 @@
 import Glibc
 import SluiceJSON
+import SluiceMessages
 
 // `{"env": "NAME"}` and `{"file": "PATH"}`: how a secret gets into a configuration without standing in it.
 extension ConfigurationNode {
@@ -28,7 +29,8 @@ extension ConfigurationNode {
 
   private func environmentVariable(_ name: String) throws(ConfigurationError) -> String {
     guard let text = getenv(name) else {
-      throw error("the environment variable \"\(name)\" is not set", advice: "set it, or give the value another way")
+      throw error(
+        "the environment variable \(PlainText.quote(name)) is not set", advice: "set it, or give the value another way")
     }
     return String(cString: text)
   }
@@ -36,10 +38,10 @@ extension ConfigurationNode {
   private func text(ofFile path: String) throws(ConfigurationError) -> String {
     let bytes: [UInt8]
     do { bytes = try FileText.read(path, limitBytes: 1 << 20) } catch {
-      throw self.error("cannot read \(path): \(error)")
+      throw self.error("cannot read \(PlainText.path(path)): \(error)")
     }
     guard var text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
-      throw error("\(path) is no UTF-8 text")
+      throw error("\(PlainText.path(path)) is no UTF-8 text")
     }
     if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
     return text

@@ -105,7 +105,9 @@ extension ConfigurationNode {
   }
 
   fileprivate func checkSettable(_ name: String) throws(ConfigurationError) {
-    guard FieldSyntax.isToken(name.utf8.span) else { throw error("expected the name of a header, found \"\(name)\"") }
+    guard FieldSyntax.isToken(name.utf8.span) else {
+      throw error("expected the name of a header, found \(PlainText.quote(name))")
+    }
     guard !FieldSyntax.isTransportField(name.utf8.span) else {
       throw error("\"\(name)\" belongs to the connection or frames the message, and is set by the engine alone")
     }

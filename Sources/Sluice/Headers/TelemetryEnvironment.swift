@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 import SluiceTraceContext
 
 /// What OpenTelemetry's variables ask of the propagation of traces ("Environment Variable Specification").
@@ -75,7 +76,7 @@ struct TelemetryEnvironment {
   }
 
   private func ignore(_ variable: String, _ value: String, _ expected: String) {
-    warn("\(variable): \"\(value)\" is not known here and is ignored; \(expected)")
+    warn("\(variable): \(PlainText.quote(value)) is not known here and is ignored; \(expected)")
   }
 
   private static func word(_ text: Substring) -> String { trimmed(text).lowercased() }

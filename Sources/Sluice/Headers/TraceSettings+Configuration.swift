@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluiceTraceContext
 
 extension TraceSettings {
@@ -25,7 +26,7 @@ extension TraceSettings {
       let name = try element.string()
       guard let propagator = Propagators.named(name) else {
         throw element.error(
-          "no propagator is named \"\(name)\"; there are \(Propagators.names.joined(separator: ", "))")
+          "no propagator is named \(PlainText.quote(name)); there are \(Propagators.names.joined(separator: ", "))")
       }
       guard !chosen.names.contains(name) else {
         throw element.error("\"\(name)\" stands twice", advice: "keep one of them")

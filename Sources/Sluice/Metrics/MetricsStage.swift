@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
@@ -11,7 +12,8 @@ final class MetricsStage: Tracer {
   static func make(_ setting: BuiltIns.Setting) throws(ConfigurationError) -> BuiltIns.Stage {
     try setting.read { node throws(ConfigurationError) in
       guard let unknown = try node.members().first else { return }
-      throw unknown.node.error("unknown key \"\(unknown.key)\"", advice: "\"metrics\" has no settings; leave it out")
+      throw unknown.node.error(
+        "unknown key \(PlainText.quote(unknown.key))", advice: "\"metrics\" has no settings; leave it out")
     }
     return BuiltIns.Stage(tracer: MetricsStage(loops: setting.configuration.transport.loops))
   }

@@ -39,7 +39,8 @@ extension Response {
       guard bytes.allSatisfy({ $0 < 0x80 }) else { throw extractionError("the body is no US-ASCII") }
       return String(decoding: bytes, as: UTF8.self)
     case "iso-8859-1", "latin1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-    case let other: throw extractionError("the charset \"\(other)\" is not known here; take the body as raw")
+    case let other:
+      throw extractionError("the charset \(PlainText.quote(other)) is not known here; take the body as raw")
     }
   }
 

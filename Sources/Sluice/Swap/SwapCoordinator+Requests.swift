@@ -1,4 +1,5 @@
 import SluiceLocks
+import SluiceMessages
 import SluicePluginHost
 
 // What is asked for, and what becomes of it.
@@ -30,7 +31,7 @@ extension SwapCoordinator {
     for name in (names ?? []).sorted() {
       guard let plugin = configuration.plugins.first(where: { $0.name == name }) else {
         let known = configuration.plugins.map { "\"\($0.name)\"" }.joined(separator: ", ")
-        throw .impossible("no plugin is named \"\(name)\"; there are \(known)")
+        throw .impossible("no plugin is named \(PlainText.quote(name)); there are \(known)")
       }
       guard plugin.library != nil else {
         throw .impossible("plugin \"\(name)\" has no library that could be exchanged; it is part of the program")

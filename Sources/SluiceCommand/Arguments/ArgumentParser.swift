@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// Takes the words of a command line apart as getopt_long does: `-o FILE`, `-oFILE`, `-si`, `--output FILE`,
 /// `--output=FILE`; `--` ends the options, which may stand behind operands.
 struct ArgumentParser {
@@ -72,7 +74,8 @@ struct ArgumentParser {
     if parsed.operands.count > command.operandCount.upperBound {
       let extra = parsed.operands[command.operandCount.upperBound]
       throw usage(
-        "unexpected operand \"\(extra)\"" + (command.operands.isEmpty ? "" : "; expected \(command.operands)"))
+        "unexpected operand \(PlainText.quote(extra))"
+          + (command.operands.isEmpty ? "" : "; expected \(command.operands)"))
     }
   }
 

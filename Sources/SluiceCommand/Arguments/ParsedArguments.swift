@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceMessages
 
 /// The options and operands that a command was given.
 struct ParsedArguments: Sendable {
@@ -19,7 +20,8 @@ struct ParsedArguments: Sendable {
     guard let text = self[name] else { return nil }
     guard let number = Int(text), range.contains(number) else {
       throw CommandError(
-        .usage, "--\(name): expected a number from \(range.lowerBound) to \(range.upperBound), found \"\(text)\"")
+        .usage,
+        "--\(name): expected a number from \(range.lowerBound) to \(range.upperBound), found \(PlainText.quote(text))")
     }
     return number
   }
@@ -27,7 +29,8 @@ struct ParsedArguments: Sendable {
   func duration(_ name: String) throws(CommandError) -> Duration? {
     guard let text = self[name] else { return nil }
     guard let duration = DurationText.duration(text) else {
-      throw CommandError(.usage, "--\(name): expected a duration such as 500ms, 30s or 2m, found \"\(text)\"")
+      throw CommandError(
+        .usage, "--\(name): expected a duration such as 500ms, 30s or 2m, found \(PlainText.quote(text))")
     }
     return duration
   }

@@ -1,7 +1,11 @@
 /// What somebody may have meant who misspelled a word.
 enum Suggestion {
+  /// Nobody misspells a word of this length, and comparing takes its length times that of each known word.
+  private static let longest = 64
+
   /// The one known word that is nearest: it begins with what was typed, or differs in few letters.
   static func nearest(to word: String, among known: [String]) -> String? {
+    guard word.utf8.count <= longest else { return nil }
     let completed = known.filter { $0.hasPrefix(word) && word.count > 3 }
     if completed.count == 1 { return completed[0] }
     let scored = known.map { ($0, distance(Array(word), Array($0))) }

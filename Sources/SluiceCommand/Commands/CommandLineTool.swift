@@ -1,5 +1,6 @@
 import Sluice
 import SluiceConformance
+import SluiceMessages
 import SluicePluginHost
 
 /// Finds the command that was asked for, runs it, and says what went wrong.
@@ -84,13 +85,14 @@ enum CommandLineTool {
 
   private static func unknown(_ one: String, _ two: String) -> CommandError {
     if one.hasPrefix("-") {
-      return CommandError(.usage, "unknown option \(one); a command comes first, see \"sluice help\"")
+      return CommandError(
+        .usage, "unknown option \(PlainText.excerpt(one.utf8.span)); a command comes first, see \"sluice help\"")
     }
     let parts = group(one).map(\.name)
     if !parts.isEmpty {
-      return CommandError(.usage, "\"\(two)\" is no command; there are: \(parts.joined(separator: ", "))")
+      return CommandError(.usage, "\(PlainText.quote(two)) is no command; there are: \(parts.joined(separator: ", "))")
     }
     let hint = Suggestion.nearest(to: one, among: commands.map(\.name)).map { "did you mean \"\($0)\"?" }
-    return CommandError(.usage, "unknown command \"\(one)\"; \(hint ?? "see \"sluice help\"")")
+    return CommandError(.usage, "unknown command \(PlainText.quote(one)); \(hint ?? "see \"sluice help\"")")
   }
 }

@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// `sluice help`.
 enum HelpCommand {
   static let description = CommandDescription(
@@ -12,7 +14,7 @@ enum HelpCommand {
       return .succeeded
     }
     let (command, rest) = try CommandLineTool.find(arguments.operands[...])
-    if let extra = rest.first { throw CommandError(.usage, "help: unexpected operand \"\(extra)\"") }
+    if let extra = rest.first { throw CommandError(.usage, "help: unexpected operand \(PlainText.quote(extra))") }
     try StandardOutput.write(HelpText.command(command))
     return .succeeded
   }

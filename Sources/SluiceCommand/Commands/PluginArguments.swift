@@ -1,5 +1,6 @@
 import Sluice
 import SluiceJSON
+import SluiceMessages
 
 /// `--plugin PATH[=JSON]`: plugins without a configuration file.
 enum PluginArguments {
@@ -19,7 +20,7 @@ enum PluginArguments {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let path = String(parts[0])
     guard !path.isEmpty else {
-      throw CommandError(.usage, "--plugin: expected PATH or PATH=JSON, found \"\(argument)\"")
+      throw CommandError(.usage, "--plugin: expected PATH or PATH=JSON, found \(PlainText.quote(argument))")
     }
     return PluginConfiguration(
       name: name(path, taken), source: .library(path: path), config: try config(parts.dropFirst().first),

@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceControl
 import SluiceJSON
+import SluiceMessages
 
 /// `sluice ctl`: what can be asked of a running engine.
 enum CtlCommand {
@@ -151,7 +152,7 @@ enum CtlCommand {
 
   private static func absolute(_ path: String) throws(CommandError) -> String {
     guard let resolved = realpath(path, nil) else {
-      throw CommandError(.usage, "cannot read \(path): \(String(cString: strerror(errno)))")
+      throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
     }
     defer { free(resolved) }
     return String(cString: resolved)

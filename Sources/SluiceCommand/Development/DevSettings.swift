@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 
 /// What the arguments of `dev` come to.
 struct DevSettings: Sendable {
@@ -15,13 +16,20 @@ struct DevSettings: Sendable {
       throw CommandError(.usage, "dev: expected -c with a configuration\ntry \"sluice help dev\"")
     }
     guard access(file, R_OK) == 0 else {
-      throw CommandError(.usage, "cannot read \(file): \(String(cString: strerror(errno)))")
+      throw CommandError(.usage, "cannot read \(PlainText.path(file)): \(String(cString: strerror(errno)))")
+    }
+    var status = stat()
+    guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw CommandError(
+        .usage, "dev: \(PlainText.path(file)) is not a regular file; a configuration is watched and read more than once"
+      )
     }
     configuration = WatchedPlace.absolute(file)
     isJSON = arguments.has("json")
     if let listen = arguments["listen"] {
       guard ListenPlace.parse(listen) != nil else {
-        throw CommandError(.usage, "--listen: expected a port, or an address and a port, found \"\(listen)\"")
+        throw CommandError(
+          .usage, "--listen: expected a port, or an address and a port, found \(PlainText.quote(listen))")
       }
       self.listen = listen
     }

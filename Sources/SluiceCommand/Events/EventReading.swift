@@ -22,10 +22,13 @@ enum EventReading {
 
   private static func entry(_ document: JSONValue) throws(Failure) -> LedgerEntry {
     let name = try string("event", document)
-    guard let kind = TraceEvent.Kind(name: name) else { throw Failure(message: "no event is named \"\(name)\"") }
+    guard let kind = TraceEvent.Kind(name: name) else {
+      throw Failure(message: "no event is named \(PlainText.quote(name))")
+    }
     let id = try string("transaction", document)
     guard let transaction = TransactionID(id) else {
-      throw Failure(message: "\"transaction\": expected a UUID of version 4 in lower case, found \"\(id)\"")
+      throw Failure(
+        message: "\"transaction\": expected a UUID of version 4 in lower case, found \(PlainText.quote(id))")
     }
     var entry = LedgerEntry(
       kind, transaction, at: Instant(nanoseconds: UInt64(try number("timeNs", document))),
@@ -48,7 +51,7 @@ enum EventReading {
   private static func outcome(_ document: JSONValue) throws(Failure) -> TransactionOutcome {
     let name = try string("outcome", document)
     guard let outcome = TransactionOutcome(name: name) else {
-      throw Failure(message: "\"outcome\": expected succeeded, failed or cancelled, found \"\(name)\"")
+      throw Failure(message: "\"outcome\": expected succeeded, failed or cancelled, found \(PlainText.quote(name))")
     }
     return outcome
   }

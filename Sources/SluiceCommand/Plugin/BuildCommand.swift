@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// `sluice plugin build`.
 enum BuildCommand {
   static let description = CommandDescription(
@@ -13,7 +15,7 @@ enum BuildCommand {
   private static func build(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let configuration = arguments["configuration"] ?? "debug"
     guard ["debug", "release"].contains(configuration) else {
-      throw CommandError(.usage, "--configuration: expected debug or release, found \"\(configuration)\"")
+      throw CommandError(.usage, "--configuration: expected debug or release, found \(PlainText.quote(configuration))")
     }
     let given = arguments.operands.first ?? "."
     guard let folder = Paths.resolved(given), Paths.isFolder(folder) else {

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 
 /// `sluice plugin new`.
 enum NewCommand {
@@ -17,7 +18,7 @@ enum NewCommand {
     switch language {
     case "c": files = PluginTemplate.c(name)
     case "swift": files = PluginTemplate.swift(name, sdk: try PluginSDK.find().package)
-    default: throw CommandError(.usage, "--lang: expected c or swift, found \"\(language)\"")
+    default: throw CommandError(.usage, "--lang: expected c or swift, found \(PlainText.quote(language))")
     }
     let parent = arguments["path"] ?? "."
     guard Paths.isFolder(parent) else { throw CommandError(.usage, "--path: there is no folder \(parent)") }
@@ -44,7 +45,7 @@ enum NewCommand {
     else {
       throw CommandError(
         .usage,
-        "plugin new: \"\(name)\" is no name for a plugin: lower-case letters, digits and single dashes, "
+        "plugin new: \(PlainText.quote(name)) is no name for a plugin: lower-case letters, digits and single dashes, "
           + "a letter first, up to 64")
     }
     return name

@@ -57,7 +57,7 @@ enum ValidateCommand {
     guard !names.isEmpty else { return ConformanceCheck.all }
     for name in names where ConformanceCheck.named(name) == nil {
       let hint = Suggestion.nearest(to: name, among: ConformanceCheck.all.map(\.name)).map { "; did you mean \($0)?" }
-      throw CommandError(.usage, "plugin validate: there is no check \"\(name)\"\(hint ?? "; see --list")")
+      throw CommandError(.usage, "plugin validate: there is no check \(PlainText.quote(name))\(hint ?? "; see --list")")
     }
     return ConformanceCheck.all.filter { names.contains($0.name) }
   }

@@ -1,15 +1,15 @@
 import Glibc
+import Sluice
 import SluiceMessages
 
 /// Whole files.
 enum FileContent {
+  /// - Throws: also for a pipe that is not written to in time.
   static func read(_ path: String) throws(CommandError) -> [UInt8] {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw CommandError(.failed, "cannot read \(path): \(String(cString: strerror(errno)))")
+    do { return try FileText.read(path) } catch {
+      throw CommandError(
+        error.number == EISDIR ? .usage : .failed, "cannot read \(PlainText.path(path)): \(error)")
     }
-    defer { close(descriptor) }
-    return try Descriptors.readAll(descriptor, name: path)
   }
 
   /// The whole body, and nothing that was added to its file since.

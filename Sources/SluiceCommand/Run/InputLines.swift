@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SluiceMessages
 import Synchronization
 
 /// The lines of a file, a pipe or a terminal, in a buffer that is as long as the longest line so far and never longer
@@ -41,7 +42,7 @@ final class InputLines: @unchecked Sendable {
     }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw CommandError(.usage, "cannot read \(path): \(String(cString: strerror(errno)))")
+      throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
     }
     self.init(descriptor, path, ownsDescriptor: true, limitBytes)
   }

@@ -1,4 +1,5 @@
 import Sluice
+import SluiceMessages
 import SluiceTransport
 
 /// What the arguments of `run` come to.
@@ -59,7 +60,8 @@ struct RunSettings: Sendable {
   private static func interval(_ text: String) throws(CommandError) -> Duration {
     let number = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
     guard let rate = Double(number), rate >= 0.001, rate <= 1e6 else {
-      throw CommandError(.usage, "--rate: expected requests a second, such as 50/s or 0.5/s, found \"\(text)\"")
+      throw CommandError(
+        .usage, "--rate: expected requests a second, such as 50/s or 0.5/s, found \(PlainText.quote(text))")
     }
     return .nanoseconds(Int64(1e9 / rate))
   }

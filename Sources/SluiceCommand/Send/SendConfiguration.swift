@@ -37,7 +37,7 @@ enum SendConfiguration {
     if let limit = arguments["max-redirs"] {
       guard let number = Int(limit), (0...1000).contains(number) else {
         throw CommandError(
-          .usage, "send: --max-redirs: expected a number from 0 to 1000, found \"\(PrintableText.of(limit))\"")
+          .usage, "send: --max-redirs: expected a number from 0 to 1000, found \(PlainText.quote(limit))")
       }
       configuration.redirects.maximum = number
     }

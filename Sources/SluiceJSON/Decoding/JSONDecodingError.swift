@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// Why a JSON value could not be read as a Swift type, and where in the value.
 public struct JSONDecodingError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Keys and indices from the top, as in `servers[2].name`; empty for the value itself.
@@ -15,7 +17,7 @@ public struct JSONDecodingError: Error, Hashable, Sendable, CustomStringConverti
   }
 
   public var description: String {
-    keyPath.isEmpty ? message : "key \"\(keyPath)\": \(message)"
+    keyPath.isEmpty ? message : "key \(PlainText.quote(keyPath)): \(message)"
   }
 
   private static func spell(_ path: [any CodingKey]) -> String {

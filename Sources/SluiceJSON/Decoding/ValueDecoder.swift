@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// One value on the way of a decoding, and the path that led to it.
 struct ValueDecoder: Decoder {
   let value: JSONValue
@@ -22,7 +24,8 @@ struct ValueDecoder: Decoder {
     guard value.isObject else { throw mismatch("an object") }
     if unknownKeys == .refused {
       for (name, _) in value.members where Key(stringValue: name) == nil {
-        throw JSONDecodingError(codingPath, "the key \"\(name)\" is unknown; remove it or correct its spelling")
+        throw JSONDecodingError(
+          codingPath, "the key \(PlainText.quote(name)) is unknown; remove it or correct its spelling")
       }
     }
     return KeyedDecodingContainer(ObjectContainer<Key>(decoder: self))

@@ -172,9 +172,11 @@ extension BodyDocument {
     guard part.rules.contains(.files) else { throw part.failure(at: "file", "files are not allowed here") }
     var status = stat()
     guard stat(path, &status) == 0 else {
-      throw part.failure(at: "file", "cannot read \(path): \(String(cString: strerror(errno)))")
+      throw part.failure(at: "file", "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
     }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw part.failure(at: "file", "\(path) is no regular file") }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw part.failure(at: "file", "\(PlainText.path(path)) is not a regular file")
+    }
     return FileBody(path: path, byteCount: Int(status.st_size))
   }
 }

@@ -34,11 +34,11 @@ struct DocumentPart {
   }
 
   func failure(_ reason: String) -> MessageError {
-    MessageError(.invalidDocument, path.tokens.isEmpty ? "document" : "\"\(path)\"", reason)
+    MessageError(.invalidDocument, path.tokens.isEmpty ? "document" : PlainText.quote("\(path)"), reason)
   }
 
   func failure(at key: String, _ reason: String) -> MessageError {
-    MessageError(.invalidDocument, "\"\(path.appending(key))\"", reason)
+    MessageError(.invalidDocument, PlainText.quote("\(path.appending(key))"), reason)
   }
 
   /// Refuses every key but these, where the rules ask for that.

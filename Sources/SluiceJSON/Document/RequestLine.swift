@@ -37,7 +37,8 @@ public struct RequestLine: Sendable {
   private static func timeout(_ part: DocumentPart) throws(MessageError) -> Duration? {
     guard let text = try part.string("timeout") else { return nil }
     guard let timeout = DurationText.duration(text), timeout > .zero else {
-      throw part.failure(at: "timeout", "expected a number above 0 with ms, s, m or h, such as 30s; found \"\(text)\"")
+      throw part.failure(
+        at: "timeout", "expected a number above 0 with ms, s, m or h, such as 30s; found \(PlainText.quote(text))")
     }
     return timeout
   }

@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// A path into a JSON value (RFC 6901): keys and indices, or none for the whole value.
 public struct JSONPointer: Hashable, Sendable {
   /// Keys and indices in plain spelling, `~1` and `~0` undone.
@@ -43,6 +45,11 @@ extension JSONPointer: CustomStringConvertible {
   public var description: String {
     tokens.map { "/" + $0.flatMap { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) } }.joined()
   }
+}
+
+extension JSONPointer {
+  /// The pointer for a message: on one line and of bounded length.
+  package var excerpt: String { PlainText.excerpt(description.utf8.span) }
 }
 
 extension JSONValue {

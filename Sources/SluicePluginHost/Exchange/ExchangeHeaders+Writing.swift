@@ -136,7 +136,7 @@ extension ExchangeHeaders {
     do {
       try HeaderFields.check(name: name.span, value: value.span)
     } catch { return called.refuse(.invalidArgument, error.description) }
-    return called.refuse(.hopByHopField, "header \"\(String(decoding: name, as: UTF8.self))\"")
+    return called.refuse(.hopByHopField, "header \(PlainText.quote(name.span))")
   }
 
   @inline(never)

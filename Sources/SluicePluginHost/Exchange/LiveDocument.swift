@@ -77,7 +77,8 @@ final class LiveDocument: MessageDocument {
       let name = fields.buffer.span.extracting(fields.nameRange(at: index))
       guard FieldSyntax.isHopByHop(name), original.firstIndex(named: name) == nil else { continue }
       throw MessageError(
-        .invalidHeader, "header \"\(fields.name(at: index))\"", "a hop-by-hop field is not a stage's to set")
+        .invalidHeader, "header \(PlainText.quote(fields.name(at: index)))",
+        "a hop-by-hop field is not a stage's to set")
     }
   }
 

@@ -122,8 +122,8 @@ extension PluginError: CustomStringConvertible {
 extension PluginError.Subject: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .plugin(let name?, let path?): "plugin \"\(name)\" at \(path)"
-    case .plugin(let name?, nil): "plugin \"\(name)\""
+    case .plugin(let name?, let path?): "plugin \(PlainText.quote(name)) at \(PlainText.path(path))"
+    case .plugin(let name?, nil): "plugin \(PlainText.quote(name))"
     case .plugin(nil, let path): "library \(path ?? "(unnamed)")"
     case .store(let path): "plugin store \(path) (key \"store\")"
     case .folder(let path): "folder \(path)"

@@ -1,4 +1,5 @@
 package import CSluice
+import SluiceMessages
 
 /// One loaded build of one plugin: what its table says, checked, and what it was made from. Lives in the process for good,
 /// whether this object does or not.
@@ -31,7 +32,9 @@ package final class PluginGeneration: @unchecked Sendable {
     configurationSchema =
       table.config_schema == nil ? nil : try reader.text(table.config_schema, "config_schema", limitBytes: 1 << 20)
     let isName = id.utf8.allSatisfy { $0.isNameByte }
-    guard isName else { throw reader.error("has the id \"\(id)\"; letters, digits, '.', '-' and '_' are allowed") }
+    guard isName else {
+      throw reader.error("has the id \(PlainText.quote(id)); letters, digits, '.', '-' and '_' are allowed")
+    }
     for (member, isThere) in [
       ("create", table.create != nil), ("destroy", table.destroy != nil), ("extension", table.extension != nil),
     ] where !isThere {

@@ -1,5 +1,6 @@
 import CSluice
 package import SluiceJSON
+import SluiceMessages
 
 /// A case that a plugin checks itself with: `sluice_selftest_case`, checked and copied.
 package struct SelfTestCase: Sendable {
@@ -26,7 +27,7 @@ package struct SelfTestCase: Sendable {
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
         || byte == UInt8(ascii: "-")
     }
-    guard isName else { throw reader.error("has the name \"\(name)\"; [a-z0-9-] is allowed") }
+    guard isName else { throw reader.error("has the name \(PlainText.quote(name)); [a-z0-9-] is allowed") }
     description = try reader.line(table.description, "description", limitBytes: 1024)
     request = try Self.document(table.request, "request", reader)
     expectedRequest = try Self.document(table.expected_request, "expected_request", reader)

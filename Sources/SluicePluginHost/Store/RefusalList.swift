@@ -1,5 +1,6 @@
 import Glibc
 import SluiceLocks
+import SluiceMessages
 
 /// Builds that did harm while they served, by their content: refused until somebody takes them off the list.
 ///
@@ -56,7 +57,7 @@ package final class RefusalList: Sendable {
   package func add(_ hash: String, because reason: String) throws(PluginError) {
     guard let build = ContentHash(hex: hash) else {
       throw PluginError(
-        .store, .store(path: store), "cannot refuse \"\(hash)\", which is no SHA-256 of a library",
+        .store, .store(path: store), "cannot refuse \(PlainText.quote(hash)), which is no SHA-256 of a library",
         advice: "give its 64 hex digits, as the status of the engine has them")
     }
     reasons.withLock { $0[build.hex] = reason }

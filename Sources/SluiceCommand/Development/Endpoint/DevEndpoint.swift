@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SluiceMessages
 import SluiceServer
 
 /// The port of `sluice dev --listen`. The supervisor owns it, so that it stays open while the engine is started again.
@@ -12,7 +13,7 @@ final class DevEndpoint: Sendable {
   /// - Parameter place: `HOST:PORT`.
   init(_ place: String) throws(CommandError) {
     guard let (host, port) = ListenPlace.parse(place) else {
-      throw CommandError(.usage, "--listen: expected a port, or an address and a port, found \"\(place)\"")
+      throw CommandError(.usage, "--listen: expected a port, or an address and a port, found \(PlainText.quote(place))")
     }
     do { listener = try SharedListener(on: .tcp(host: host, port: port)) } catch {
       throw CommandError(.usage, "--listen: \(error)")
