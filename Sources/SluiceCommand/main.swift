@@ -1,1 +1,1 @@
-ProcessEnd.end(CommandLineTool.run(CommandLine.arguments))
+ProcessEnd.end(CommandLineTool.run(ArgumentWord.ofProcess))

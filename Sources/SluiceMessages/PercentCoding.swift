@@ -1,9 +1,13 @@
 /// Percent-encoding (RFC 3986 §2.1), of URLs and of what borrows it.
 public enum PercentCoding {
   /// As UTF-8, with everything encoded that is not unreserved (§2.3).
-  public static func encoded(_ text: String) -> String {
+  public static func encoded(_ text: String) -> String { encoded(text.utf8.span) }
+
+  /// The same for any bytes.
+  public static func encoded(_ bytes: Span<UInt8>) -> String {
     var encoded: [UInt8] = []
-    for byte in text.utf8 {
+    for index in bytes.indices {
+      let byte = bytes[index]
       if isUnreserved(byte) { encoded.append(byte) } else { encoded += octet(byte) }
     }
     return String(decoding: encoded, as: UTF8.self)

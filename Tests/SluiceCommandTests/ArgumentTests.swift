@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceMessages
 import Testing
 
 @testable import SluiceCommand
@@ -32,6 +33,56 @@ import Testing
 
   @Test func `an empty value is a value`() throws {
     #expect(try parse("--output=")["output"] == "")
+  }
+
+  @Test func `a letter is one byte, whatever follows it`() throws {
+    // Together they would be one character.
+    #expect(try parse("-o\u{301}")["output"] == "\u{301}")
+  }
+
+  private static func send(_ words: [ArgumentWord]) throws -> Request {
+    let arguments = try ArgumentParser.parse(words + ["http://h/"], for: SendCommand.description)
+    return try SendRequest(arguments, SendConfiguration.make(arguments)).make()
+  }
+
+  private static let latin1 = ArgumentWord([0x67, 0xFC])
+
+  @Test(
+    arguments: [["-d", latin1], [ArgumentWord("-d".utf8 + latin1.bytes)], ["--data-binary", latin1]] as [[ArgumentWord]]
+  )
+  func `data that is not UTF-8 is sent as it is`(_ words: [ArgumentWord]) throws {
+    #expect(try Self.send(words).body.bytes == [0x67, 0xFC])
+    #expect(try Self.send(["--data=a", "-d", "b"]).body.bytes == Array("a&b".utf8))
+  }
+
+  @Test func `a header value that is not UTF-8 is sent as it is`() throws {
+    let request = try Self.send(["-H", ArgumentWord("X-A: ".utf8 + Self.latin1.bytes), "-H", "content-type:text/plain"])
+    #expect(request.headers.map(\.name) == ["X-A", "content-type"])
+    #expect(Array(request.headers.buffer[request.headers.valueRange(at: 0)]) == [0x67, 0xFC])
+  }
+
+  @Test func `a user and a password that are not UTF-8 are sent as they are`() throws {
+    let request = try Self.send(["-u", ArgumentWord(Self.latin1.bytes + ":".utf8 + [0x3A, 0xFF])])
+    let credentials = try #require(request.url.credentials)
+    #expect(credentials.user == [0x67, 0xFC] && credentials.password == [0x3A, 0xFF])
+  }
+
+  @Test(
+    arguments: [
+      (["-o", latin1], "send: the value of -o is not UTF-8: \"g\\xFC\""),
+      ([latin1], "send: an operand is not UTF-8: \"g\\xFC\""),
+      (["-H", latin1], "send: -H: expected \"NAME: VALUE\", found \"g\\xFC\""),
+      (["-d", ArgumentWord("@".utf8 + latin1.bytes)], "send: -d: the name of the file is not UTF-8: \"@g\\xFC\""),
+      ([ArgumentWord("--".utf8 + latin1.bytes)], "send: unknown option --g\\xFC"),
+      ([ArgumentWord("-".utf8 + [0xFC])], "send: unknown option -\\xFC"),
+      (["-H", ArgumentWord(String(repeating: "a", count: 70_000))], "aaa…\" (70000 bytes)"),
+    ] as [([ArgumentWord], String)])
+  func `a word that must be text and is not is refused, and shown readably`(
+    _ words: [ArgumentWord], _ message: String
+  ) throws {
+    let error = try #require(throws: CommandError.self) { try Self.send(words) }
+    #expect(error.status == .usage && error.message.contains(message), "\(error)")
+    #expect(error.message.utf8.count < 300)
   }
 
   @Test func `without -c and -m nothing bounds what send does`() throws {

@@ -25,6 +25,18 @@ import Testing
     #expect(request.headers.first("content-type") == "application/x-www-form-urlencoded")
   }
 
+  @Test func `bytes of the command line that are not UTF-8 arrive`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    // A shell makes them, because the arguments of a test are strings.
+    let script = #"exec "$0" send -s -u "$(printf 'u:\374')" -d "$(printf 'a=\351')" "$1""#
+    let result = try await Command.run("sh", ["-c", script, Tool.path, server.baseURL], environment: Tool.cleared)
+    #expect(result.status == 0, "\(result.errorText)")
+    let request = try #require(server.requests.first)
+    #expect(request.body == Array("a=".utf8) + [0xE9])
+    #expect(request.headers.first("authorization") == "Basic dTr8")
+  }
+
   @Test func `binary data is sent as it is, from a file, with headers of the caller`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

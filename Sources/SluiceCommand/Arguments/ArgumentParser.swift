@@ -2,70 +2,93 @@ import SluiceMessages
 
 /// Takes the words of a command line apart as getopt_long does: `-o FILE`, `-oFILE`, `-si`, `--output FILE`,
 /// `--output=FILE`; `--` ends the options, which may stand behind operands.
+///
+/// Values of options that take bytes are kept as they are; any other word that is not UTF-8 is refused, because it would
+/// name another file, header or URL than the one that was meant.
 struct ArgumentParser {
+  private static let dash = UInt8(ascii: "-")
+
   private let command: CommandDescription
-  private var rest: ArraySlice<String>
+  private var rest: ArraySlice<ArgumentWord>
   private var parsed = ParsedArguments()
 
-  static func parse(_ words: ArraySlice<String>, for command: CommandDescription) throws(CommandError)
-    -> ParsedArguments
-  {
-    var parser = ArgumentParser(command: command, rest: words)
+  static func parse(
+    _ words: some Sequence<ArgumentWord>, for command: CommandDescription
+  ) throws(CommandError) -> ParsedArguments {
+    var parser = ArgumentParser(command: command, rest: Array(words)[...])
     try parser.parse()
     return parser.parsed
   }
 
-  private init(command: CommandDescription, rest: ArraySlice<String>) {
+  static func parse(
+    _ words: some Sequence<String>, for command: CommandDescription
+  ) throws(CommandError) -> ParsedArguments {
+    try parse(words.map { ArgumentWord($0) }, for: command)
+  }
+
+  private init(command: CommandDescription, rest: ArraySlice<ArgumentWord>) {
     self.command = command
     self.rest = rest
   }
 
   private mutating func parse() throws(CommandError) {
     while let word = rest.popFirst() {
+      let bytes = word.bytes[...]
       if word == "--" {
-        for operand in rest { parsed.append(operand: operand) }
+        for operand in rest { try append(operand: operand) }
         break
-      } else if word.hasPrefix("--") {
-        try parseName(word.dropFirst(2))
-      } else if word.hasPrefix("-"), word.count > 1 {
-        try parseLetters(word.dropFirst())
+      } else if bytes.starts(with: "--".utf8) {
+        try parseName(bytes.dropFirst(2))
+      } else if bytes.first == Self.dash, bytes.count > 1 {
+        try parseLetters(bytes.dropFirst())
       } else {
-        parsed.append(operand: word)
+        try append(operand: word)
       }
     }
     try checkOperands()
   }
 
-  private mutating func parseName(_ word: Substring) throws(CommandError) {
-    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let option = command.option(named: parts[0]) else { throw unknown("--\(parts[0])") }
+  private mutating func parseName(_ word: ArraySlice<UInt8>) throws(CommandError) {
+    let parts = word.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+    let name = ArgumentWord(parts[0])
+    guard let option = name.text.flatMap({ command.option(named: $0) }) else { throw unknown("--\(name.shown)") }
     if option.argument == nil {
       guard parts.count == 1 else { throw usage("--\(option.name) takes no value") }
       parsed.append(option: option)
     } else {
-      try append(option, attached: parts.count > 1 ? String(parts[1]) : nil, spelled: "--\(option.name)")
+      try append(option, attached: parts.count > 1 ? ArgumentWord(parts[1]) : nil, spelled: "--\(option.name)")
     }
   }
 
-  private mutating func parseLetters(_ letters: Substring) throws(CommandError) {
+  private mutating func parseLetters(_ letters: ArraySlice<UInt8>) throws(CommandError) {
     var letters = letters
-    while let letter = letters.popFirst() {
-      guard let option = command.option(lettered: letter) else { throw unknown("-\(letter)") }
+    while let byte = letters.first {
+      let letter = Character(Unicode.Scalar(byte))
+      guard byte < 0x80, let option = command.option(lettered: letter) else {
+        throw unknown("-\(byte < 0x80 ? String(letter) : ArgumentWord(letters).shown)")
+      }
+      letters.removeFirst()
       guard option.argument == nil else {
-        return try append(option, attached: letters.isEmpty ? nil : String(letters), spelled: "-\(letter)")
+        return try append(option, attached: letters.isEmpty ? nil : ArgumentWord(letters), spelled: "-\(letter)")
       }
       parsed.append(option: option)
     }
   }
 
-  private mutating func append(_ option: Option, attached: String?, spelled: String) throws(CommandError) {
-    if option.isArgumentOptional, attached == nil, rest.first?.hasPrefix("-") ?? true {
+  private mutating func append(_ option: Option, attached: ArgumentWord?, spelled: String) throws(CommandError) {
+    if option.isArgumentOptional, attached == nil, rest.first.map({ $0.bytes.first == Self.dash }) ?? true {
       return parsed.append(option: option)
     }
     guard let value = attached ?? rest.popFirst() else {
       throw usage("\(spelled) needs a value: \(option.argument ?? "")")
     }
+    guard option.takesBytes || value.text != nil else { throw notText(value, of: "the value of \(spelled)") }
     parsed.append(option: option, value: value)
+  }
+
+  private mutating func append(operand word: ArgumentWord) throws(CommandError) {
+    guard let text = word.text else { throw notText(word, of: "an operand") }
+    parsed.append(operand: text)
   }
 
   private func checkOperands() throws(CommandError) {
@@ -79,10 +102,14 @@ struct ArgumentParser {
     }
   }
 
+  private func notText(_ word: ArgumentWord, of subject: String) -> CommandError {
+    usage("\(subject) is not UTF-8: \(PlainText.quote(word.bytes.span))")
+  }
+
   private func unknown(_ spelled: String) -> CommandError {
     let known = command.options.map { "--\($0.name)" }
     let hint = Suggestion.nearest(to: spelled, among: known).map { "; did you mean \($0)?" } ?? ""
-    return usage("unknown option \(spelled)\(hint)")
+    return usage("unknown option \(PlainText.excerpt(spelled.utf8.span))\(hint)")
   }
 
   private func usage(_ message: String) -> CommandError {

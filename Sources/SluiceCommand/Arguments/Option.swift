@@ -7,17 +7,20 @@ struct Option: Sendable {
   let argument: String?
   /// Whether the argument may be left out: then a word behind it that begins with a dash is the next option.
   let isArgumentOptional: Bool
+  /// Whether the argument is sent as it is, UTF-8 or not. A value that is not UTF-8 is refused otherwise.
+  let takesBytes: Bool
   /// Without a full stop.
   let summary: String
 
   init(
     _ name: String, _ letter: Character? = nil, _ argument: String? = nil, isArgumentOptional: Bool = false,
-    _ summary: String
+    takesBytes: Bool = false, _ summary: String
   ) {
     self.name = name
     self.letter = letter
     self.argument = argument
     self.isArgumentOptional = isArgumentOptional
+    self.takesBytes = takesBytes
     self.summary = summary
   }
 

@@ -3,18 +3,23 @@ import SluiceMessages
 
 /// The options and operands that a command was given.
 struct ParsedArguments: Sendable {
-  private(set) var options: [(name: String, value: String)] = []
+  private(set) var options: [(name: String, value: ArgumentWord)] = []
   private(set) var operands: [String] = []
 
-  mutating func append(option: Option, value: String = "") { options.append((option.name, value)) }
+  mutating func append(option: Option, value: ArgumentWord = "") { options.append((option.name, value)) }
   mutating func append(operand: String) { operands.append(operand) }
 
   func has(_ name: String) -> Bool { options.contains { $0.name == name } }
 
   /// The value of an option, empty where it was left out; the last one counts where it was given more than once.
-  subscript(name: String) -> String? { options.last { $0.name == name }?.value }
+  subscript(name: String) -> String? { bytes(name).map { String(decoding: $0, as: UTF8.self) } }
 
-  func all(_ name: String) -> [String] { options.filter { $0.name == name }.map(\.value) }
+  func all(_ name: String) -> [String] { allBytes(name).map { String(decoding: $0, as: UTF8.self) } }
+
+  /// The same as bytes, for options that take them.
+  func bytes(_ name: String) -> [UInt8]? { options.last { $0.name == name }?.value.bytes }
+
+  func allBytes(_ name: String) -> [[UInt8]] { options.filter { $0.name == name }.map(\.value.bytes) }
 
   func integer(_ name: String, _ range: ClosedRange<Int>) throws(CommandError) -> Int? {
     guard let text = self[name] else { return nil }

@@ -14,21 +14,28 @@ enum CommandLineTool {
     VersionCommand.description, HelpCommand.description,
   ]
 
-  static func run(_ words: [String]) -> ExitStatus {
+  /// - Parameter words: the program's name first.
+  static func run(_ words: [ArgumentWord]) -> ExitStatus {
+    let arguments = words.dropFirst()
     do {
       // In a trial, the supervisor must see what the library does.
-      if !words.dropFirst().elementsEqual(TrialSupervisor.arguments) {
+      if !arguments.map(\.shown).elementsEqual(TrialSupervisor.arguments) {
         try StandardOutput.keepApart()
         ProcessEnd.watch()
       }
-      return try dispatch(words.dropFirst())
+      return try dispatch(arguments.map(\.shown)[...], arguments)
     } catch {
       StandardError.say(PrintableText.of(error.message))
       return error.status
     }
   }
 
-  private static func dispatch(_ words: ArraySlice<String>) throws(CommandError) -> ExitStatus {
+  /// - Parameters:
+  ///   - words: the arguments, for comparisons.
+  ///   - given: the same as bytes.
+  private static func dispatch(
+    _ words: ArraySlice<String>, _ given: ArraySlice<ArgumentWord>
+  ) throws(CommandError) -> ExitStatus {
     guard let first = words.first else {
       StandardError.write(HelpText.program(commands))
       return .usage
@@ -54,7 +61,7 @@ enum CommandLineTool {
       return BuildKeeper.run(Array(words.dropFirst(BuildKeeper.arguments.count)))
     }
     let (command, rest) = try find(words)
-    let arguments = try ArgumentParser.parse(rest, for: command)
+    let arguments = try ArgumentParser.parse(given.suffix(rest.count), for: command)
     guard !arguments.has("help") else {
       try StandardOutput.write(HelpText.command(command))
       return .succeeded

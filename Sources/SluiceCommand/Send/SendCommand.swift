@@ -19,13 +19,18 @@ enum SendCommand {
 
   private static let requestOptions = [
     Option("request", "X", "METHOD", "The method"),
-    Option("header", "H", "\"NAME: VALUE\"", "Add a header; \"NAME:\" takes a default one away; may be repeated"),
-    Option("data", "d", "DATA", "Send this as a form; @FILE and @- read it, without line ends; repeated, joined by &"),
-    Option("data-binary", nil, "DATA", "Send this as it is; @FILE and @- read it"),
+    Option(
+      "header", "H", "\"NAME: VALUE\"", takesBytes: true,
+      "Add a header; \"NAME:\" takes a default one away; may be repeated"),
+    Option(
+      "data", "d", "DATA", takesBytes: true,
+      "Send this as a form; @FILE and @- read it, without line ends; repeated, joined by &"),
+    Option("data-binary", nil, "DATA", takesBytes: true, "Send this as it is; @FILE and @- read it"),
     Option("head", "I", nil, "Send HEAD and print the response's head"),
   ]
   private static let hopOptions = [
-    Option("user", "u", "USER:PASSWORD", "Send these as Basic, and as Digest where the server asks for it"),
+    Option(
+      "user", "u", "USER:PASSWORD", takesBytes: true, "Send these as Basic, and as Digest where the server asks for it"),
     Option("digest", nil, nil, "With -u, send them as Digest alone"),
     Option("anyauth", nil, nil, "With -u, send nothing before the server asks, then what it asks for"),
     Option("location", "L", nil, "Follow redirects, which is so anyway unless the configuration says otherwise"),

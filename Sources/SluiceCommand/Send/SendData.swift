@@ -9,8 +9,8 @@ struct SendData {
   let isGiven: Bool
 
   init(_ arguments: ParsedArguments, limitBytes: Int) throws(CommandError) {
-    let forms = arguments.all("data")
-    let binary = arguments.all("data-binary")
+    let forms = arguments.allBytes("data")
+    let binary = arguments.allBytes("data-binary")
     guard forms.isEmpty || binary.isEmpty, binary.count < 2 else {
       throw CommandError(.usage, "send: give either -d, or --data-binary once")
     }
@@ -28,14 +28,13 @@ struct SendData {
     }
   }
 
-  private static func form(_ data: String, _ limitBytes: Int) throws(CommandError) -> [UInt8] {
-    guard data.hasPrefix("@") else { return Array(data.utf8) }
-    return try read(String(data.dropFirst()), "-d", limitBytes).filter { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
+  private static func form(_ data: [UInt8], _ limitBytes: Int) throws(CommandError) -> [UInt8] {
+    guard let path = try Self.path(data, "-d") else { return data }
+    return try read(path, "-d", limitBytes).filter { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
   }
 
-  private static func binary(_ data: String, _ limitBytes: Int) throws(CommandError) -> Body {
-    guard data.hasPrefix("@") else { return .text(data) }
-    let path = String(data.dropFirst())
+  private static func binary(_ data: [UInt8], _ limitBytes: Int) throws(CommandError) -> Body {
+    guard let path = try Self.path(data, "--data-binary") else { return .bytes(data) }
     var status = stat()
     // Sent from the file, however large; anything but a regular file has to be read to know its length.
     if path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 {
@@ -44,12 +43,21 @@ struct SendData {
     return .bytes(try read(path, "--data-binary", limitBytes))
   }
 
+  /// What follows the `@`; nil for data that is meant itself.
+  private static func path(_ data: [UInt8], _ option: String) throws(CommandError) -> String? {
+    guard data.first == UInt8(ascii: "@") else { return nil }
+    guard let path = ArgumentWord(data.dropFirst()).text else {
+      throw CommandError(.usage, "send: \(option): the name of the file is not UTF-8: \(PlainText.quote(data.span))")
+    }
+    return path
+  }
+
   private static func read(_ path: String, _ option: String, _ limitBytes: Int) throws(CommandError) -> [UInt8] {
     do throws(CommandError) {
       guard path != "-" else { return try readAll(STDIN_FILENO, "standard input", limitBytes) }
       let descriptor = open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
-        throw CommandError(.usage, "cannot read \(path): \(String(cString: strerror(errno)))")
+        throw CommandError(.usage, "cannot read \(PlainText.path(path)): \(String(cString: strerror(errno)))")
       }
       defer { close(descriptor) }
       return try readAll(descriptor, path, limitBytes)

@@ -19,7 +19,7 @@ struct SendRequest {
     var request = Request(method: try method(hasData: data.contentType != nil || data.isGiven), url: try url())
     request.body = data.body
     if let type = data.contentType { request.headers["content-type"] = type }
-    for header in arguments.all("header") { try add(header, to: &request.headers) }
+    for header in arguments.allBytes("header") { try add(header, to: &request.headers) }
     do { try request.validate() } catch { throw CommandError(.usage, "send: \(error)") }
     return request
   }
@@ -39,35 +39,35 @@ struct SendRequest {
     do { url = try RelativeReference.resolve(text, against: configuration.baseURL, hosts: .idna) } catch {
       throw CommandError(.usage, "send: \(error)")
     }
-    guard let user = arguments["user"] else {
+    guard let user = arguments.bytes("user") else {
       if url.userInfo != nil { return url }
       for name in ["digest", "anyauth"] where arguments.has(name) {
         throw CommandError(.usage, "send: --\(name) needs -u USER:PASSWORD")
       }
       return url
     }
-    guard let colon = user.firstIndex(of: ":") else {
+    guard let colon = user.firstIndex(of: UInt8(ascii: ":")) else {
       throw CommandError(.usage, "send: -u: expected USER:PASSWORD, found no colon")
     }
-    return url.withUserInfo(
-      HTTPURL.userInfo(user: String(user[..<colon]), password: String(user[user.index(after: colon)...])))
+    let (name, password) = (Array(user[..<colon]), Array(user[(colon + 1)...]))
+    return url.withUserInfo(HTTPURL.userInfo(user: name.span, password: password.span))
   }
 
   /// Curl's forms: `Name: value`, `Name:` to take a default away, `Name;` for an empty value.
-  private func add(_ line: String, to headers: inout HeaderFields) throws(CommandError) {
-    if let colon = line.firstIndex(of: ":") {
-      let name = String(line[..<colon])
-      let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-      if value.isEmpty { headers.remove(name) } else { append(name, String(value), to: &headers) }
-    } else if line.hasSuffix(";") {
-      append(String(line.dropLast()), "", to: &headers)
+  private func add(_ line: [UInt8], to headers: inout HeaderFields) throws(CommandError) {
+    if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+      let name = Array(line[..<colon])
+      let value = Array(line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") })
+      if value.isEmpty { headers.remove(named: name.span) } else { append(name, value, to: &headers) }
+    } else if line.last == UInt8(ascii: ";") {
+      append(Array(line.dropLast()), [], to: &headers)
     } else {
-      throw CommandError(.usage, "send: -H: expected \"NAME: VALUE\", found \"\(PrintableText.of(line))\"")
+      throw CommandError(.usage, "send: -H: expected \"NAME: VALUE\", found \(PlainText.quote(line.span))")
     }
   }
 
-  private func append(_ name: String, _ value: String, to headers: inout HeaderFields) {
-    if name.lowercased() == "content-type" { headers.remove(name) }
-    headers.append(name, value)
+  private func append(_ name: [UInt8], _ value: [UInt8], to headers: inout HeaderFields) {
+    if FieldSyntax.equals(name.span, "content-type") { headers.remove(named: name.span) }
+    headers.append(name.span, value.span)
   }
 }

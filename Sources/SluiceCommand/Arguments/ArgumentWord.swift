@@ -1,0 +1,27 @@
+import Glibc
+import SluiceMessages
+
+/// A word of the command line, as the bytes that the system gave: they need not be UTF-8.
+struct ArgumentWord: Sendable, Hashable, ExpressibleByStringLiteral {
+  let bytes: [UInt8]
+
+  init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+  init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
+  init(stringLiteral text: String) { self.init(text) }
+
+  /// Nil for bytes that are not UTF-8.
+  var text: String? { String(validating: bytes, as: UTF8.self) }
+
+  /// For comparisons with known words, and for messages: bytes that are not UTF-8 are shown by their numbers.
+  var shown: String { text ?? PlainText.excerpt(bytes.span) }
+
+  /// The words that this process was started with, the program's name first. `CommandLine.arguments` has U+FFFD in the
+  /// place of bytes that are not UTF-8.
+  static var ofProcess: [ArgumentWord] {
+    (0..<Int(CommandLine.argc)).compactMap { index in
+      CommandLine.unsafeArgv[index].map { start in
+        ArgumentWord(UnsafeRawBufferPointer(start: start, count: strlen(start)))
+      }
+    }
+  }
+}
