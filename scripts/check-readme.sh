@@ -26,7 +26,7 @@ fail() {
 # The blocks of one language, in order; without a number all of them.
 blocks() { # language [number]
   awk -v mark="\`\`\`$1" -v wanted="${2:-0}" '
-    $0 == mark { inside = 1; number++; next }
+    $0 == mark || index($0, mark " ") == 1 { inside = 1; number++; next }
     /^```$/ { inside = 0 }
     inside && (wanted == 0 || number == wanted)' "$repository/README.md"
 }

@@ -56,6 +56,22 @@ import Testing
     }
   }
 
+  private static let pluginConfigurations = DocumentExample.all(in: "json").filter {
+    $0.page.hasPrefix("plugins/") && $0.words.last == "configuration"
+  }
+
+  @Test(arguments: pluginConfigurations)
+  func `the configuration that a plugin's page shows passes the check`(_ example: DocumentExample) async throws {
+    let folder = try TemporaryDirectory()
+    let text = example.text.replacing(/"(?:plugins\/)?lib([a-z-]+)\.so"/) {
+      "\"\(BuiltProducts.library(String($0.output.1)))\""
+    }
+    let names = text.matches(of: /"env": "([A-Z_]+)"/).map { String($0.output.1) }
+    let environment = Dictionary(names.map { ($0, "not-a-real-secret") }) { first, _ in first }
+    let result = try await Tool.run("check", "-c", try folder.write(text, to: "c.json"), environment: environment)
+    #expect(result.status == 0, "\(example): \(result.errorText)")
+  }
+
   @Test func `no option is there twice, and no letter stands for two`() {
     for command in CommandLineTool.commands {
       #expect(Set(command.options.map(\.name)).count == command.options.count)

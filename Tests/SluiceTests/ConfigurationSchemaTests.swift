@@ -270,27 +270,4 @@ import Testing
       #"{"plugins": {"a": {"library": "a.so", "config": {"host": 1}}, "b": {"builtin": {"env": "B"}, "config": 1}}}"#
     #expect(try Self.schema.get().allows(JSONValue(parsing: text)))
   }
-
-  private static func examples(of page: String) throws -> [String] {
-    let lines = try FileTree.readText(RepositoryRoot.path(page)).split(
-      separator: "\n", omittingEmptySubsequences: false)
-    var examples: [String] = []
-    var isInside = false
-    for line in lines {
-      if line == "```json" { examples.append("") }
-      isInside = line == "```json" || isInside && line != "```"
-      if isInside, line != "```json" { examples[examples.count - 1] += line + "\n" }
-    }
-    return examples
-  }
-
-  @Test func `every example of the documentation is allowed`() throws {
-    let whole = try Self.examples(of: "docs/configuration.md")
-    // Of headers' page those without plugins are settings alone.
-    let settings = try Self.examples(of: "docs/headers.md").map { $0.contains("\"plugins\"") ? $0 : Self.headers($0) }
-    #expect(!whole.isEmpty && !settings.isEmpty)
-    for example in whole + settings {
-      try Self.schema.get().check(JSONValue(parsing: example, options: .rejectDuplicates))
-    }
-  }
 }
