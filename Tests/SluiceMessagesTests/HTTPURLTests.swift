@@ -113,7 +113,7 @@ struct HTTPURLTests {
     let label = String(repeating: "a", count: 50) + "."
     #expect(try HTTPURL("http://" + String(repeating: label, count: 5)).host.utf8.count == 254)
     let error = #expect(throws: MessageError.self) { try HTTPURL("http://" + String(repeating: label, count: 1000)) }
-    #expect(error?.reason == "has a host of 51000 bytes; at most 255 are accepted")
+    #expect(error?.reason.contains("253 bytes") == true)
     #expect((error?.description.utf8.count ?? .max) < 250)
   }
 
