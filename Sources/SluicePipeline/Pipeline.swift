@@ -109,6 +109,9 @@ public struct PipelineSettings: Sendable {
   /// How the journals of requests that want one show messages.
   public var journal: JournalSettings
 
+  /// What is hidden wherever a message is shown: in journals and in errors.
+  var secrets: SecretList { journal.secrets }
+
   public init(
     deadline: Duration? = .seconds(60), attemptTimeout: Duration = .seconds(30), maximumAttempts: Int = 3,
     retry: RetryPolicy = RetryPolicy(), transfer: TransferOptions = TransferOptions(),

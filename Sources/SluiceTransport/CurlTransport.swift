@@ -178,8 +178,8 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   private func tooLarge(_ request: Request, _ byteCount: Int) -> TransportError {
     TransportError(
       .requestTooLarge,
-      "\(request.url.origin): the request body has \(byteCount) bytes, \(settings.maxRequestBytes) are allowed;"
-        + " raise transport.maxRequestBytes", isBeforeSending: true)
+      "the request body has \(byteCount) bytes, \(settings.maxRequestBytes) are allowed;"
+        + " raise transport.maxRequestBytes", to: request.url, isBeforeSending: true)
   }
 
   private func route(to url: HTTPURL) -> Route {
@@ -234,7 +234,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
       case .failure(let error):
         transfer.failure = TransportError(
           .nameLookup,
-          "\(transfer.request.url.origin): cannot resolve \(PlainText.quote(key.host)): \(error.advice)",
+          "cannot resolve \(PlainText.quote(key.host)): \(error.advice)", to: transfer.request.url,
           isBeforeSending: true)
         postpone(transfer)
       }

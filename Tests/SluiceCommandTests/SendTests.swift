@@ -80,7 +80,7 @@ import Testing
     let result = try await Tool.run("send", "-v", "-c", file, server.baseURL)
     #expect(result.status == 0)
     #expect(result.outputText == "well")
-    #expect(result.errorText.contains("* retry: http_status: GET \(server.baseURL) answered 503"))
+    #expect(result.errorText.contains("* retry: http_status: the server answered 503 to GET \(server.baseURL)"))
     #expect(server.requestCount == 2)
   }
 

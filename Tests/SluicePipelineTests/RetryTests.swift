@@ -57,7 +57,7 @@ import Testing
     #expect(result.error?.code == "http_status")
     #expect(
       result.error?.message
-        == "GET http://example.com answered 503; not repeated: the next attempt would have to wait 60.0 seconds,"
+        == "the server answered 503 to GET http://example.com/a; not repeated: the next attempt would have to wait 60.0 seconds,"
         + " and its deadline leaves 60.0 seconds")
     #expect(fixture.log.entries.isEmpty)
   }
@@ -109,7 +109,7 @@ import Testing
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503]))
     let result = try fixture.run("PUT", body: .stream(BodyStream { _ in nil }))
     #expect(result.attempts == 1)
-    #expect(result.error?.message == "PUT http://example.com answered 503")
+    #expect(result.error?.message == "the server answered 503 to PUT http://example.com/a")
   }
 
   @Test func `D3: a stage's verdict goes before the policy`() throws {

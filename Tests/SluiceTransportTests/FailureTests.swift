@@ -12,7 +12,7 @@ import Testing
     let port = try Loopback.freePort()
     let record = try await Wire().get("http://127.0.0.1:\(port)/")
     #expect(record.code == .connect)
-    #expect(record.error?.message.contains("127.0.0.1:\(port)") == true)
+    #expect(record.error?.message.hasPrefix("http://127.0.0.1:\(port): ") == true)
     #expect(record.error?.isBeforeSending == true)
     #expect(record.issued.isEmpty)
   }

@@ -27,23 +27,21 @@ extension Transaction {
   private func failure(
     of redirect: Redirect, _ head: Response, _ hops: HopState, _ settings: RedirectSettings
   ) -> TransactionError? {
-    let from = origin
     guard hops.isNew(redirect, from: exchange.nativeRequest, head) else {
       return TransactionError(
         code: TransactionError.Code.redirectLoop,
-        message: "\(from) answered \(redirect.status), back to a request of this attempt, after"
-          + " \(hops.redirects + 1) redirects")
+        message: "\(answer(redirect)), back to a request of this attempt, after \(hops.redirects + 1) redirects")
     }
     guard hops.redirects < settings.maximum else {
       return TransactionError(
         code: TransactionError.Code.tooManyRedirects,
-        message: "\(from) answered \(redirect.status) after \(hops.redirects) redirects, as many as are followed;"
+        message: "\(answer(redirect)) after \(hops.redirects) redirects, as many as are followed;"
           + " raise redirects.max")
     }
     guard !redirect.keepsBody || hopBody.isReplayable else {
       return TransactionError(
         code: TransactionError.Code.bodyNotReplayable,
-        message: "\(from) answered \(redirect.status), which wants the request body again, and it can be produced only"
+        message: "\(answer(redirect)), which wants the request body again, and it can be produced only"
           + " once; send it from memory or a file, or do not follow redirects (redirects.max: 0)")
     }
     return nil
@@ -52,11 +50,13 @@ extension Transaction {
   private func failure(of refusal: RedirectRefusal) -> TransactionError {
     TransactionError(
       code: TransactionError.Code.redirectRefused,
-      message: "\(origin) answered \(refusal). To have the redirect as the response, set redirects.max to 0")
+      message: "the server answered \(refusal) to \(shownRequest). To have the redirect as the response, set redirects.max to 0"
+    )
   }
 
-  /// Who answers, in messages: the path may hold secrets.
-  private var origin: String { "\(exchange.nativeRequest.method) \(exchange.nativeRequest.url.origin)" }
+  private func answer(_ redirect: Redirect) -> String {
+    "the server answered \(redirect.status) to \(shownRequest)"
+  }
 
   func follow(_ hops: HopState) {
     guard let redirect = hops.redirect else { return }

@@ -57,14 +57,6 @@ extension Transaction {
     if error.isBeforeSending, exchange.hop == 0 { hasSentUnrepeatable = false }
   }
 
-  /// The status as the error that it is unless it is accepted.
-  var statusError: TransactionError {
-    let request = "\(exchange.nativeRequest.method) \(exchange.nativeRequest.url.origin)"
-    let note = retryNote.map { "; not repeated: \($0)" } ?? ""
-    return TransactionError(
-      code: TransactionError.Code.status, message: "\(request) answered \(exchange.responseStatus)\(note)")
-  }
-
   /// What a stage's verdict comes to whose wait would outlast the transaction; nil where there is time.
   func failureOfWait(_ delay: Duration) -> StageFailure? {
     guard delay > .zero else { return nil }

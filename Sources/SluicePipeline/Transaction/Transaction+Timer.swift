@@ -43,7 +43,8 @@ extension Transaction: LoopTimerTarget {
   private var deadlineError: TransactionError {
     TransactionError(
       code: TransactionError.Code.deadline,
-      message: "not done within its deadline of \(exchange.deadline.duration(since: exchange.started))")
+      message: "\(shownRequest) was not done within its deadline of"
+        + " \(exchange.deadline.duration(since: exchange.started))")
   }
 
   private var attemptError: TransactionError { TransactionError(attemptFailure) }
@@ -51,7 +52,6 @@ extension Transaction: LoopTimerTarget {
   private var attemptFailure: TransportError {
     TransportError(
       .timeout,
-      "no whole response from \(exchange.nativeRequest.url.origin) within \(pipeline.settings.attemptTimeout)"
-        + " (transport.timeout)")
+      "no whole response from \(shownURL) within \(pipeline.settings.attemptTimeout) (transport.timeout)")
   }
 }

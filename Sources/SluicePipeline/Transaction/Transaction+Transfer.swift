@@ -111,6 +111,7 @@ extension Transaction: TransferObserver {
     exchange.nativeResponse = consume head
     exchange.responseDocument = nil
     exchange.hasOwnResponseBody = false
+    wireStatus = exchange.responseStatus
     isAnsweringHead = true
     disposition = .hold
     responsePassedTo = 0
@@ -145,7 +146,7 @@ extension Transaction: TransferObserver {
   }
 
   private func eventOfFailure(_ error: TransportError) -> TransactionMachine.Event {
-    let failure = TransactionError(error)
+    let failure = failure(of: error)
     return error.code == .notProcessed && hopBody.isReplayable ? .refused(failure) : .ended(failure)
   }
 

@@ -37,6 +37,8 @@ public final class Transaction: @unchecked Sendable {
   var disposition = BodyDisposition.hold
   /// Why a stage or a sink ended the hop.
   var hopFailure: TransactionError?
+  /// The status that the server answered with, whatever stages make of it.
+  var wireStatus = 0
   /// The bodies that are flowing, and the one whose stage is being called.
   var requestPassage: BodyPassage?
   var responsePassage: BodyPassage?

@@ -28,7 +28,8 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     set { parts.value.message = newValue }
   }
 
-  /// The stage at fault; nil where it was the transport, the request or the caller.
+  /// The stage at fault, or the stage whose own answer is the failure; nil where it was the server, the transport, the
+  /// request or the caller.
   public var stage: String? {
     get { parts.value.stage }
     set { parts.value.stage = newValue }
@@ -62,7 +63,8 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     /// The transaction's deadline passed.
     public static let deadline = "deadline"
     public static let cancelled = "cancelled"
-    /// The response is an HTTP error, or not among the accepted statuses.
+    /// The response is an HTTP error, or not among the accepted statuses. The error names the stage that answered in
+    /// place of the server, if one did.
     public static let status = "http_status"
     /// The caller's own validation of the response refused it.
     public static let response = "response"

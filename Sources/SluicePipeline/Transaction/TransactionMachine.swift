@@ -76,8 +76,8 @@ struct TransactionMachine: Sendable {
   private(set) var attempt = 0
   /// Whether a transfer is under way and its end will come.
   var isOnWire = false
-  /// Whether a stage gave the response itself.
-  private var isAnsweredByStage = false
+  /// The stage that gave the response itself, in place of the server.
+  private(set) var answeringStage: String?
   /// Why there is no response, for the failure stages.
   var failure: TransactionError?
   /// The redirect or challenge that is being decided about.
@@ -393,7 +393,7 @@ extension TransactionMachine {
 
   private mutating func respond(_ stage: String) -> Action {
     if case .crossingStage = phase { return crossingWasAnswered(by: stage) }
-    isAnsweredByStage = true
+    answeringStage = stage
     switch phase {
     case .requestStage: return responseStage(0)
     case .responseStage(let index): return responseStage(index + 1)
@@ -435,7 +435,7 @@ extension TransactionMachine {
   private mutating func nextAttempt() -> Action {
     attempt += 1
     failure = nil
-    isAnsweredByStage = false
+    answeringStage = nil
     crossing = nil
     wantsBody = false
     streamsBody = plan.streamsBody
@@ -447,7 +447,7 @@ extension TransactionMachine {
 // What the retry policy says.
 extension TransactionMachine {
   /// Whether there may be another attempt that no stage asked for.
-  private var isRetryOpen: Bool { !isAnsweredByStage && attempt + 1 < plan.maximumAttempts && plan.isReplayable }
+  private var isRetryOpen: Bool { answeringStage == nil && attempt + 1 < plan.maximumAttempts && plan.isReplayable }
 
   /// There is no response, and no stage knows better.
   private mutating func fail(_ error: TransactionError) -> Action {

@@ -1,3 +1,5 @@
+public import SluiceMessages
+
 /// Why a hop got no whole response.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of failure; an extensible set. The text is what results and metrics show.
@@ -36,12 +38,18 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
   private struct Parts: Sendable, Hashable {
     var code: Code
-    var message: String
+    var subject: String?
+    var reason: String
     var isBeforeSending: Bool
   }
 
-  public init(_ code: Code, _ message: String, isBeforeSending: Bool = false) {
-    parts = SharedValue(Parts(code: code, message: message, isBeforeSending: isBeforeSending))
+  /// - Parameters:
+  ///   - message: what failed, why and what to do; without the URL.
+  ///   - url: what the failed request was for. The message names only its origin: a transport does not know which parts
+  ///     of a URL are secret.
+  public init(_ code: Code, _ message: String, to url: HTTPURL? = nil, isBeforeSending: Bool = false) {
+    parts = SharedValue(
+      Parts(code: code, subject: url?.origin.description, reason: message, isBeforeSending: isBeforeSending))
   }
 
   public var code: Code {
@@ -49,10 +57,17 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     set { parts.value.code = newValue }
   }
 
-  /// What failed, why and, where there is something, what to do.
+  /// What failed, why and, where there is something, what to do; begins with what the request was for.
   public var message: String {
-    get { parts.value.message }
-    set { parts.value.message = newValue }
+    let parts = parts.value
+    return parts.subject.map { "\($0): \(parts.reason)" } ?? parts.reason
+  }
+
+  /// The same error with a whole URL in place of the origin; the caller has hidden what is secret in it.
+  public func naming(_ url: String) -> TransportError {
+    var error = self
+    if error.parts.value.subject != nil { error.parts.value.subject = url }
+    return error
   }
 
   /// Whether the server has done nothing with the request, so that sending it again repeats nothing: no byte of it can have

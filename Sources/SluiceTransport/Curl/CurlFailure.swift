@@ -5,7 +5,7 @@ import SluicePipeline
 /// Turns libcurl's result into an error that says what failed, why, and what to do.
 struct CurlFailure {
   let code: CURLcode
-  let origin: Origin
+  let url: HTTPURL
   /// Libcurl's own words.
   let detail: String
   let socketError: Int32
@@ -118,7 +118,7 @@ struct CurlFailure {
   }
 
   private func make(_ code: TransportError.Code, _ message: String) -> TransportError {
-    TransportError(code, "\(origin): \(message)", isBeforeSending: !hasIssued)
+    TransportError(code, message, to: url, isBeforeSending: !hasIssued)
   }
 
   private var proxyAdvice: String { "; see transport.proxy, or http_proxy and https_proxy in the environment" }

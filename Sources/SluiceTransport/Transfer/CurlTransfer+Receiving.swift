@@ -13,7 +13,7 @@ extension CurlTransfer {
       observer?.transferDidReceiveInformational(reader.status, reader.headers)
     case .head: didReceiveHead()
     case .invalid(let reason):
-      failure = TransportError(.invalidResponse, "\(request.url.origin): \(reason)")
+      failure = TransportError(.invalidResponse, reason, to: request.url)
     }
     return failure == nil && !isCancelled ? line.count : 0
   }
@@ -125,7 +125,7 @@ extension CurlTransfer {
   private var tooLarge: TransportError {
     TransportError(
       .responseTooLarge,
-      "\(request.url.origin): the response body is larger than the \(options.maximumResponseBytes) bytes allowed"
-        + "; raise transport.maxResponseBytes")
+      "the response body is larger than the \(options.maximumResponseBytes) bytes allowed; raise"
+        + " transport.maxResponseBytes", to: request.url)
   }
 }

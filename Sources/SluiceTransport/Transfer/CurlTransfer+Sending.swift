@@ -13,8 +13,8 @@ extension CurlTransfer {
         ? .notProcessed(request)
         : TransportError(
           .resent,
-          "\(request.url.origin): the connection broke and libcurl was about to send the \(request.method) again"
-            + " by itself; whether it was executed is not known")
+          "the connection broke and libcurl was about to send the \(request.method) again by itself; whether it was"
+            + " executed is not known", to: request.url)
       return false
     }
     descriptor = handle.multi.descriptor(onPort: port, opened: handle.opened)
@@ -72,7 +72,7 @@ extension CurlTransfer: LoopTimerTarget {
     if case .waiting = phase {
       failure = TransportError(
         .connectTimeout,
-        "\(request.url.origin): the name was not resolved within \(transport.settings.connectTimeout) (connectTimeout)",
+        "the name was not resolved within \(transport.settings.connectTimeout) (connectTimeout)", to: request.url,
         isBeforeSending: true)
     }
     transport.postpone(self)

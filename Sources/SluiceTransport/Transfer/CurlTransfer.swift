@@ -242,7 +242,7 @@ final class CurlTransfer: Transfer {
     if isCut { return nil }
     if code == CURLE_OK, reader.isHeadDone { return nil }
     return CurlFailure(
-      code: code, origin: request.url.origin, detail: handle.errorMessage, socketError: handle.socketError,
+      code: code, url: request.url, detail: handle.errorMessage, socketError: handle.socketError,
       hasIssued: hasIssued, hasStatus: reader.status != 0, hasHead: reader.isHeadDone, settings: transport.settings,
       proxyStatus: sluice_easy_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)
     ).error
@@ -259,11 +259,11 @@ extension TransportError {
   static func notProcessed(_ request: Request) -> TransportError {
     TransportError(
       .notProcessed,
-      "\(request.url.origin): the server refused the stream of the \(request.method) and did not process it, as when it"
-        + " closes a connection (RFC 9113 §8.7)", isBeforeSending: true)
+      "the server refused the stream of the \(request.method) and did not process it, as when it closes a connection"
+        + " (RFC 9113 §8.7)", to: request.url, isBeforeSending: true)
   }
 
   static func cancelled(_ request: Request) -> TransportError {
-    TransportError(.cancelled, "\(request.url.origin): cancelled")
+    TransportError(.cancelled, "cancelled", to: request.url)
   }
 }
