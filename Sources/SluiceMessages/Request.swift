@@ -7,6 +7,8 @@ public struct Request: Sendable {
   public var body: Body
   /// Bounds the whole transaction, retries included; `nil` leaves it to the configuration.
   public var timeout: Duration?
+  /// What the transport must not add by itself. A field in ``headers`` is sent all the same.
+  public var omittedDefaults: DefaultFields = []
   /// Whether the result is to say, of every header that the engine's stages could set in a hop, why they did or did not.
   public var wantsExplanation = false
   /// Whether the result is to say, of every call of a stage, what it answered and what it changed.

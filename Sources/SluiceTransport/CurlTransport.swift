@@ -7,8 +7,8 @@ public import SluicePipeline
 /// Made on any thread before its first use; everything else happens on its loop. It lives as long as the loop does,
 /// whose shutdown cancels what is in flight.
 ///
-/// What libcurl adds to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*` and `Accept-Encoding`,
-/// each unless the request has its own. What is left out: hop-by-hop fields (RFC 9110 §7.6.1) and the caller's
+/// What is added to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding` and
+/// `User-Agent`, each unless the request has its own; the last three unless it omits them. What is left out: hop-by-hop fields (RFC 9110 §7.6.1) and the caller's
 /// `Content-Length`, since the transport frames the message; `Expect`, unless the caller sets it; the body of a HEAD.
 public final class CurlTransport: Transport, @unchecked Sendable {
   // Sendable: only the reference travels; the loop alone touches what is behind it.
@@ -41,7 +41,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     loop: Loop, settings: TransportSettings = TransportSettings(), resolver: NameResolver = .shared
   ) throws(TransportError) {
     try CurlLibrary.start()
-    try settings.tls.check()
+    try settings.check()
     self.loop = loop
     self.settings = settings
     self.resolver = resolver

@@ -2,6 +2,17 @@ import Glibc
 import SluiceMessages
 import SluicePipeline
 
+extension TransportSettings {
+  /// Names what no request could be sent with now, instead of failing at the first one.
+  func check() throws(TransportError) {
+    try tls.check()
+    guard let userAgent else { return }
+    do { try HeaderFields.check(name: "user-agent".utf8.span, value: userAgent.utf8.span) } catch {
+      throw TransportError(.transport, "transport.userAgent: \(error.reason)", isBeforeSending: true)
+    }
+  }
+}
+
 extension TLSSettings {
   /// Names a file that cannot be read now, instead of failing at the first request.
   func check() throws(TransportError) {

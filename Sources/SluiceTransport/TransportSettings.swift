@@ -25,6 +25,8 @@ public struct TransportSettings: Sendable {
   /// Whether `Accept-Encoding` is sent, unless the request has one, and bodies are decoded. The headers
   /// `Content-Encoding` and `Content-Length` stay as received.
   public var decodesContent = true
+  /// The value of `User-Agent`, unless the request has one; nil or empty sends none.
+  public var userAgent: String?
 
   public init() {}
 }

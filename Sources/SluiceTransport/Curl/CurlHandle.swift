@@ -44,9 +44,10 @@ final class CurlHandle {
   @exclusivity(unchecked) private var instruction: ResolveInstruction?
   private let settings: TransportSettings
   private let proxy: ProxyChoice
-  private let acceptEncoding: String?
   /// Whether it is known to ``RefusedStreams``.
   private var isWatched = false
+  private let defaults: HeaderList.Defaults
+  private var omittedDefaults: DefaultFields = []
 
   /// Made with little room, for when there are very many.
   let isSmall: Bool
@@ -63,7 +64,9 @@ final class CurlHandle {
     self.settings = settings
     self.proxy = proxy
     self.isSmall = isSmall
-    acceptEncoding = settings.decodesContent ? ContentCoding.acceptEncoding : nil
+    defaults = HeaderList.Defaults(
+      codings: settings.decodesContent ? ContentCoding.acceptEncoding : nil,
+      agent: settings.userAgent.flatMap { $0.isEmpty ? nil : $0 })
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     configure(settings, proxy)
@@ -100,6 +103,8 @@ final class CurlHandle {
       sluice_easy_set_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload?.byteCount ?? -1))
       suppressed = .expect
     }
+    omittedDefaults = request.omittedDefaults
+    if omittedDefaults.contains(.accept) { suppressed.insert(.accept) }
   }
 
   /// Tells libcurl addresses for the host; they hold for all handles of the loop.
@@ -122,7 +127,8 @@ final class CurlHandle {
 
   /// Gives libcurl the header lines; allowed until the request is built, and so inside the pre-request callback too.
   func setHeaders(_ headers: borrowing HeaderFields) {
-    let lines = list.fill(headers, suppressing: suppressed, accepting: acceptEncoding)
+    let defaults = omittedDefaults.isEmpty ? defaults : defaults.without(omittedDefaults)
+    let lines = list.fill(headers, suppressing: suppressed, defaults: defaults)
     sluice_easy_set_list(easy, CURLOPT_HTTPHEADER, lines)
   }
 

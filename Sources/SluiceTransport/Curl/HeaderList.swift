@@ -31,22 +31,40 @@ struct HeaderList: ~Copyable {
     static let expect = Suppressed(rawValue: 1)
     /// Else every POST claims to be a form.
     static let contentType = Suppressed(rawValue: 2)
+    static let accept = Suppressed(rawValue: 4)
+  }
+
+  /// What is sent unless the request has a field of that name; nil sends none.
+  struct Defaults {
+    /// Of `Accept-Encoding`.
+    var codings: String?
+    /// Of `User-Agent`.
+    var agent: String?
+
+    /// Leaves out what a request does not want.
+    func without(_ omitted: DefaultFields) -> Defaults {
+      Defaults(
+        codings: omitted.contains(.acceptEncoding) ? nil : codings, agent: omitted.contains(.userAgent) ? nil : agent)
+    }
   }
 
   /// Builds the list, in the order of the fields; it is valid until the next call.
   ///
   /// Left out are the fields that frame a message or belong to one connection (RFC 9110 §7.6.1) and `Content-Length`:
   /// libcurl writes its own.
-  /// - Parameter codings: the value of `Accept-Encoding`, unless the fields have one; nil sends none.
   mutating func fill(
-    _ headers: borrowing HeaderFields, suppressing: Suppressed, accepting codings: String?
+    _ headers: borrowing HeaderFields, suppressing: Suppressed, defaults: Defaults
   ) -> UnsafeMutablePointer<curl_slist>? {
     count = 0
     textCount = 0
     isRunOpen = false
     // A line break and a NUL for each field at most, which is one byte more than a line takes on the wire.
-    reserve(nodes: headers.count + 3, bytes: headers.wireByteCount + headers.count + (codings?.utf8.count ?? 0))
-    if let codings, !headers.contains("accept-encoding") { appendAcceptEncoding(codings) }
+    let ownBytes = (defaults.codings?.utf8.count ?? 0) + (defaults.agent?.utf8.count ?? 0)
+    reserve(nodes: headers.count + 4, bytes: headers.wireByteCount + headers.count + ownBytes)
+    if let codings = defaults.codings, !headers.contains("accept-encoding") {
+      appendDefault("Accept-Encoding: ", codings)
+    }
+    if let agent = defaults.agent, !headers.contains("user-agent") { appendDefault("User-Agent: ", agent) }
     var suppressing = suppressing
     for index in headers.indices {
       let bytes = headers.buffer.span
@@ -62,6 +80,7 @@ struct HeaderList: ~Copyable {
     }
     if suppressing.contains(.expect) { append("Expect:".utf8.span, isPlain: false) }
     if suppressing.contains(.contentType) { append("Content-Type:".utf8.span, isPlain: false) }
+    if suppressing.contains(.accept) { append("Accept:".utf8.span, isPlain: false) }
     return count > 0 ? nodes : nil
   }
 
@@ -78,13 +97,14 @@ struct HeaderList: ~Copyable {
   /// Room that a handle keeps from one request to the next.
   private static let keptBytes = 16_384
 
-  /// Room for the lines that ``Suppressed`` stands for, and for the field name before the codings.
-  private static let ownBytes = 48
+  /// Room for the lines that ``Suppressed`` stands for, and for the field names of ``Defaults``.
+  private static let ownBytes = 80
 
   /// Whether the field is left out; a default that the caller's own field replaces is not suppressed any more.
   private static func isLeftOut(_ name: Span<UInt8>, _ suppressing: inout Suppressed) -> Bool {
     switch name.count {
     case 6 where !suppressing.isEmpty && FieldSyntax.equals(name, "expect"): suppressing.remove(.expect)
+    case 6 where !suppressing.isEmpty && FieldSyntax.equals(name, "accept"): suppressing.remove(.accept)
     case 12 where !suppressing.isEmpty && FieldSyntax.equals(name, "content-type"): suppressing.remove(.contentType)
     default: return FieldSyntax.isTransportField(name)
     }
@@ -118,6 +138,13 @@ struct HeaderList: ~Copyable {
   }
 
   private mutating func append(_ line: Span<UInt8>, isPlain: Bool) {
+    openLine(isPlain: isPlain)
+    write(line)
+    write(0)
+  }
+
+  /// Begins a line in the open run if it may be there, else in a node of its own.
+  private mutating func openLine(isPlain: Bool) {
     if isPlain, isRunOpen {
       // In place of the NUL.
       textCount -= 1
@@ -127,16 +154,13 @@ struct HeaderList: ~Copyable {
       beginNode()
     }
     isRunOpen = isPlain
-    write(line)
-    write(0)
   }
 
-  /// Placed first, where libcurl would put its own.
-  private mutating func appendAcceptEncoding(_ codings: String) {
-    beginNode()
-    isRunOpen = true
-    write("Accept-Encoding: ".utf8.span)
-    write(codings.utf8.span)
+  /// Placed first, where libcurl would put its own, and part of a run: libcurl has neither of these fields itself.
+  private mutating func appendDefault(_ name: StaticString, _ value: String) {
+    openLine(isPlain: true)
+    name.withUTF8Buffer { write($0.span) }
+    write(value.utf8.span)
     write(0)
   }
 
