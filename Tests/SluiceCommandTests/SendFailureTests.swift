@@ -11,6 +11,8 @@ import Testing
     (["http://h/\u{FFFD}"], "U+FFFD may not stand in a URL"),
     (["-H", "a", "http://127.0.0.1/"], "expected \"NAME: VALUE\""),
     (["-H", "a: b\r\nc: d", "http://127.0.0.1/"], "holds CR, LF"),
+    (["-H", "Host:", "http://127.0.0.1/"], "Host cannot be removed"),
+    (["-H", "content-length:", "http://127.0.0.1/"], "content-length cannot be removed"),
     (["-X", "GET", "POST", "http://127.0.0.1/"], "give it once"), (["-X", "G T", "http://127.0.0.1/"], "not a token"),
     (["CONNECT", "http://127.0.0.1/"], "method \"CONNECT\": it opens a tunnel"),
     (["-H", "Host: a", "-H", "host: a", "http://127.0.0.1/"], "header \"host\": the request has more than one"),

@@ -51,6 +51,20 @@ import Testing
     #expect(request.headers.first("x-empty") == "")
   }
 
+  @Test func `a header without a value is removed, also where it is sent by default`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    _ = try await Tool.run(
+      "send", server.baseURL, "-d", "a=1", "-H", "X-A: 1", "-H", "accept:", "-H", "Accept-Encoding: ", "-HX-A:",
+      "-H", "Content-Type:")
+    _ = try await Tool.run("send", server.baseURL, "-H", "Accept:", "-H", "Accept: a/b")
+    let names = server.requests.map { request in Set(request.headers.map { $0.name.lowercased() }) }
+    try #require(names.count == 2)
+    #expect(names[0].isDisjoint(with: ["x-a", "accept", "accept-encoding", "content-type"]))
+    #expect(names[0].isSuperset(of: ["host", "content-length"]))
+    #expect(server.requests[1].headers.first("accept") == "a/b")
+  }
+
   @Test func `an HTTP error prints head and body and ends with 1`() async throws {
     let server = try LoopbackServer { _ in .text("no such thing", status: 404) }
     defer { server.stop() }

@@ -19,7 +19,7 @@ struct SendRequest {
     var request = Request(method: try method(hasData: data.contentType != nil || data.isGiven), url: try url())
     request.body = data.body
     if let type = data.contentType { request.headers["content-type"] = type }
-    for header in arguments.allBytes("header") { try add(header, to: &request.headers) }
+    for header in arguments.allBytes("header") { try add(header, to: &request) }
     do { try request.validate() } catch { throw CommandError(.usage, "send: \(error)") }
     return request
   }
@@ -54,17 +54,32 @@ struct SendRequest {
   }
 
   /// Curl's forms: `Name: value`, `Name:` to take a default away, `Name;` for an empty value.
-  private func add(_ line: [UInt8], to headers: inout HeaderFields) throws(CommandError) {
+  private func add(_ line: [UInt8], to request: inout Request) throws(CommandError) {
     if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
       let name = Array(line[..<colon])
       let value = Array(line[(colon + 1)...].drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") })
-      if value.isEmpty { headers.remove(named: name.span) } else { append(name, value, to: &headers) }
+      if value.isEmpty { try remove(name, from: &request) } else { append(name, value, to: &request.headers) }
     } else if line.last == UInt8(ascii: ";") {
-      append(Array(line.dropLast()), [], to: &headers)
+      append(Array(line.dropLast()), [], to: &request.headers)
     } else {
       throw CommandError(.usage, "send: -H: expected \"NAME: VALUE\", found \(PlainText.quote(line.span))")
     }
   }
+
+  /// Takes away what was given before, and what would be sent by default.
+  private func remove(_ bytes: [UInt8], from request: inout Request) throws(CommandError) {
+    let name = String(decoding: bytes, as: UTF8.self)
+    if Self.indispensable.contains(name.lowercased()) {
+      throw CommandError(
+        .usage,
+        "send: -H: \(PlainText.quote(name)) cannot be removed: a server needs it to tell where the request goes or ends")
+    }
+    request.headers.remove(named: bytes.span)
+    if let field = DefaultFields(named: name) { request.omittedDefaults.insert(field) }
+  }
+
+  /// RFC 9112 §3.2 and §6.
+  private static let indispensable = ["host", "content-length", "transfer-encoding"]
 
   private func append(_ name: [UInt8], _ value: [UInt8], to headers: inout HeaderFields) {
     if FieldSyntax.equals(name.span, "content-type") { headers.remove(named: name.span) }
