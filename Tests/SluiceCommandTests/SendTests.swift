@@ -3,6 +3,8 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
+@testable import SluiceCommand
+
 /// `sluice send` against a real server.
 @Suite struct SendTests {
   @Test func `the body goes to standard output and nothing else is said`() async throws {
@@ -63,6 +65,21 @@ import Testing
     #expect(names[0].isDisjoint(with: ["x-a", "accept", "accept-encoding", "content-type"]))
     #expect(names[0].isSuperset(of: ["host", "content-length"]))
     #expect(server.requests[1].headers.first("accept") == "a/b")
+  }
+
+  @Test func `a request says who sends it, unless it is told otherwise`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let other = try folder.write(#"{"transport": {"userAgent": "shop/2"}}"#, to: "other.json")
+    let nobody = try folder.write(#"{"transport": {"userAgent": ""}}"#, to: "nobody.json")
+    _ = try await Tool.run("send", server.baseURL)
+    _ = try await Tool.run("send", server.baseURL, "-H", "user-agent: mine")
+    _ = try await Tool.run("send", server.baseURL, "-H", "User-Agent:")
+    _ = try await Tool.run("send", "-c", other, server.baseURL)
+    _ = try await Tool.run("send", "-c", nobody, server.baseURL)
+    let agents = server.requests.map { $0.headers.first("user-agent") }
+    #expect(agents == ["sluice/\(VersionCommand.version)", "mine", nil, "shop/2", nil])
   }
 
   @Test func `an HTTP error prints head and body and ends with 1`() async throws {

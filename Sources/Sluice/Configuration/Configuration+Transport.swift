@@ -7,7 +7,7 @@ extension Configuration {
   mutating func readTransport(_ node: ConfigurationNode) throws(ConfigurationError) {
     try node.checkObject([
       "baseURL", "timeout", "connectTimeout", "loops", "maxConnectionsPerHost", "httpVersion", "maxRequestBytes",
-      "maxResponseBytes", "spillBytes", "proxy", "tls",
+      "maxResponseBytes", "spillBytes", "proxy", "tls", "userAgent",
     ])
     if let url = node["baseURL"] {
       baseURL = try url.parsed { text throws(MessageError) in try HTTPURL(text, hosts: .idna) }
@@ -22,6 +22,16 @@ extension Configuration {
     if let limit = node["spillBytes"] { transport.spillBytes = try limit.integer(0...(1 << 40)) }
     if let proxy = node["proxy"] { transport.proxy = try proxy.string() }
     if let tls = node["tls"] { try readTLS(tls) }
+    if let agent = node["userAgent"] { transport.userAgent = try Self.userAgent(agent) }
+  }
+
+  private static func userAgent(_ node: ConfigurationNode) throws(ConfigurationError) -> String {
+    let text = try node.string()
+    let isPrintable = text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    guard isPrintable, !text.hasPrefix(" "), !text.hasSuffix(" ") else {
+      throw node.error("expected printable ASCII characters, the first and the last no space")
+    }
+    return text
   }
 
   private static func version(_ node: ConfigurationNode) throws(ConfigurationError) -> HTTPVersion {

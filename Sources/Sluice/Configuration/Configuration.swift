@@ -19,7 +19,8 @@ public struct Configuration: Sendable {
   public var deadline: Duration? = .seconds(60)
   /// What relative URLs of requests start from, and whose origin trace headers go to by default.
   public var baseURL: HTTPURL?
-  public var transport = TransportSettings()
+  /// Requests name their sender as `sluice/VERSION` unless ``SluiceTransport/TransportSettings/userAgent`` says otherwise.
+  public var transport = Self.transportDefaults
   /// Attempts of one transaction, the first included.
   public var maxAttempts = 3
   /// What the engine repeats by itself.
@@ -56,6 +57,12 @@ public struct Configuration: Sendable {
   package var file: String?
 
   public init() {}
+
+  private static var transportDefaults: TransportSettings {
+    var settings = TransportSettings()
+    settings.userAgent = "sluice/\(Engine.version)"
+    return settings
+  }
 }
 
 /// One instance of a plugin.

@@ -22,6 +22,7 @@ extension Configuration {
       ("transport.httpVersion", new.httpVersion != old.httpVersion),
       ("transport.maxRequestBytes", new.maxRequestBytes != old.maxRequestBytes),
       ("transport.proxy", new.proxy != old.proxy), ("transport.tls", new.tls != old.tls),
+      ("transport.userAgent", new.userAgent != old.userAgent),
       ("transport.decodesContent", new.decodesContent != old.decodesContent),
       ("transport.unixSocket", new.unixSocket != old.unixSocket), ("store", store != other.store),
       ("control", control != other.control), ("limits", limits != other.limits),
