@@ -45,6 +45,10 @@ static inline CURLcode sluice_easy_set_close_function(CURL *easy, curl_closesock
   return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
 }
 
+static inline CURLcode sluice_easy_set_debug_function(CURL *easy, curl_debug_callback function) {
+  return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, function);
+}
+
 static inline CURLcode sluice_easy_set_prereq_function(CURL *easy, curl_prereq_callback function) {
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
 }

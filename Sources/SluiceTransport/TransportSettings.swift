@@ -27,6 +27,10 @@ public struct TransportSettings: Sendable {
   public var decodesContent = true
   /// The value of `User-Agent`, unless the request has one; nil or empty sends none.
   public var userAgent: String?
+  /// Called with every request head as it is written, those to proxies included, for requests whose options say
+  /// ``SluicePipeline/TransferOptions/tellsHead``; nil costs nothing. On the loop, from inside libcurl: it must not
+  /// block. The head contains secrets, and what libcurl adds.
+  public var onSentHead: (@Sendable ([UInt8]) -> Void)?
 
   public init() {}
 }

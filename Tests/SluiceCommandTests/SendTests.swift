@@ -130,6 +130,9 @@ import Testing
     defer { server.stop() }
     let result = try await Tool.run(
       "send", "-v", "-H", "Authorization: Bearer hidden", "-H", "X-Shown: yes", server.baseURL + "/?sig=hidden&a=1")
+    #expect(result.errorText.contains("> GET /?sig=REDACTED&a=1 HTTP/1.1\n> Host: 127.0.0.1:\(server.port)\n"))
+    #expect(result.errorText.contains("> Accept: */*\n"))
+    #expect(result.errorText.contains("> User-Agent: sluice/"))
     #expect(result.errorText.contains("> X-Shown: yes"))
     #expect(result.errorText.contains("> Authorization: REDACTED"))
     #expect(result.errorText.contains("sig=REDACTED&a=1"))
@@ -146,6 +149,30 @@ import Testing
     let words =
       "the header \"content-length\" is not sent, because the transport frames messages and manages connections itself"
     #expect(result.errorText == "sluice: warning: POST \(server.baseURL): \(words); leave it out\n")
+  }
+
+  @Test func `verbose shows the head of each hop`() async throws {
+    let server = try LoopbackServer { request in
+      request.target == "/end"
+        ? .text("arrived") : ServerResponse(status: 302, headers: [HeaderLine("Location", "/end")])
+    }
+    defer { server.stop() }
+    let result = try await Tool.run("send", "-v", server.baseURL + "/a", "-d", "x=1")
+    let shown = result.errorText.split(separator: "\n").filter { $0.hasPrefix("> ") && $0.hasSuffix("HTTP/1.1") }
+    #expect(shown == ["> POST /a HTTP/1.1", "> GET /end HTTP/1.1"])
+    #expect(result.errorText.contains("> Content-Length: 3\n"))
+    #expect(!result.errorText.contains("x=1"))
+  }
+
+  @Test func `verbose hides what a stage has marked as secret`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let config = #"{"hosts": ["*"], "token": "s3cret", "header": "X-Marked", "scheme": ""}"#
+    let plugin = "\(BuiltProducts.library("bearer-auth"))=\(config)"
+    let result = try await Tool.run("send", "-v", "--plugin", plugin, server.baseURL)
+    #expect(server.requests.first?.headers.first("x-marked") == "s3cret")
+    #expect(result.errorText.contains("> X-Marked: REDACTED\n"))
+    #expect(!result.errorText.contains("s3cret"))
   }
 
   @Test func `a trace shows every phase`() async throws {

@@ -38,7 +38,9 @@ struct PipelineBuilder {
       retry: configuration.retry,
       transfer: TransferOptions(
         maximumResponseBytes: transport.maxResponseBytes, spillBytes: transport.spillBytes,
-        sendsBasicUnasked: configuration.credentialPolicy == .basicFirst),
+        sendsBasicUnasked: configuration.credentialPolicy == .basicFirst,
+        // The requests that plugins make themselves are not told: nothing marks the secrets in them.
+        tellsHead: transport.onSentHead != nil),
       requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses,
       checks: configuration.responseChecks, redirects: redirects, hostEncoder: .idna,
       challengeResponder: CredentialResponder(configuration.credentialPolicy),

@@ -29,5 +29,10 @@ struct SecretMask: Sendable {
   func url(_ url: HTTPURL) -> String { secrets.url(url.string) }
 
   /// Path and query.
-  func target(_ url: HTTPURL) -> String { secrets.url(url.query.map { "\(url.path)?\($0)" } ?? url.path) }
+  func target(_ url: HTTPURL) -> String { target(url.query.map { "\(url.path)?\($0)" } ?? url.path) }
+
+  /// What a request line asks for: path and query, or a whole URL.
+  func target(_ target: String) -> String { secrets.url(target) }
+
+  func value(_ value: String, ofHeader name: String) -> String { secrets.value(value, ofHeader: name) }
 }

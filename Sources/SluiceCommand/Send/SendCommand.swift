@@ -70,7 +70,7 @@ enum SendCommand {
     let input = inputFile(of: request)
     let recorder = try EventRecorder.make(arguments, besides: input)
     recorder?.append(to: &configuration)
-    if arguments.has("verbose") { configuration.append(VerboseStage(mask: mask).code, named: "send --verbose") }
+    if arguments.has("verbose") { VerboseStage(mask: mask).watch(&configuration) }
     let engine = try EngineStart.engine(configuration, isVerbose: arguments.has("verbose"))
     let output = try SendOutput(arguments, mask, besides: input)
     let result = perform(request, engine, output, interruption)

@@ -1,34 +1,42 @@
 import Sluice
+import SluiceLocks
 import SluiceMessages
 import SluicePipeline
 
 /// Shows each hop on standard error: `>` what is sent, `<` what is received, `*` what happens between.
-struct VerboseStage: Sendable {
-  let mask: SecretMask
+final class VerboseStage: Sendable {
+  private let mask: SecretMask
+  /// The fields that stages have marked as secrets, in lower case: the bytes of a head have no marks.
+  private let marked = Locked<Set<String>>([])
 
-  /// The last issue stage sees the head as it goes out. It knows no exchange, so the first line comes from the tracer's
-  /// event behind it.
-  var code: StageCode {
-    let mask = mask
-    return StageCode(
-      issue: { headers, context in
-        let lines = ["\(context.method) \(context.path)"] + mask.lines(headers)
-        Self.write(">", lines)
-      },
-      trace: { event in Self.record(event, mask) })
+  init(mask: SecretMask) { self.mask = mask }
+
+  /// Has the transport and the pipeline of the configuration tell what happens.
+  func watch(_ configuration: inout Configuration) {
+    configuration.transport.onSentHead = { [self] head in
+      Self.write(">", SentHead(head, mask, hiding: marked.withLock { $0 }).lines)
+    }
+    let code = StageCode(issue: { [self] headers, _ in note(headers) }, trace: { [self] event in record(event) })
+    configuration.append(code, named: "send --verbose")
   }
 
-  private static func record(_ event: TraceEvent, _ mask: SecretMask) {
+  /// The last issue stage sees the marks of all that went before it.
+  private func note(_ headers: HeaderFields) {
+    let names = headers.indices.filter { headers.marks(at: $0).contains(.sensitive) }
+      .map { headers.name(at: $0).lowercased() }
+    marked.withLock { $0.formUnion(names) }
+  }
+
+  private func record(_ event: TraceEvent) {
     switch event.kind {
     case .didConfigure:
       let request = event.exchange.nativeRequest
-      write(
-        "*", ["attempt \(event.exchange.attempt): \(request.method) \(request.url.origin)\(mask.target(request.url))"])
+      Self.write("*", ["attempt \(event.exchange.attempt): \(request.method) \(mask.url(request.url))"])
     case .didReceive:
       guard let response = event.exchange.nativeResponse else { return }
-      write("<", [HeadText.statusLine(response)] + mask.lines(response.headers))
-    case .willRetry: write("*", ["retry: \(event.error?.description ?? "asked for by a stage")"])
-    case .willRedirect: write("*", ["redirect"])
+      Self.write("<", [HeadText.statusLine(response)] + mask.lines(response.headers))
+    case .willRetry: Self.write("*", ["retry: \(event.error?.description ?? "asked for by a stage")"])
+    case .willRedirect: Self.write("*", ["redirect"])
     default: break
     }
   }

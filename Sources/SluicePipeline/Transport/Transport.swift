@@ -61,10 +61,14 @@ public struct TransferOptions: Sendable {
   public var sendsBasicUnasked: Bool
   /// Whether a connection of its own is made, and no kept one used.
   public var wantsFreshConnection = false
+  /// Whether a transport that is watched tells the head as it is written.
+  public var tellsHead: Bool
 
   public init(
-    maximumResponseBytes: Int = 67_108_864, spillBytes: Int = 1_048_576, sendsBasicUnasked: Bool = true
+    maximumResponseBytes: Int = 67_108_864, spillBytes: Int = 1_048_576, sendsBasicUnasked: Bool = true,
+    tellsHead: Bool = false
   ) {
+    self.tellsHead = tellsHead
     self.sendsBasicUnasked = sendsBasicUnasked
     self.maximumResponseBytes = maximumResponseBytes
     self.spillBytes = spillBytes

@@ -18,6 +18,18 @@ extension CurlHandle {
     }
   }
 
+  /// Makes libcurl tell what it writes, which takes it some time.
+  func setHeadCallback() {
+    sluice_easy_set_pointer(easy, CURLOPT_DEBUGDATA, Unmanaged.passUnretained(self).toOpaque())
+    sluice_easy_set_debug_function(easy) { _, kind, data, size, context in
+      guard kind == CURLINFO_HEADER_OUT, let context else { return 0 }
+      let head = Array(UnsafeRawBufferPointer(start: data, count: size))
+      Unmanaged<CurlHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.didSend(head) }
+      return 0
+    }
+    sluice_easy_set_long(easy, CURLOPT_VERBOSE, 1)
+  }
+
   private func setDataCallbacks(_ context: UnsafeMutableRawPointer) {
     sluice_easy_set_pointer(easy, CURLOPT_HEADERDATA, context)
     sluice_easy_set_data_function(easy, CURLOPT_HEADERFUNCTION) { data, size, count, context in

@@ -71,6 +71,7 @@ final class CurlHandle {
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     configure(settings, proxy)
     setCallbacks()
+    if settings.onSentHead != nil { setHeadCallback() }
   }
 
   deinit {
@@ -81,6 +82,11 @@ final class CurlHandle {
   }
 
   var transfer: CurlTransfer? { borrowedTransfer?.takeUnretainedValue() }
+
+  /// Libcurl has written a head, or a part of one.
+  func didSend(_ head: [UInt8]) {
+    if transfer?.options.tellsHead == true { settings.onSentHead?(head) }
+  }
 
   /// Libcurl's own words for the last failure; empty where it had none.
   var errorMessage: String { String(cString: errorText) }
