@@ -5,8 +5,8 @@ import Testing
 /// What goes wrong with one request: each with its word, and its status.
 @Suite struct SendFailureTests {
   @Test(arguments: [
-    (["ftp://127.0.0.1/"], "scheme \"ftp\" is not supported"), (["example.com"], "not absolute"),
-    (["ht!tp://x"], "\"ht!tp\" before :// is no scheme"),
+    (["ftp://127.0.0.1/"], "scheme \"ftp\" is not supported"), (["/items"], "not absolute"),
+    (["mailto:a@127.0.0.1"], "not absolute"), (["ht!tp://x"], "\"ht!tp\" before :// is no scheme"),
     (["http://💩.example/"], "its host \"💩.example\" has a character"),
     (["http://h/\u{FFFD}"], "U+FFFD may not stand in a URL"),
     (["-H", "a", "http://127.0.0.1/"], "expected \"NAME: VALUE\""),

@@ -229,6 +229,16 @@ import Testing
     #expect(head.contains("\r\nHost: xn--bcher-kva.example\r\n"))
   }
 
+  @Test func `a URL that begins with a host and a port means http`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(#"{"transport": {"baseURL": "http://127.0.0.1:1/"}}"#, to: "c.json")
+    #expect(try await Tool.run("send", "127.0.0.1:\(server.port)/x?y").status == 0)
+    #expect(try await Tool.run("send", "-c", file, "localhost:\(server.port)").status == 0)
+    #expect(server.requests.map(\.target) == ["/x?y", "/"])
+  }
+
   @Test func `SIGINT ends a request that waits, with 130`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

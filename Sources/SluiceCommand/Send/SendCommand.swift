@@ -11,7 +11,8 @@ enum SendCommand {
     operands: "[METHOD] URL", operandCount: 1...2,
     details: """
       The method is GET, or POST where there is data. A relative URL starts from "transport.baseURL" of the
-      configuration. Redirects are followed. The body is printed also when the request fails; then the status is 1.
+      configuration; "localhost:8080/x", and without a configuration any other URL that has no scheme, means http.
+      Redirects are followed. The body is printed also when the request fails; then the status is 1.
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
       """,
     options: requestOptions + hopOptions + outputOptions + pipelineOptions + transportOptions,

@@ -36,7 +36,7 @@ struct SendRequest {
   private func url() throws(CommandError) -> HTTPURL {
     let text = arguments.operands.last ?? ""
     let url: HTTPURL
-    do { url = try RelativeReference.resolve(text, against: configuration.baseURL, hosts: .idna) } catch {
+    do { url = try TypedURL.resolve(text, against: configuration.baseURL) } catch {
       throw CommandError(.usage, "send: \(error)")
     }
     guard let user = arguments.bytes("user") else {
