@@ -95,6 +95,24 @@ import Testing
     #expect(DurationText.duration("876001h") == nil)
   }
 
+  @Test(arguments: [
+    ("8", Duration.seconds(8)), ("0.5", .milliseconds(500)), ("250ms", .milliseconds(250)), ("2m", .seconds(120)),
+    ("0", nil), ("0s", nil),
+  ])
+  func `a timeout without a unit is seconds, and zero is none`(_ text: String, _ limit: Duration?) throws {
+    let arguments = try ArgumentParser.parse(["-m", text, "http://h/"], for: SendCommand.description)
+    let configuration = Mirror(reflecting: try SendConfiguration.make(arguments))
+    #expect(configuration.descendant("deadline") as? Duration == limit)
+    let timeout = configuration.descendant("transport", "timeout") as? Duration
+    #expect(timeout == limit ?? DurationText.duration("876000h"))
+  }
+
+  @Test(arguments: ["8 s", "-8", "m", "8.", "1e3", ""])
+  func `a timeout that is no duration is refused`(_ text: String) throws {
+    let arguments = try ArgumentParser.parse(["--timeout=\(text)", "http://h/"], for: SendCommand.description)
+    #expect(throws: CommandError.self) { try SendConfiguration.make(arguments) }
+  }
+
   @Test(arguments: [("--outptu", "--output"), ("--silent1", "--silent"), ("--incl", "--include")])
   func `what was meant is found`(_ word: String, _ meant: String) {
     #expect(Suggestion.nearest(to: word, among: ["--output", "--silent", "--include"]) == meant)

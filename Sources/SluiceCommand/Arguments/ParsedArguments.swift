@@ -31,9 +31,10 @@ struct ParsedArguments: Sendable {
     return number
   }
 
-  func duration(_ name: String) throws(CommandError) -> Duration? {
+  /// - Parameter unit: of a number that has none; nil where it must have one.
+  func duration(_ name: String, unit: String? = nil) throws(CommandError) -> Duration? {
     guard let text = self[name] else { return nil }
-    guard let duration = DurationText.duration(text) else {
+    guard let duration = DurationText.duration(text) ?? unit.flatMap({ DurationText.duration(text + $0) }) else {
       throw CommandError(
         .usage, "--\(name): expected a duration such as 500ms, 30s or 2m, found \(PlainText.quote(text))")
     }

@@ -54,7 +54,7 @@ enum SendCommand {
     Option("plugin", nil, "PATH[=JSON]", "Add a plugin to each list that it has a part in; may be repeated"),
   ]
   private static let transportOptions = [
-    Option("timeout", "m", "DURATION", "Limit the whole request (500ms, 30s, 2m)"),
+    Option("timeout", "m", "DURATION", "Limit the whole request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)"),
     Option("insecure", "k", nil, "Accept any certificate"),
     Option("cacert", nil, "FILE", "Trust these authorities (PEM) instead of the system's"),
     Option("http1.1", nil, nil, "Speak HTTP/1.1"),

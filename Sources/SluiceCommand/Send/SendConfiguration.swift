@@ -16,9 +16,9 @@ enum SendConfiguration {
       configuration.transport.maxResponseBytes = 1 << 40
     }
     configuration.transport.loops = 1
-    if let timeout = try arguments.duration("timeout") {
-      configuration.deadline = timeout
-      configuration.transport.timeout = timeout
+    if let timeout = try arguments.duration("timeout", unit: "s") {
+      configuration.deadline = timeout > .zero ? timeout : nil
+      configuration.transport.timeout = timeout > .zero ? timeout : longest
     }
     try applyHops(arguments, to: &configuration)
     if arguments.has("insecure") { configuration.transport.tls.verify = false }

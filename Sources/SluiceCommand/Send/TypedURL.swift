@@ -1,3 +1,4 @@
+import SluiceIDNA
 import SluiceMessages
 
 /// A URL as somebody types it, possibly without its scheme.
@@ -5,13 +6,14 @@ enum TypedURL {
   /// The URL that a text means: itself where it has a scheme; from `http://` where it begins with a host, as with curl;
   /// else what it refers to from the base.
   static func resolve(_ text: String, against base: HTTPURL?) throws(MessageError) -> HTTPURL {
-    try RelativeReference.resolve(beginsWithHost(text, hasBase: base != nil) ? "http://\(text)" : text, against: base)
+    try RelativeReference.resolve(
+      beginsWithHost(text, hasBase: base != nil) ? "http://\(text)" : text, against: base, hosts: .idna)
   }
 
   /// `localhost:8080/x` can be nothing else, although `localhost` could be the name of a scheme. `example.com/x` could be
   /// a path as well, and is one where there is a base.
   private static func beginsWithHost(_ text: String, hasBase: Bool) -> Bool {
-    guard let first = text.utf8.first, isLetterOrDigit(first) || first == UInt8(ascii: "[") else { return false }
+    guard let first = text.utf8.first, isLetterOrDigit(first) || first >= 0x80 || first == UInt8(ascii: "[") else { return false }
     let authority = text.utf8.prefix { ![UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
     // A user without a scheme before it could be the opaque part of any other URL, such as "mailto:".
     guard !authority.contains(UInt8(ascii: "@")) else { return false }
