@@ -72,13 +72,17 @@ enum SendCommand {
     let recorder = try EventRecorder.make(arguments, besides: input)
     recorder?.append(to: &configuration)
     if arguments.has("verbose") { VerboseStage(mask: mask).watch(&configuration) }
+    let trace = arguments.has("trace") ? TimelineRecorder() : nil
+    trace?.append(to: &configuration)
     let engine = try EngineStart.engine(configuration, isVerbose: arguments.has("verbose"))
     let output = try SendOutput(arguments, mask, besides: input)
     let result = perform(request, engine, output, interruption)
     if let explanation = result.explanation, !arguments.has("json") {
       StandardError.write(ExplanationText.of(explanation))
     }
-    if arguments.has("trace") { StandardError.write(Waterfall(result, engine.metrics()).text) }
+    if let trace {
+      StandardError.write(Waterfall(trace.timeline, stages: engine.metrics().stages).text(result))
+    }
     Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
     let ending = try output.finish(result) ?? recorder?.finish()
     return status(result, ending, arguments, interruption)

@@ -1,0 +1,101 @@
+import SluicePipeline
+
+/// When what happened to one request, counted from its beginning.
+struct RequestTimeline: Sendable {
+  enum Mark: Sendable {
+    /// The request stages are through.
+    case configured
+    case issued
+    /// The head of a response, and the phases of its hop so far.
+    case received(status: Int, TransferTimings?)
+    case redirected
+    case retrying(after: Duration)
+    /// The end, and the phases of the last hop.
+    case completed(TransferTimings?)
+  }
+
+  /// A stretch of time. The stretches of a timeline follow one another without a gap.
+  enum Stretch: Equatable {
+    /// The request stages run, or wait.
+    case requestStages(Range<Duration>)
+    case hop(Hop)
+    /// Before the next attempt.
+    case delay(Range<Duration>)
+  }
+
+  struct Hop: Equatable {
+    let attempt: Int
+    let number: Int
+    let begin: Duration
+    var issued: Duration?
+    var received: Duration?
+    var end: Duration
+    var status = 0
+    var timings: TransferTimings?
+  }
+
+  private var marks: [(at: Duration, mark: Mark)] = []
+
+  mutating func append(_ mark: Mark, at time: Duration) { marks.append((time, mark)) }
+
+  var stretches: [Stretch] {
+    var reader = Reader()
+    for (time, mark) in marks { reader.take(mark, at: max(time, reader.cursor)) }
+    return reader.stretches
+  }
+
+  /// Puts the stretches together.
+  private struct Reader {
+    var stretches: [Stretch] = []
+    /// Where the stretches so far end.
+    var cursor = Duration.zero
+    private var attempt = 0
+    private var hop: Hop?
+
+    mutating func take(_ mark: Mark, at time: Duration) {
+      switch mark {
+      case .configured:
+        close(at: time)
+        open(number: 0)
+      case .issued:
+        // The answer to a challenge has no mark of its own.
+        if let received = hop?.received { next(at: received) }
+        hop?.issued = time
+      case .received(let status, let timings):
+        hop?.received = time
+        hop?.status = status
+        hop?.timings = timings
+      case .redirected: next(at: time)
+      case .retrying(let delay):
+        close(at: time)
+        stretches.append(.delay(time..<time + max(.zero, delay)))
+        cursor = time + max(.zero, delay)
+        attempt += 1
+      case .completed(let timings):
+        if let timings { hop?.timings = timings }
+        close(at: time)
+      }
+    }
+
+    private mutating func open(number: Int) {
+      hop = Hop(attempt: attempt, number: number, begin: cursor, end: cursor)
+    }
+
+    /// The next hop of the attempt begins.
+    private mutating func next(at time: Duration) {
+      let number = (hop?.number ?? -1) + 1
+      close(at: time)
+      open(number: number)
+    }
+
+    private mutating func close(at time: Duration) {
+      if var hop = hop.take() {
+        hop.end = time
+        stretches.append(.hop(hop))
+      } else if time > cursor {
+        stretches.append(.requestStages(cursor..<time))
+      }
+      cursor = time
+    }
+  }
+}
