@@ -2,28 +2,42 @@ import Glibc
 
 /// Who else could put code into this process by writing a library or its folder.
 enum LibraryPermissions {
+  /// One of the two, where others may change it.
+  private struct Weakness {
+    /// Part of a sentence.
+    let words: String
+    let path: String
+    /// Whether taking the permission away mends it; else it belongs to somebody else.
+    let isMode: Bool
+  }
+
   /// Looks at the real file and the folder that holds it, not at the folders above: those are the administrator's
   /// concern, and a home below `/tmp` would otherwise be unusable. A sticky folder counts as writable: others can
-  /// put their own file there before ours exists.
+  /// put their own file there before ours exists. One error names both, so that one round mends both.
   static func check(file: stat, realPath: String, _ subject: PluginError.Subject) throws(PluginError) {
-    try refuse(file, "the file", realPath, subject)
     let folder = folder(of: realPath)
     var status = stat()
     guard stat(folder, &status) == 0 else {
       throw PluginError(.unreadable, subject, "its folder \(folder) cannot be examined: \(systemMessage())")
     }
-    try refuse(status, "its folder", folder, subject)
+    let weak = [weakness(of: file, "the file", realPath), weakness(of: status, "its folder \(folder)", folder)]
+      .compactMap(\.self)
+    guard !weak.isEmpty else { return }
+    throw PluginError(
+      .refusedPermissions, subject, weak.map(\.words).joined(separator: ", and "),
+      advice: advice(weak, mentionsFolder: weak.contains { $0.path == folder }))
   }
 
-  private static func refuse(
-    _ status: stat, _ what: String, _ path: String, _ subject: PluginError.Subject
-  ) throws(PluginError) {
-    guard let reason = reason(mode: status.st_mode, owner: status.st_uid, user: geteuid()) else { return }
-    let advice =
-      status.st_mode & 0o022 == 0
-      ? "use a copy of your own" : "run: chmod go-w \(path)" + (status.isDirectory ? ", or move the library" : "")
-    throw PluginError(
-      .refusedPermissions, subject, "\(what)\(what == "the file" ? "" : " " + path) \(reason)", advice: advice)
+  private static func weakness(of status: stat, _ what: String, _ path: String) -> Weakness? {
+    reason(mode: status.st_mode, owner: status.st_uid, user: geteuid()).map {
+      Weakness(words: "\(what) \($0)", path: path, isMode: status.st_mode & 0o022 != 0)
+    }
+  }
+
+  private static func advice(_ weak: [Weakness], mentionsFolder: Bool) -> String {
+    guard weak.allSatisfy(\.isMode) else { return "use a copy of your own, in a folder of your own" }
+    let command = "run: chmod go-w \(weak.map(\.path).joined(separator: " "))"
+    return mentionsFolder ? "\(command), or move the library" : command
   }
 
   /// nil when nobody but the user and root can change it.

@@ -89,6 +89,19 @@ struct LibraryImageTests {
     #expect(error?.says("its folder \(folder.path) is writable", "chmod go-w \(folder.path)") == true)
   }
 
+  @Test func `a library and its folder that others may write are refused at once`() throws {
+    let path = try write("abc", mode: 0o664)
+    chmod(folder.path, 0o775)
+    let error = error(path)
+    #expect(error?.code == .refusedPermissions)
+    #expect(
+      error?.reason == "the file is writable by its group, and its folder \(folder.path) is writable by its group")
+    #expect(error?.advice == "run: chmod go-w \(path) \(folder.path), or move the library")
+    chmod(path, 0o644)
+    chmod(folder.path, 0o755)
+    #expect(self.error(path) == nil)
+  }
+
   @Test func `folders above the library's own are not looked at`() throws {
     chmod(folder.path, 0o1777)
     try folder.makeFolder("own")
