@@ -114,12 +114,53 @@ import Testing
     }
   }
 
+  @Test func `a request without a response leaves the output file as it was`() async throws {
+    let folder = try TemporaryDirectory()
+    let (new, old) = (folder.path("new"), try folder.write("before", to: "old"))
+    let url = "http://127.0.0.1:\(try Loopback.freePort())/"
+    for file in [new, old] {
+      let result = try await Tool.run("send", "-o", file, url)
+      #expect(result.status == 1)
+      #expect(result.errorText.hasPrefix("sluice: connect: "))
+      #expect(!result.errorText.contains("not whole"))
+    }
+    #expect(throws: (any Error).self) { try FileTree.readText(new) }
+    #expect(try FileTree.readText(old) == "before")
+    let document = try await Tool.run("send", "--json", "-o", new, url)
+    #expect(!document.errorText.contains("not whole"))
+    #expect(try FileTree.readText(new).contains(#""connect""#))
+  }
+
+  @Test func `a response without a body makes an empty file`() async throws {
+    let server = try LoopbackServer { _ in ServerResponse(status: 204) }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    for file in [folder.path("new"), try folder.write("before", to: "old")] {
+      #expect(try await Tool.run("send", "-o", file, server.baseURL).status == 0)
+      #expect(try FileTree.readText(file) == "")
+    }
+  }
+
+  @Test func `a response that breaks off leaves what came of it, and that is said`() async throws {
+    let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let file = try folder.write("before, and longer", to: "out")
+    let result = try await Tool.run("send", "-o", file, server.baseURL)
+    #expect(result.status == 1)
+    #expect(result.errorText.contains("sluice: \(file) is not whole\n"))
+    #expect(try FileTree.readText(file) == "half")
+  }
+
   @Test func `an output that cannot be written ends with 1 and names the file`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
-    let folder = try await Tool.run("send", "-o", "/nonexistent/x", server.baseURL)
-    #expect(folder.status == 1)
-    #expect(folder.errorText.contains("cannot write /nonexistent/x"))
+    for path in ["/nonexistent/x", "/"] {
+      let folder = try await Tool.run("send", "-o", path, server.baseURL)
+      #expect(folder.status == 1)
+      #expect(folder.errorText.contains("cannot write \(path): "))
+    }
+    #expect(server.requestCount == 0)
     let full = try await Tool.run("send", "-o", "/dev/full", server.baseURL)
     #expect(full.status == 1)
     #expect(full.errorText.contains("cannot write /dev/full: No space left on device"))

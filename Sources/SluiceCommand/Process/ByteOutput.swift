@@ -28,6 +28,11 @@ final class ByteOutput: Sendable {
     var isFinishing = false
     var wasFull = false
     var failure: Failure?
+    /// -1 until the file is opened.
+    var descriptor: Int32
+    /// The file is to be there at the end, also without a byte.
+    var isWanted = false
+    var hasBytes = false
   }
 
   private static let highWaterBytes = 4 << 20
@@ -37,9 +42,10 @@ final class ByteOutput: Sendable {
   private static let lingerNanoseconds = 1_000_000
 
   let name: String
-  private let descriptor: Int32
+  /// What is opened with the first bytes; nil where that is done.
+  private let file: OutputFile?
   private let ownsDescriptor: Bool
-  private let state = Monitor(State())
+  private let state: Monitor<State>
   private let listener = Locked<Listener?>(nil)
   private let ended = Monitor(false)
 
@@ -54,7 +60,7 @@ final class ByteOutput: Sendable {
       return
     }
     // Emptied only when it is known not to be the input.
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw CommandError(.failed, Failure(name: path, errorNumber: errno).description) }
     do throws(CommandError) {
       try ByteOutput.check(descriptor, path, isNot: input)
@@ -66,14 +72,27 @@ final class ByteOutput: Sendable {
     try self.init(descriptor, path, ownsDescriptor: true)
   }
 
+  /// The same for a file that stays as it is, or does not come to be, until there are bytes for it or it is wanted.
+  convenience init(whenNeeded path: String?, besides input: FileIdentity?) throws(CommandError) {
+    guard let path, !StandardOutput.isNamed(by: path), let file = OutputFile(path: path, besides: input) else {
+      try self.init(path: path, besides: input)
+      return
+    }
+    try file.check()
+    try self.init(-1, path, ownsDescriptor: true, file: file)
+  }
+
   /// Takes over a descriptor.
   convenience init(owning descriptor: Int32, name: String) throws(CommandError) {
     try self.init(descriptor, name, ownsDescriptor: true)
   }
 
-  private init(_ descriptor: Int32, _ name: String, ownsDescriptor: Bool) throws(CommandError) {
-    self.descriptor = descriptor
+  private init(
+    _ descriptor: Int32, _ name: String, ownsDescriptor: Bool, file: OutputFile? = nil
+  ) throws(CommandError) {
+    state = Monitor(State(descriptor: descriptor))
     self.name = name
+    self.file = file
     self.ownsDescriptor = ownsDescriptor
     Self.writing.withLock { $0[ObjectIdentifier(self)] = self }
     do throws(CommandError) {
@@ -129,6 +148,7 @@ final class ByteOutput: Sendable {
     let (wakes, hasRoom) = state.withLock { state in
       guard state.failure == nil else { return (false, true) }
       state.pending += bytes
+      if !bytes.isEmpty { state.hasBytes = true }
       let wakes = state.isWriterIdle
       state.isWriterIdle = false
       if state.pending.count >= Self.highWaterBytes { state.wasFull = true }
@@ -138,6 +158,12 @@ final class ByteOutput: Sendable {
     return hasRoom
   }
 
+  /// From here on the file is created or emptied also if nothing is appended.
+  func want() { state.update { $0.isWanted = true } }
+
+  /// Whether anything was appended.
+  var hasBytes: Bool { state.withLock { $0.hasBytes } }
+
   var hasRoom: Bool { state.withLock { !$0.wasFull || $0.failure != nil } }
 
   /// Writes what is left and closes; gives what went wrong at any time. Once.
@@ -145,7 +171,8 @@ final class ByteOutput: Sendable {
     state.withLock { $0.isFinishing = true }
     state.broadcast()
     ended.wait { $0 ? () : nil }
-    if ownsDescriptor, close(descriptor) != 0 {
+    let descriptor = state.withLock { $0.descriptor }
+    if ownsDescriptor, descriptor >= 0, close(descriptor) != 0 {
       let failure = Failure(name: name, errorNumber: errno)
       return state.withLock { $0.failure ?? failure }
     }
@@ -155,16 +182,30 @@ final class ByteOutput: Sendable {
   private func writeAll() {
     var batch: [UInt8] = []
     while take(&batch) {
-      if let failure = write(batch) {
-        state.withLock { state in
-          state.failure = failure
-          state.pending = []
-        }
-        listener.withLock { $0 }?.onFailure(failure)
-        return
-      }
+      do throws(Failure) {
+        try write(batch, to: try open())
+      } catch { return fail(error) }
       batch.removeAll(keepingCapacity: batch.capacity <= Self.highWaterBytes)
     }
+    guard state.withLock({ $0.isWanted }) else { return }
+    do throws(Failure) { _ = try open() } catch { fail(error) }
+  }
+
+  private func fail(_ failure: Failure) {
+    state.withLock { state in
+      state.failure = failure
+      state.pending = []
+    }
+    listener.withLock { $0 }?.onFailure(failure)
+  }
+
+  /// The descriptor, of a file that is opened now if it was not before.
+  private func open() throws(Failure) -> Int32 {
+    let known = state.withLock { $0.descriptor }
+    guard known < 0, let file else { return known }
+    let opened = try file.open()
+    state.withLock { $0.descriptor = opened }
+    return opened
   }
 
   /// Waits for bytes and swaps them for the empty batch; false at the end.
@@ -188,7 +229,7 @@ final class ByteOutput: Sendable {
     return isMore
   }
 
-  private func write(_ bytes: [UInt8]) -> Failure? {
+  private func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
     var written = 0
     while written < bytes.count {
       let count = bytes.withUnsafeBytes {
@@ -199,9 +240,8 @@ final class ByteOutput: Sendable {
         Descriptors.waitUntilReady(descriptor, for: POLLOUT)
         continue
       }
-      guard count > 0 else { return Failure(name: name, errorNumber: count < 0 ? errno : EIO) }
+      guard count > 0 else { throw Failure(name: name, errorNumber: count < 0 ? errno : EIO) }
       written += count
     }
-    return nil
   }
 }

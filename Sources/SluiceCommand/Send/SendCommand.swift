@@ -85,7 +85,7 @@ enum SendCommand {
     }
     Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
     let ending = try output.finish(result) ?? recorder?.finish()
-    return status(result, ending, arguments, interruption)
+    return status(result, output, ending, arguments, interruption)
   }
 
   /// What is read while it is sent.
@@ -108,17 +108,9 @@ enum SendCommand {
     return done.wait { $0 }
   }
 
-  private static let judgements = [
-    TransactionError.Code.status, TransactionError.Code.extraction, TransactionError.Code.payload,
-  ]
-
-  /// Whether the body came to its end, whatever is thought of it.
-  private static func isWhole(_ result: TransactionResult) -> Bool {
-    result.response == nil || judgements.contains(result.error?.code ?? "")
-  }
-
   private static func status(
-    _ result: TransactionResult, _ failure: CommandError?, _ arguments: ParsedArguments, _ interruption: Interruption
+    _ result: TransactionResult, _ output: SendOutput, _ failure: CommandError?, _ arguments: ParsedArguments,
+    _ interruption: Interruption
   ) -> ExitStatus {
     if let failure {
       StandardError.say(failure.message)
@@ -128,7 +120,7 @@ enum SendCommand {
     guard let error = result.error else { return .succeeded }
     if !arguments.has("silent") || arguments.has("show-error") {
       StandardError.say(PrintableText.of(error.description))
-      if let path = arguments["output"], !isWhole(result) { StandardError.say("\(path) is not whole") }
+      if let path = arguments["output"], output.isCutOff(result) { StandardError.say("\(path) is not whole") }
     }
     return .failed
   }

@@ -19,7 +19,7 @@ struct SendOutput {
     }
     metadataMask = arguments.has("metadata") ? mask : nil
     includesHead = arguments.has("include") || arguments.has("head")
-    bytes = try ByteOutput(path: arguments["output"], besides: input)
+    bytes = try ByteOutput(whenNeeded: arguments["output"], besides: input)
     bytes.listen(
       ByteOutput.Listener(
         onRoom: { [cancellation] in cancellation.resumeReceiving() },
@@ -32,6 +32,8 @@ struct SendOutput {
   /// Writes what was not streamed and waits until all is written; gives what went wrong with the output.
   func finish(_ result: TransactionResult) throws(CommandError) -> CommandError? {
     if let stream {
+      // A request that fails before that leaves a file as it was.
+      if result.response != nil, Self.isWhole(result) { bytes.want() }
       try stream.finish(result)
     } else {
       bytes.append(try document(result))
@@ -40,6 +42,19 @@ struct SendOutput {
     return failure.isBrokenPipe
       ? CommandError(.brokenPipe, "") : CommandError(.failed, failure.description + (stream?.progress ?? ""))
   }
+
+  private static let judgements = [
+    TransactionError.Code.status, TransactionError.Code.extraction, TransactionError.Code.payload,
+  ]
+
+  /// Whether the body came to its end, whatever is thought of it.
+  private static func isWhole(_ result: TransactionResult) -> Bool {
+    guard let error = result.error else { return true }
+    return judgements.contains(error.code)
+  }
+
+  /// Whether the output has a part of a body that broke off.
+  func isCutOff(_ result: TransactionResult) -> Bool { stream != nil && bytes.hasBytes && !Self.isWhole(result) }
 
   private func document(_ result: TransactionResult) throws(CommandError) -> [UInt8] {
     do { return try ResultText.line(result, id: JSONValue(result.id.description), metadata: metadataMask) } catch {

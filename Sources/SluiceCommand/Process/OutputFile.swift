@@ -1,0 +1,51 @@
+import Glibc
+
+/// A file that is created or emptied only when there is something to write to it. Before that it is looked at, so that
+/// what can be known to fail fails before a request is sent.
+struct OutputFile: Sendable {
+  let path: String
+  /// What is read meanwhile, and must not be written.
+  private let input: FileIdentity?
+
+  /// Nil for a pipe, a device or a folder: to open these changes nothing, and tells more than to look at them.
+  init?(path: String, besides input: FileIdentity?) {
+    var status = stat()
+    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
+    self.path = path
+    self.input = input
+  }
+
+  /// Checks, without changing anything, whether the file could be written now.
+  func check() throws(CommandError) {
+    guard input == nil || FileIdentity(at: path) != input else {
+      throw CommandError(.usage, "\(path) is the input as well; name another output")
+    }
+    let isThere = faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0
+    let (place, mode) = isThere ? (path, W_OK) : (folder, W_OK | X_OK)
+    guard faccessat(AT_FDCWD, place, mode, AT_EACCESS) == 0 else {
+      throw CommandError(.failed, failure(errno).description)
+    }
+  }
+
+  /// Creates the file, or empties it; gives a descriptor that the caller closes.
+  func open() throws(ByteOutput.Failure) -> Int32 {
+    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw failure(errno) }
+    let identity = FileIdentity(of: descriptor)
+    // Somebody has put the input, or what is no file, there since the check.
+    let isOther = identity == nil || identity == input
+    if isOther || ftruncate(descriptor, 0) != 0 {
+      let number = isOther ? EBUSY : errno
+      close(descriptor)
+      throw failure(number)
+    }
+    return descriptor
+  }
+
+  private var folder: String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private func failure(_ number: Int32) -> ByteOutput.Failure { ByteOutput.Failure(name: path, errorNumber: number) }
+}
