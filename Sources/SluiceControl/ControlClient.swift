@@ -80,7 +80,9 @@ public final class ControlClient: Sendable {
         .noAnswer, "\(path): no answer: \(result.error?.message ?? "nothing came")",
         advice: "the engine may have ended meanwhile")
     }
-    return Self.noEngine(path, "nobody listens there")
+    let isAbandoned = UnixSocket.find(at: path) == .abandoned
+    return Self.noEngine(
+      path, isAbandoned ? "the socket is left from an engine that ended without removing it" : "nobody listens there")
   }
 
   /// Says what is wrong with the path in words of its own, before libcurl does.

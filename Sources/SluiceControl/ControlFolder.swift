@@ -19,6 +19,7 @@ public enum ControlFolder {
     case .userFolder:
       let folder = folder
       try make(folder)
+      UnixSocket.removeAbandoned(sockets(in: folder), in: folder)
       return "\(folder)/\(getpid()).sock"
     }
   }
@@ -27,7 +28,7 @@ public enum ControlFolder {
   public static func running() -> [RunningEngine] {
     let folder = folder
     guard isPrivate(folder) else { return [] }
-    return names(in: folder).filter { $0.hasSuffix(".sock") }.sorted().compactMap { name in
+    return sockets(in: folder).compactMap { name in
       let path = "\(folder)/\(name)"
       guard case .listening(let process) = UnixSocket.find(at: path) else { return nil }
       return RunningEngine(path: path, process: process)
@@ -38,8 +39,9 @@ public enum ControlFolder {
   public static func onlyPath() throws(ControlError) -> String {
     let running = running()
     guard let first = running.first else {
+      let left = abandoned
       throw ControlError(
-        .noEngine, "no engine listens at a control socket in \(folder)",
+        .noEngine, "no engine listens at a control socket in \(folder)" + (left.isEmpty ? "" : "; \(words(of: left))"),
         advice: "start one with \"sluice run --control\", or name its socket")
     }
     guard running.count == 1 else {
@@ -47,6 +49,19 @@ public enum ControlFolder {
       throw ControlError(.severalEngines, "\(running.count) engines run; name the socket of one:\(list.joined())")
     }
     return first.path
+  }
+
+  /// The sockets of engines that were killed or crashed; the next start removes them.
+  private static var abandoned: [String] {
+    let folder = folder
+    guard isPrivate(folder) else { return [] }
+    return sockets(in: folder).map { "\(folder)/\($0)" }.filter { UnixSocket.find(at: $0) == .abandoned }
+  }
+
+  private static func words(of abandoned: [String]) -> String {
+    let isOne = abandoned.count == 1
+    return "\(abandoned.joined(separator: ", ")) \(isOne ? "is" : "are") left from"
+      + " \(isOne ? "an engine" : "engines") that ended without removing \(isOne ? "it" : "them")"
   }
 
   /// The specification wants it absolute, and 0700 for its user.
@@ -83,6 +98,11 @@ public enum ControlFolder {
     var status = stat()
     guard stat(folder, &status) == 0 else { return false }
     return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+  }
+
+  /// The names of what may be a socket.
+  private static func sockets(in folder: String) -> [String] {
+    names(in: folder).filter { $0.hasSuffix(".sock") }.sorted()
   }
 
   private static func names(in folder: String) -> [String] {

@@ -28,6 +28,13 @@ public enum UnixSocket: Sendable, Equatable {
     }
   }
 
+  /// Removes the sockets without a listener from a folder whose other users cannot write it, and nothing else; does
+  /// nothing where that cannot be done safely.
+  /// - Parameter names: names of sockets in the folder.
+  public static func removeAbandoned(_ names: [String], in folder: String) {
+    UnixSocketFile.removeAbandoned(names.map { "\(folder)/\($0)" })
+  }
+
   private static func knock(_ path: String) -> UnixSocket {
     let type = sluice_socket_stream | sluice_socket_close_on_exec | Int32(O_NONBLOCK)
     let descriptor = socket(AF_UNIX, type, 0)

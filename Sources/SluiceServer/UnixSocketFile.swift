@@ -47,6 +47,15 @@ final class UnixSocketFile: Sendable {
     if lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode { unlink(path) }
   }
 
+  /// Removes those of one folder that nobody listens at any more.
+  static func removeAbandoned(_ paths: [String]) {
+    let abandoned = paths.filter { UnixSocket.find(at: $0) == .abandoned }
+    guard let first = abandoned.first, let folder = try? SocketFolder(of: first, .unix(path: first)), folder.tryLock()
+    else { return }
+    // Looked at again: without the lock, a socket between bind and listen looked the same.
+    for path in abandoned where UnixSocket.find(at: path) == .abandoned { unlink(path) }
+  }
+
   /// Removes what nobody listens at any more, and nothing else.
   private static func makeRoom(_ path: String, _ endpoint: ServerEndpoint) throws(ServerError) {
     switch UnixSocket.find(at: path) {

@@ -56,12 +56,32 @@ import Testing
     first.send(signal: SIGKILL)
     _ = try await first.wait()
     #expect(UnixSocket.find(at: path) == .abandoned)
-    #expect(try await Tool.run("ctl", "status", "--socket", path).status == 2)
+    let nobody = try await Tool.run("ctl", "status", "--socket", path)
+    #expect(nobody.status == 2)
+    #expect(nobody.errorText.contains("no engine at \(path): the socket is left from an engine"), "\(nobody.errorText)")
     let second = try start(["--control", path])
     try await second.waitForError(containing: "control socket: ")
     #expect(try await Tool.run("ctl", "status", "--socket", path).status == 0)
     #expect(try await end(second).status == 0)
     #expect(UnixSocket.find(at: path) == .nothing)
+  }
+
+  @Test func `a socket in the user's folder that an engine has left is named, and removed by the next start`()
+    async throws
+  {
+    let folder = try TemporaryDirectory()
+    let first = try start(["--control"], runtime: folder.path)
+    try await first.waitForError(containing: "control socket: ")
+    let left = folder.path("sluice/\(first.processID).sock")
+    first.send(signal: SIGKILL)
+    _ = try await first.wait()
+    let nobody = try await ctl("status", runtime: folder.path)
+    #expect(nobody.status == 2)
+    #expect(nobody.errorText.contains("; \(left) is left from an engine that ended"), "\(nobody.errorText)")
+    let second = try start(["--control"], runtime: folder.path)
+    try await second.waitForError(containing: "control socket: ")
+    #expect(FileTree.names(in: folder.path("sluice")) == ["\(second.processID).sock"])
+    #expect(try await end(second).status == 0)
   }
 
   @Test func `a second engine at the same path does not start, and the first one stays`() async throws {

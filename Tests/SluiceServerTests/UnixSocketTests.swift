@@ -59,6 +59,18 @@ import Testing
     server.stop()
   }
 
+  @Test func `of the sockets in a folder those without a listener are removed, and nothing else`() throws {
+    try abandon()
+    let server = try serve(folder.path("b.sock"))
+    try folder.write("precious", to: "c.sock")
+    #expect(symlink(path, folder.path("d.sock")) == 0)
+    UnixSocket.removeAbandoned(["a.sock", "b.sock", "c.sock", "d.sock", "e.sock"], in: folder.path)
+    #expect(FileTree.names(in: folder.path).sorted() == ["b.sock", "c.sock", "d.sock"])
+    server.stop()
+    UnixSocket.removeAbandoned([], in: folder.path)
+    UnixSocket.removeAbandoned(["a.sock"], in: folder.path("none"))
+  }
+
   @Test func `one with a listener is not, and the error names its process`() throws {
     let server = try serve(nil, "first")
     let error = try #require(refusal())
