@@ -108,6 +108,8 @@ public struct PipelineSettings: Sendable {
   public var challengeResponder: (any ChallengeResponder)?
   /// How the journals of requests that want one show messages.
   public var journal: JournalSettings
+  /// What errors call the settings that bound a transaction.
+  public var names: SettingNames
 
   /// What is hidden wherever a message is shown: in journals and in errors.
   var secrets: SecretList { journal.secrets }
@@ -118,7 +120,7 @@ public struct PipelineSettings: Sendable {
     requestIDHeader: String = "X-Request-ID", acceptedStatuses: StatusSet = .notAnError, checks: ResponseChecks? = nil,
     redirects: RedirectSettings = RedirectSettings(), hostEncoder: HostEncoder? = nil,
     challengeResponder: (any ChallengeResponder)? = nil,
-    journal: JournalSettings = JournalSettings()
+    journal: JournalSettings = JournalSettings(), names: SettingNames = SettingNames()
   ) {
     self.deadline = deadline
     self.attemptTimeout = attemptTimeout
@@ -132,6 +134,7 @@ public struct PipelineSettings: Sendable {
     self.hostEncoder = hostEncoder
     self.challengeResponder = challengeResponder
     self.journal = journal
+    self.names = names
   }
 }
 

@@ -5,7 +5,7 @@ import SluicePipeline
 extension TransportSettings {
   /// Names what no request could be sent with now, instead of failing at the first one.
   func check() throws(TransportError) {
-    try tls.check()
+    try tls.check(names)
     guard let userAgent else { return }
     do { try HeaderFields.check(name: "user-agent".utf8.span, value: userAgent.utf8.span) } catch {
       throw TransportError(.transport, "transport.userAgent: \(error.reason)", isBeforeSending: true)
@@ -15,12 +15,11 @@ extension TransportSettings {
 
 extension TLSSettings {
   /// Names a file that cannot be read now, instead of failing at the first request.
-  func check() throws(TransportError) {
-    for (name, path) in [("ca", ca), ("cert", certificate), ("key", key)] {
+  func check(_ names: SettingNames) throws(TransportError) {
+    for (name, path) in [(names.authorities, ca), (names.certificate, certificate), (names.key, key)] {
       guard let path, access(path, R_OK) != 0 else { continue }
       throw TransportError(
-        .tls, "transport.tls.\(name): cannot read \(PlainText.path(path)): \(SystemError.text(errno))",
-        isBeforeSending: true)
+        .tls, "\(name): cannot read \(PlainText.path(path)): \(SystemError.text(errno))", isBeforeSending: true)
     }
   }
 }

@@ -1,4 +1,5 @@
 public import SluiceMessages
+public import SluicePipeline
 
 /// How the transport connects; the `transport` object of a configuration.
 public struct TransportSettings: Sendable {
@@ -27,6 +28,8 @@ public struct TransportSettings: Sendable {
   public var decodesContent = true
   /// The value of `User-Agent`, unless the request has one; nil or empty sends none.
   public var userAgent: String?
+  /// What errors call these settings.
+  public var names = SettingNames()
   /// Called with every request head as it is written, those to proxies included, for requests whose options say
   /// ``SluicePipeline/TransferOptions/tellsHead``; nil costs nothing. On the loop, from inside libcurl: it must not
   /// block. The head contains secrets, and what libcurl adds.

@@ -21,7 +21,7 @@ import Testing
     (["-d@/", "http://127.0.0.1/"], "send: -d: cannot read /: Is a directory"),
     (["--data-binary", "@/", "http://127.0.0.1/"], "send: --data-binary: cannot read /: Is a directory"),
     (["-c", "/nonexistent", "http://127.0.0.1/"], "/nonexistent: cannot read it"),
-    (["--cacert", "/nonexistent", "https://127.0.0.1/"], "cannot read /nonexistent"),
+    (["--cacert", "/nonexistent", "https://127.0.0.1/"], "--cacert: cannot read /nonexistent"),
     (["--plugin", "/nonexistent.so={", "http://127.0.0.1/"], "is not JSON"),
   ])
   func `what is wrong before anything is sent ends with 2`(_ arguments: [String], _ message: String) async throws {
@@ -107,6 +107,7 @@ import Testing
     let refused = try await Tool.run("send", server.secureBaseURL)
     #expect(refused.status == 1)
     #expect(refused.errorText.contains("sluice: tls: "))
+    #expect(refused.errorText.contains("name its authority in --cacert"))
     for option in [["-k"], ["--cacert", certificates.authority]] {
       let result = try await Command.run(Tool.path, ["send"] + option + [server.secureBaseURL])
       #expect(result.status == 0)
@@ -173,6 +174,7 @@ import Testing
     let result = try await Tool.run("send", "-m", "50ms", server.baseURL)
     #expect(result.status == 1)
     #expect(result.errorText.contains("sluice: deadline: ") || result.errorText.contains("sluice: timeout: "))
+    #expect(result.errorText.hasSuffix(" (-m)\n"))
     server.release()
   }
 }

@@ -112,7 +112,18 @@ import Testing
       .silence, PipelineSettings(deadline: nil, attemptTimeout: .seconds(1), maximumAttempts: 1))
     #expect(attempt.error?.message == "no whole response from \(Self.shown) within 1.0 seconds (transport.timeout)")
     let whole = try Self.run(.silence, PipelineSettings(deadline: .seconds(1), maximumAttempts: 1))
-    #expect(whole.error?.message == "GET \(Self.shown) was not done within its deadline of 1.0 seconds")
+    #expect(whole.error?.message == "GET \(Self.shown) was not done within its deadline of 1.0 seconds (deadline)")
+  }
+
+  @Test func `errors call the settings what the program calls them`() throws {
+    var names = SettingNames()
+    names.deadline = "-m"
+    names.maximumRedirects = "--max-redirs"
+    let late = try Self.run(.silence, PipelineSettings(deadline: .seconds(1), maximumAttempts: 1, names: names))
+    #expect(late.error?.message.hasSuffix("within its deadline of 1.0 seconds (-m)") == true)
+    let settings = PipelineSettings(maximumAttempts: 1, redirects: RedirectSettings(maximum: 1), names: names)
+    let many = try Self.run(.response(Response(status: 302, headers: ["Location": "deeper/"])), settings)
+    #expect(many.error?.message.hasSuffix("raise --max-redirs") == true)
   }
 
   @Test func `a redirect that is not followed is told with the whole URL`() throws {

@@ -46,6 +46,7 @@ complete -c sluice -n "__fish_seen_subcommand_from send" -l trace -d 'Show where
 complete -c sluice -n "__fish_seen_subcommand_from send" -s c -l config -rF -d 'The configuration of the pipeline'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l plugin -rF -d 'Add a plugin to each list that it has a part in; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s m -l timeout -x -d 'Limit the whole request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l connect-timeout -x -d 'Limit the time until the connection is made (default: 5s)'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s k -l insecure -d 'Accept any certificate'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l cacert -rF -d 'Trust these authorities (PEM) instead of the system\'s'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l http1.1 -d 'Speak HTTP/1.1'

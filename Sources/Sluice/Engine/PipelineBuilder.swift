@@ -46,7 +46,7 @@ struct PipelineBuilder {
       challengeResponder: CredentialResponder(configuration.credentialPolicy),
       journal: JournalSettings(
         secrets: SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query),
-        key: journalKey))
+        key: journalKey), names: transport.names)
   }
 
   private func bindings(

@@ -55,6 +55,7 @@ enum SendCommand {
   ]
   private static let transportOptions = [
     Option("timeout", "m", "DURATION", "Limit the whole request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)"),
+    Option("connect-timeout", nil, "DURATION", "Limit the time until the connection is made (default: 5s)"),
     Option("insecure", "k", nil, "Accept any certificate"),
     Option("cacert", nil, "FILE", "Trust these authorities (PEM) instead of the system's"),
     Option("http1.1", nil, nil, "Speak HTTP/1.1"),

@@ -1,5 +1,6 @@
 import Sluice
 import SluiceMessages
+import SluicePipeline
 import SluiceTransport
 
 /// The configuration of `send`: the file's, with what the options change.
@@ -20,6 +21,10 @@ enum SendConfiguration {
       configuration.deadline = timeout > .zero ? timeout : nil
       configuration.transport.timeout = timeout > .zero ? timeout : longest
     }
+    if let timeout = try arguments.duration("connect-timeout", unit: "s") {
+      configuration.transport.connectTimeout = timeout > .zero ? timeout : longest
+    }
+    configuration.transport.names = names
     try applyHops(arguments, to: &configuration)
     if arguments.has("insecure") { configuration.transport.tls.verify = false }
     if let authorities = arguments["cacert"] { configuration.transport.tls.ca = authorities }
@@ -28,6 +33,18 @@ enum SendConfiguration {
     if arguments.has("http2") { configuration.transport.httpVersion = .http2 }
     try PluginArguments.append(arguments.all("plugin"), to: &configuration)
     return configuration
+  }
+
+  /// Errors advise what can be typed; what no option sets keeps the name of its key.
+  private static var names: SettingNames {
+    var names = SettingNames()
+    names.deadline = "-m"
+    names.timeout = "-m"
+    names.connectTimeout = "--connect-timeout"
+    names.maximumRedirects = "--max-redirs"
+    names.authorities = "--cacert"
+    names.proxy = "-x"
+    return names
   }
 
   private static func applyHops(

@@ -36,13 +36,14 @@ extension Transaction {
       return TransactionError(
         code: TransactionError.Code.tooManyRedirects,
         message: "\(answer(redirect)) after \(hops.redirects) redirects, as many as are followed;"
-          + " raise redirects.max")
+          + " raise \(pipeline.settings.names.maximumRedirects)")
     }
     guard !redirect.keepsBody || hopBody.isReplayable else {
       return TransactionError(
         code: TransactionError.Code.bodyNotReplayable,
         message: "\(answer(redirect)), which wants the request body again, and it can be produced only"
-          + " once; send it from memory or a file, or do not follow redirects (redirects.max: 0)")
+          + " once; send it from memory or a file, or do not follow redirects"
+          + " (set \(pipeline.settings.names.maximumRedirects) to 0)")
     }
     return nil
   }

@@ -41,10 +41,12 @@ extension Transaction: LoopTimerTarget {
   }
 
   private var deadlineError: TransactionError {
-    TransactionError(
+    // A request may bring a limit of its own.
+    let name = result.originalRequest.timeout == nil ? " (\(pipeline.settings.names.deadline))" : ""
+    return TransactionError(
       code: TransactionError.Code.deadline,
       message: "\(shownRequest) was not done within its deadline of"
-        + " \(exchange.deadline.duration(since: exchange.started))")
+        + " \(exchange.deadline.duration(since: exchange.started))\(name)")
   }
 
   private var attemptError: TransactionError { TransactionError(attemptFailure) }
@@ -52,6 +54,7 @@ extension Transaction: LoopTimerTarget {
   private var attemptFailure: TransportError {
     TransportError(
       .timeout,
-      "no whole response from \(shownURL) within \(pipeline.settings.attemptTimeout) (transport.timeout)")
+      "no whole response from \(shownURL) within \(pipeline.settings.attemptTimeout)"
+        + " (\(pipeline.settings.names.timeout))")
   }
 }

@@ -54,7 +54,9 @@ struct CurlFailure {
   private var timeout: TransportError {
     hasIssued
       ? make(.timeout, words("timed out"))
-      : make(.connectTimeout, "no connection within \(settings.connectTimeout) (connectTimeout); \(words("timed out"))")
+      : make(
+        .connectTimeout,
+        "no connection within \(settings.connectTimeout) (\(names.connectTimeout)); \(words("timed out"))")
   }
 
   /// Once the request is out, libcurl says of lines beyond its limits that there is no memory.
@@ -91,10 +93,11 @@ struct CurlFailure {
       case CURLE_PEER_FAILED_VERIFICATION where detail.contains("expired"):
         "; the server needs a new certificate, or the clock of this machine is wrong"
       case CURLE_PEER_FAILED_VERIFICATION:
-        "; if the server is the right one, name its authority in transport.tls.ca"
+        "; if the server is the right one, name its authority in \(names.authorities)"
       case CURLE_SSL_CONNECT_ERROR: "; check that the server speaks TLS on this port"
-      case CURLE_SSL_CACERT_BADFILE: "; transport.tls.ca must name a readable PEM file"
-      case CURLE_SSL_CERTPROBLEM: "; transport.tls.cert and key must name a PEM certificate and its key"
+      case CURLE_SSL_CACERT_BADFILE: "; \(names.authorities) must name a readable PEM file"
+      case CURLE_SSL_CERTPROBLEM:
+        "; \(names.certificate) and \(names.key) must name a PEM certificate and its key"
       default: ""
       }
     return make(.tls, words("the TLS handshake failed") + advice)
@@ -121,7 +124,9 @@ struct CurlFailure {
     TransportError(code, message, to: url, isBeforeSending: !hasIssued)
   }
 
-  private var proxyAdvice: String { "; see transport.proxy, or http_proxy and https_proxy in the environment" }
+  private var proxyAdvice: String { "; see \(names.proxy), or http_proxy and https_proxy in the environment" }
+
+  private var names: SettingNames { settings.names }
 
   private func words(_ otherwise: String) -> String {
     if !detail.isEmpty { return detail }

@@ -72,8 +72,8 @@ extension CurlTransfer: LoopTimerTarget {
     if case .waiting = phase {
       failure = TransportError(
         .connectTimeout,
-        "the name was not resolved within \(transport.settings.connectTimeout) (connectTimeout)", to: request.url,
-        isBeforeSending: true)
+        "the name was not resolved within \(transport.settings.connectTimeout)"
+          + " (\(transport.settings.names.connectTimeout))", to: request.url, isBeforeSending: true)
     }
     transport.postpone(self)
   }
