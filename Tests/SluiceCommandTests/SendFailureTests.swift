@@ -162,9 +162,19 @@ import Testing
       #expect(folder.errorText.contains("cannot write \(path): "))
     }
     #expect(server.requestCount == 0)
+    let large = try LoopbackServer { _ in
+      ServerResponse(body: .generated(.alphabet, byteCount: 64 << 20, chunked: true))
+    }
+    defer { large.stop() }
     let full = try await Tool.run("send", "-o", "/dev/full", server.baseURL)
     #expect(full.status == 1)
     #expect(full.errorText.contains("cannot write /dev/full: No space left on device"))
+    let logs = try TemporaryDirectory()
+    let log = logs.path("events")
+    _ = try await Tool.run("send", "-o", "/dev/full", "--events", log, large.baseURL)
+    let last = try #require(try FileTree.readText(log).split(separator: "\n").last)
+    #expect(last.contains(#""event":"did_complete""#) && last.contains(#""outcome":"failed""#), "\(last)")
+    #expect(last.contains(#""code":"sink","message":"cannot write /dev/full: No space left on device""#), "\(last)")
   }
 
   @Test func `a timeout has its word`() async throws {

@@ -74,6 +74,20 @@ import Testing
     #expect(try #require(fixture.result).error == nil)
   }
 
+  @Test func `a sink that wants no more cancels, and one that fails says why`() throws {
+    for failure in [nil, TransactionError(code: TransactionError.Code.sink, message: "the disk is full")] {
+      let fixture = Fixture()
+      fixture.sink.stopsOn = "A"
+      fixture.sink.failure = failure
+      try fixture.begin(withSink: true)
+      let result = try #require(fixture.result)
+      #expect(result.error?.code == failure?.code ?? "cancelled")
+      #expect(result.error?.message == failure?.message ?? "the receiver of the body wanted no more")
+      #expect(result.outcome == (failure == nil ? .cancelled : .failed))
+      #expect(fixture.sink.pieces == ["A"])
+    }
+  }
+
   @Test func `a body goes on without a stage that is skipped, and so does the piece that it held back`() throws {
     let fixture = Fixture(deadline: .seconds(1), onFault: .skip)
     fixture.stage.output = ""
@@ -183,6 +197,8 @@ private final class SuspendingStage: Interceptor, @unchecked Sendable {
 /// Pauses on one piece. Used on one thread.
 private final class PausingSink: BodySink, @unchecked Sendable {
   var pausesOn: String?
+  var stopsOn: String?
+  var failure: TransactionError?
   private(set) var pieces: [String] = []
 
   func begin(_ exchange: Exchange) {}
@@ -190,6 +206,6 @@ private final class PausingSink: BodySink, @unchecked Sendable {
   func receive(_ piece: [UInt8]) -> BodyProgress {
     let text = String(decoding: piece, as: UTF8.self)
     pieces.append(text)
-    return text == pausesOn ? .pause : .proceed
+    return text == stopsOn ? .stop : text == pausesOn ? .pause : .proceed
   }
 }

@@ -1,12 +1,13 @@
 import SluiceLocks
-import SluicePipeline
+public import SluicePipeline
 
-/// Cancels a submitted transaction from any thread, also before its loop has taken it.
+/// Ends a submitted transaction from any thread, also before its loop has taken it.
 public final class Cancellation: Sendable {
   private enum State {
     case waiting
     case running(Transaction)
-    case cancelled
+    /// Cancelled, or ended with an error of the caller's.
+    case over(TransactionError?)
   }
 
   private let state = Locked(State.waiting)
@@ -14,13 +15,24 @@ public final class Cancellation: Sendable {
   public init() {}
 
   /// Ends the transaction as cancelled unless it has ended; further calls do nothing.
-  public func cancel() {
+  public func cancel() { end(nil) }
+
+  /// Ends the transaction with an error of the caller's unless it has ended, for example because nobody can take the
+  /// response body any more; further calls do nothing.
+  public func fail(_ error: TransactionError) { end(error) }
+
+  private func end(_ error: TransactionError?) {
     let running: Transaction? = state.withLock { state in
-      defer { state = .cancelled }
+      if case .over = state { return nil }
+      defer { state = .over(error) }
       if case .running(let transaction) = state { return transaction }
       return nil
     }
-    running?.cancel()
+    if let running { Self.end(running, error) }
+  }
+
+  private static func end(_ transaction: Transaction, _ error: TransactionError?) {
+    if let error { transaction.fail(error) } else { transaction.cancel() }
   }
 
   /// Goes on with a response body after its sink paused; does nothing once the transaction is cancelled.
@@ -33,11 +45,10 @@ public final class Cancellation: Sendable {
   }
 
   func adopt(_ transaction: Transaction) {
-    let isCancelled = state.withLock { state in
-      if case .cancelled = state { return true }
-      state = .running(transaction)
-      return false
+    let known = state.withLock { state in
+      if case .waiting = state { state = .running(transaction) }
+      return state
     }
-    if isCancelled { transaction.cancel() }
+    if case .over(let error) = known { Self.end(transaction, error) }
   }
 }

@@ -161,6 +161,9 @@ final class ByteOutput: Sendable {
   /// From here on the file is created or emptied also if nothing is appended.
   func want() { state.update { $0.isWanted = true } }
 
+  /// What went wrong so far.
+  var failure: Failure? { state.withLock { $0.failure } }
+
   /// Whether anything was appended.
   var hasBytes: Bool { state.withLock { $0.hasBytes } }
 

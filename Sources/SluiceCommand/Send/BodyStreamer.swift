@@ -8,7 +8,7 @@ final class BodyStreamer: BodySink {
   private struct State: Sendable {
     var hasHead = false
     var writtenBytes = 0
-    var failure: CommandError?
+    var failure: TransactionError?
   }
 
   private let output: ByteOutput
@@ -23,7 +23,13 @@ final class BodyStreamer: BodySink {
   }
 
   /// Why the body could not be passed on whole.
-  var failure: CommandError? { state.withLock { $0.failure } }
+  var failure: TransactionError? {
+    state.withLock { $0.failure } ?? output.failure.map(Self.error)
+  }
+
+  static func error(_ failure: ByteOutput.Failure) -> TransactionError {
+    TransactionError(code: TransactionError.Code.sink, message: failure.description)
+  }
 
   /// How far it came, for an error.
   var progress: String { " after \(state.withLock { $0.writtenBytes }) bytes" }
@@ -31,9 +37,10 @@ final class BodyStreamer: BodySink {
   func begin(_ exchange: Exchange) {
     let written = state.withLock { $0.writtenBytes }
     guard written == 0 else {
-      let message = "the response began anew after \(written) bytes of it had been written; the output is not whole"
-      state.withLock { $0.failure = CommandError(.failed, message) }
-      return cancellation.cancel()
+      let message = "the response began again after \(written) bytes of it had been written; the output is not whole"
+      let failure = TransactionError(code: TransactionError.Code.sink, message: message)
+      state.withLock { $0.failure = failure }
+      return cancellation.fail(failure)
     }
     if let head = exchange.nativeResponse { writeHead(head) }
   }

@@ -23,7 +23,7 @@ struct SendOutput {
     bytes.listen(
       ByteOutput.Listener(
         onRoom: { [cancellation] in cancellation.resumeReceiving() },
-        onFailure: { [cancellation] _ in cancellation.cancel() }))
+        onFailure: { [cancellation] in cancellation.fail(BodyStreamer.error($0)) }))
     stream = arguments.has("json") ? nil : BodyStreamer(bytes, includesHead: includesHead, cancellation: cancellation)
   }
 
@@ -38,7 +38,9 @@ struct SendOutput {
     } else {
       bytes.append(try document(result))
     }
-    guard let failure = bytes.finish() else { return stream?.failure }
+    guard let failure = bytes.finish() else {
+      return stream?.failure.map { CommandError(.failed, $0.message) }
+    }
     return failure.isBrokenPipe
       ? CommandError(.brokenPipe, "") : CommandError(.failed, failure.description + (stream?.progress ?? ""))
   }

@@ -289,7 +289,7 @@ final class BodyPassage: @unchecked Sendable {
       switch sink.receive(piece) {
       case .proceed: return .delivered(pauses: false)
       case .pause: return .delivered(pauses: true)
-      case .stop: end(.failed(Self.stopped, cause: nil))
+      case .stop: end(.failed(sink.failure ?? Self.stopped, cause: nil))
       }
     case .gatherer(let gatherer):
       do throws(TransportError) {

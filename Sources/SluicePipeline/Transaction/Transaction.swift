@@ -167,6 +167,9 @@ public final class Transaction: @unchecked Sendable {
     loop.post { self.run(.abort(error)) }
   }
 
+  /// Ends the transaction with an error of the caller's, unless it has ended. From any thread.
+  public func fail(_ error: TransactionError) { loop.post { self.run(.abort(error)) } }
+
   /// Goes on after the sink paused. From any thread.
   public func resumeReceiving() {
     loop.post { self.responsePassage?.receiverResumed() }

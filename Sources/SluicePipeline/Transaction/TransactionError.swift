@@ -63,6 +63,8 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     /// The transaction's deadline passed.
     public static let deadline = "deadline"
     public static let cancelled = "cancelled"
+    /// The receiver of the response body could not take it: a full disk, a reader that has gone.
+    public static let sink = "sink"
     /// The response is an HTTP error, or not among the accepted statuses. The error names the stage that answered in
     /// place of the server, if one did.
     public static let status = "http_status"

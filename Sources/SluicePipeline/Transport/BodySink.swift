@@ -4,6 +4,14 @@
 public protocol BodySink: AnyObject, Sendable {
   /// The head came, before any piece; also for each further attempt, which begins the body anew.
   func begin(_ exchange: Exchange)
-  /// Answers ``BodyProgress/pause`` to have the socket left alone until ``Transaction/resumeReceiving()``.
+  /// Answers ``BodyProgress/pause`` to have the socket left alone until ``Transaction/resumeReceiving()``, and
+  /// ``BodyProgress/stop`` to end the transaction: with ``failure``, or as cancelled.
   func receive(_ piece: [UInt8]) -> BodyProgress
+  /// Why the sink cannot take the body; asked when it has answered ``BodyProgress/stop``. Nil means that its user wants no
+  /// more, which is no failure.
+  var failure: TransactionError? { get }
+}
+
+extension BodySink {
+  public var failure: TransactionError? { nil }
 }
