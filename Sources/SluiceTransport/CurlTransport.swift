@@ -66,7 +66,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
       transfer.cancel()
       return transfer
     }
-    if let count = transfer.request.body.byteCount, count > settings.maxRequestBytes {
+    if let count = transfer.request.body.byteCount, count > settings.maxBytes(of: transfer.request.body) {
       transfer.failure = tooLarge(transfer.request, count)
       postpone(transfer)
       return transfer
@@ -178,7 +178,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   private func tooLarge(_ request: Request, _ byteCount: Int) -> TransportError {
     TransportError(
       .requestTooLarge,
-      "the request body has \(byteCount) bytes, \(settings.maxRequestBytes) are allowed;"
+      "the request body has \(byteCount) bytes, \(settings.maxBytes(of: request.body)) are allowed;"
         + " raise transport.maxRequestBytes", to: request.url, isBeforeSending: true)
   }
 

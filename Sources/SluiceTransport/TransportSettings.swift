@@ -13,9 +13,13 @@ public struct TransportSettings: Sendable {
   public var maxConnectionsPerHost: Int?
   /// The highest version spoken. ``HTTPVersion/http2`` is offered over TLS alone; clear text stays with HTTP/1.1.
   public var httpVersion = HTTPVersion.http2
-  /// A body that is known to be longer fails with ``TransportError/Code/requestTooLarge`` before anything is sent.
-  public var maxRequestBytes = 67_108_864
-  public var maxResponseBytes = 67_108_864
+  /// A request body that is known to be longer fails with ``TransportError/Code/requestTooLarge`` before anything is
+  /// sent. Nil bounds what is held: bodies in memory, and those that a stage wants whole; a file or a stream that goes out
+  /// as it is has no limit then.
+  public var maxRequestBytes: Int?
+  /// A longer response body fails with ``TransportError/Code/responseTooLarge``. Nil bounds bodies that are collected; one
+  /// that is streamed has no limit then.
+  public var maxResponseBytes: Int?
   public var spillBytes = 1_048_576
   /// URL of a proxy (`http`, `https`, `socks4`, `socks5`, `socks5h`). Nil takes it from the environment as curl does
   /// (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), empty goes direct always.
@@ -36,6 +40,22 @@ public struct TransportSettings: Sendable {
   public var onSentHead: (@Sendable ([UInt8]) -> Void)?
 
   public init() {}
+
+  /// Of a body that is held, in memory or in a file of the engine's own, where nothing else is set.
+  public static let defaultHeldBytes = 67_108_864
+
+  public var maxHeldRequestBytes: Int { maxRequestBytes ?? Self.defaultHeldBytes }
+  public var maxStreamedRequestBytes: Int { maxRequestBytes ?? .max }
+  public var maxHeldResponseBytes: Int { maxResponseBytes ?? Self.defaultHeldBytes }
+  public var maxStreamedResponseBytes: Int { maxResponseBytes ?? .max }
+
+  /// What a request body may have that goes out as it is now.
+  public func maxBytes(of body: Body) -> Int {
+    switch body {
+    case .empty, .bytes: maxHeldRequestBytes
+    case .file, .stream: maxStreamedRequestBytes
+    }
+  }
 }
 
 /// Whom to trust, and how to show who we are; paths of PEM files.

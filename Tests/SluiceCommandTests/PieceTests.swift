@@ -19,8 +19,7 @@ import Testing
     let folder = try TemporaryDirectory()
     let file = try folder.write(
       """
-      {"plugins": {"upper": {"library": "\(plugin.path)"}}, "response": ["upper"],
-       "transport": {"maxResponseBytes": 1073741824}}
+      {"plugins": {"upper": {"library": "\(plugin.path)"}}, "response": ["upper"]}
       """, to: "c.json")
     let pipe = folder.path("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)

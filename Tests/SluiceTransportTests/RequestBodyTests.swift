@@ -8,6 +8,30 @@ import Testing
 
 /// What goes out after the head.
 @Suite struct RequestBodyTests {
+  @Test func `without a limit that is set, a body in memory has one and a streamed body has none`() async throws {
+    let count = TransportSettings.defaultHeldBytes + 1
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
+    let url = try HTTPURL(server.baseURL)
+    let held = try await Wire().send(
+      Request(method: "POST", url: url, body: .bytes([UInt8](repeating: 0, count: count))))
+    #expect(held.code == .requestTooLarge)
+    #expect(held.error?.message.contains("has \(count) bytes, \(count - 1) are allowed") == true)
+    let streamed = try await Wire().send(
+      Request(
+        method: "POST", url: url, body: .stream(BodyStream(byteCount: count) { [UInt8](repeating: 0, count: $0) })))
+    #expect(streamed.code != .requestTooLarge)
+    #expect(server.receivedText.first?.contains("Content-Length: \(count)\r\n") == true)
+  }
+
+  @Test func `a limit that is set holds for streamed bodies too`() async throws {
+    var settings = TransportSettings.patient
+    settings.maxRequestBytes = 10
+    let body = Body.stream(BodyStream(byteCount: 11) { _ in Array("eleven byte".utf8) })
+    let record = try await Wire(settings).send(Request(method: "POST", url: HTTPURL("http://127.0.0.1:9/"), body: body))
+    #expect(record.code == .requestTooLarge)
+  }
+
   @Test func `bytes go out with their length and without headers nobody asked for`() async throws {
     let server = try LoopbackServer()
     let body = [UInt8](repeating: 7, count: 3_000_000)

@@ -54,6 +54,21 @@ import Testing
     #expect(record.ends.first?.body.isEmpty == true)
   }
 
+  @Test(arguments: [true, false])
+  func `a body that is streamed has a limit of its own, and none unless it is set`(_ isAnnounced: Bool) async throws {
+    let length = isAnnounced ? "Content-Length: 5000" : "Connection: close"
+    let answer = "HTTP/1.1 200 OK\r\n\(length)\r\n\r\n" + String(repeating: "x", count: 5000)
+    for (limit, isAllowed) in [(Int.max, true), (5000, true), (4999, false)] {
+      let server = try ScriptedServer(.receiveHead, .send(answer))
+      let probe = Probe()
+      probe.disposition = .stream
+      let options = TransferOptions(maximumResponseBytes: 10, maximumStreamedBytes: limit)
+      let record = try await Wire().send(Request(url: HTTPURL(server.baseURL)), options: options, probe)
+      #expect(record.code == (isAllowed ? nil : .responseTooLarge))
+      #expect(!isAllowed || record.streamedBytes == 5000)
+    }
+  }
+
   @Test func `a HEAD may announce more than is allowed`() async throws {
     let server = try ScriptedServer(.receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"))
     let record = try await Wire().send(Request(method: "HEAD", url: HTTPURL(server.baseURL)))

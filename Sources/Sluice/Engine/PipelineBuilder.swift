@@ -37,7 +37,8 @@ struct PipelineBuilder {
       deadline: configuration.deadline, attemptTimeout: transport.timeout, maximumAttempts: configuration.maxAttempts,
       retry: configuration.retry,
       transfer: TransferOptions(
-        maximumResponseBytes: transport.maxResponseBytes, spillBytes: transport.spillBytes,
+        maximumResponseBytes: transport.maxHeldResponseBytes,
+        maximumStreamedBytes: transport.maxStreamedResponseBytes, spillBytes: transport.spillBytes,
         sendsBasicUnasked: configuration.credentialPolicy == .basicFirst,
         // The requests that plugins make themselves are not told: nothing marks the secrets in them.
         tellsHead: transport.onSentHead != nil),

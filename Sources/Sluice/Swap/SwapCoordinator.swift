@@ -196,7 +196,7 @@ extension SwapCoordinator {
 
 extension Configuration {
   var callOutLimits: CallOutLimits {
-    CallOutLimits(timeout: transport.timeout, maximumResponseBytes: transport.maxResponseBytes)
+    CallOutLimits(timeout: transport.timeout, maximumResponseBytes: transport.maxHeldResponseBytes)
   }
 
   /// The names of the instances of one library.

@@ -1,12 +1,14 @@
 import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
+import SluiceTransport
 
 /// Makes jobs of lines.
 struct RunParser: Sendable {
   /// What relative URLs start from; asked for each, since a configuration that is read anew may have another.
   let baseURL: @Sendable () -> HTTPURL?
-  let bodyLimitBytes: Int
+  /// Says what bodies may have.
+  let transport: TransportSettings
 
   /// Why a line is no request.
   struct Refusal: Error {
@@ -29,9 +31,10 @@ struct RunParser: Sendable {
   }
 
   private func check(_ body: Body) throws(MessageError) {
-    guard let count = body.byteCount, count > bodyLimitBytes else { return }
+    let limit = transport.maxBytes(of: body)
+    guard let count = body.byteCount, count > limit else { return }
     throw MessageError(
-      .invalidBody, "body", "it has \(count) bytes, transport.maxRequestBytes allows \(bodyLimitBytes); raise it")
+      .invalidBody, "body", "it has \(count) bytes, transport.maxRequestBytes allows \(limit); raise it")
   }
 
   private static func document(_ text: UnsafeRawBufferPointer) throws(MessageError) -> JSONValue {

@@ -43,7 +43,7 @@ final class RunSession: Sendable {
     self.recorder = recorder
     mask = Locked(SecretMask(settings.configuration.redaction))
     parser = RunParser(
-      baseURL: { [engine] in engine.baseURL }, bodyLimitBytes: settings.configuration.transport.maxRequestBytes)
+      baseURL: { [engine] in engine.baseURL }, transport: settings.configuration.transport)
     output.listen(
       ByteOutput.Listener(
         onRoom: { [weak self] in self?.goOn() },

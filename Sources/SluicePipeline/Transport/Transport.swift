@@ -53,8 +53,11 @@ public protocol BodyGatherer: AnyObject {
 
 /// What one hop asks of the transport beyond the request.
 public struct TransferOptions: Sendable {
-  /// Response bodies beyond this end the transfer with ``TransportError/Code/responseTooLarge``.
+  /// Response bodies that are collected and longer than this end the transfer with
+  /// ``TransportError/Code/responseTooLarge``.
   public var maximumResponseBytes: Int
+  /// The same for those that are streamed.
+  public var maximumStreamedBytes: Int
   /// A collected body beyond this goes to a file.
   public var spillBytes: Int
   /// Whether user and password of the URL are sent as Basic before the server asks for them.
@@ -65,12 +68,14 @@ public struct TransferOptions: Sendable {
   public var tellsHead: Bool
 
   public init(
-    maximumResponseBytes: Int = 67_108_864, spillBytes: Int = 1_048_576, sendsBasicUnasked: Bool = true,
+    maximumResponseBytes: Int = 67_108_864, maximumStreamedBytes: Int = .max, spillBytes: Int = 1_048_576,
+    sendsBasicUnasked: Bool = true,
     tellsHead: Bool = false
   ) {
     self.tellsHead = tellsHead
     self.sendsBasicUnasked = sendsBasicUnasked
     self.maximumResponseBytes = maximumResponseBytes
+    self.maximumStreamedBytes = maximumStreamedBytes
     self.spillBytes = spillBytes
   }
 }

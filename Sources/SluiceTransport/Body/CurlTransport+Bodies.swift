@@ -7,16 +7,17 @@ extension CurlTransport {
       loop, options, limit: options.maximumResponseBytes,
       excess: TransportError(
         .responseTooLarge,
-        "the stages made more than the \(options.maximumResponseBytes) bytes that maxResponseBytes allows"))
+        "the response body has more than \(options.maximumResponseBytes) bytes when the stages have seen it, and is to be"
+          + " held; raise transport.maxResponseBytes"))
   }
 
   public func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer {
     StreamedBodyGatherer(
-      loop, options, limit: settings.maxRequestBytes,
+      loop, options, limit: settings.maxHeldRequestBytes,
       excess: TransportError(
         .requestTooLarge,
-        "the request body that is streamed has more than \(settings.maxRequestBytes) bytes, and a stage wants to have the"
-          + " whole; raise transport.maxRequestBytes", isBeforeSending: true))
+        "the request body that is streamed has more than \(settings.maxHeldRequestBytes) bytes, and a stage wants to"
+          + " have the whole; raise transport.maxRequestBytes", isBeforeSending: true))
   }
 
   public func stream(of file: FileBody) throws(TransportError) -> BodyStream {

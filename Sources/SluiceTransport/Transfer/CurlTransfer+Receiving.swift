@@ -37,7 +37,7 @@ extension CurlTransfer {
 
   /// Takes decoded bytes; returning false ends the transfer.
   func accept(_ piece: UnsafeRawBufferPointer, total: Int) -> Bool {
-    guard total <= options.maximumResponseBytes else {
+    guard total <= maximumBytes else {
       failure = tooLarge
       return false
     }
@@ -58,7 +58,7 @@ extension CurlTransfer {
       if !isCoded { collector?.expect(announced) }
     case .stream: break
     }
-    return announced > options.maximumResponseBytes && !isCoded ? tooLarge : nil
+    return announced > maximumBytes && !isCoded ? tooLarge : nil
   }
 
   private func didReceiveHead() {
@@ -125,7 +125,16 @@ extension CurlTransfer {
   private var tooLarge: TransportError {
     TransportError(
       .responseTooLarge,
-      "the response body is larger than the \(options.maximumResponseBytes) bytes allowed; raise"
-        + " transport.maxResponseBytes", to: request.url)
+      "the response body is larger than the \(maximumBytes) bytes allowed; raise transport.maxResponseBytes",
+      to: request.url)
+  }
+
+  /// What nobody holds is bounded only where somebody wants it to be.
+  private var maximumBytes: Int {
+    switch disposition {
+    case .collect, .hold: options.maximumResponseBytes
+    case .stream: options.maximumStreamedBytes
+    case .discard: .max
+    }
   }
 }
