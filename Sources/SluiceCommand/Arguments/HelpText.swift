@@ -9,7 +9,7 @@ enum HelpText {
     Commands:
     \(list(commands))
 
-    "sluice help COMMAND" shows what a command takes. Exit status: 0 all succeeded; 1 a request failed or output
+    "sluice help COMMAND" shows the usage of a command. Exit status: 0 all succeeded; 1 a request failed or output
     could not be written; 2 wrong usage or configuration; 3 a library was refused; 70 a plugin called exit;
     128 + signal when interrupted.
 
@@ -24,7 +24,7 @@ enum HelpText {
     Commands:
     \(list(commands))
 
-    "sluice help \(word) COMMAND" shows what a command takes.
+    "sluice help \(word) COMMAND" shows the usage of a command.
 
     """
   }

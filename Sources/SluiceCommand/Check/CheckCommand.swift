@@ -5,12 +5,12 @@ import SluicePluginHost
 /// `sluice check`.
 enum CheckCommand {
   static let description = CommandDescription(
-    "check", summary: "Say what is wrong with a configuration and its plugins",
+    "check", summary: "Check a configuration and its plugins",
     details:
       "Reads the configuration, loads its plugins and activates their instances, in a child process; sends nothing.",
     options: [
       Option("config", "c", "FILE", "The configuration"),
-      Option("json", nil, nil, "Print the verdict as a JSON document"),
+      Option("json", nil, nil, "Print the result as a JSON document"),
     ], run: { arguments throws(CommandError) in try check(arguments) })
 
   private static func check(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {

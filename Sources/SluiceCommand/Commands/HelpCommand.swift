@@ -3,7 +3,7 @@ import SluiceMessages
 /// `sluice help`.
 enum HelpCommand {
   static let description = CommandDescription(
-    "help", summary: "Show what there is, or what a command takes", operands: "[COMMAND]", operandCount: 0...2
+    "help", summary: "Show the commands, or the usage of a command", operands: "[COMMAND]", operandCount: 0...2
   ) { arguments throws(CommandError) in
     guard let first = arguments.operands.first else {
       try StandardOutput.write(HelpText.program(CommandLineTool.commands))

@@ -7,14 +7,14 @@ import SluiceMessages
 /// `sluice ctl`: what can be asked of a running engine.
 enum CtlCommand {
   private static let socket = Option(
-    "socket", nil, "PATH", "The control socket (default: of the only engine that runs)")
+    "socket", nil, "PATH", "The control socket (default: that of the only running engine)")
   private static let json = Option("json", nil, nil, "Print the answer as a JSON document")
 
   static let status = CommandDescription(
-    "ctl status", summary: "Show what serves in a running engine, what did, and what keeps it",
+    "ctl status", summary: "Show the builds, swaps and pending work of a running engine",
     details: """
       Shows each build of a plugin that the engine has mapped, with the transactions that run on it, and the swaps so far.
-      The engine is one that listens at a control socket: "sluice run --control", or "control" in its configuration.
+      The engine must listen at a control socket: "sluice run --control", or "control" in its configuration.
       """,
     options: [socket, json]
   ) { arguments throws(CommandError) in
@@ -22,15 +22,15 @@ enum CtlCommand {
   }
 
   static let swap = CommandDescription(
-    "ctl swap", summary: "Load plugins of a running engine anew, while requests flow", operands: "[PLUGIN]...",
+    "ctl swap", summary: "Load new builds into a running engine, while requests flow", operands: "[PLUGIN]...",
     operandCount: 0...1000,
     details: """
-      Without names every library is looked at; one whose content has not changed stays. What runs finishes on the old
-      build, what begins runs on the new one. A build that cannot be used is refused: then the status is 1, and what served
-      goes on.
+      Without names every library is checked; a library whose content has not changed stays. Requests in flight finish on
+      the old build, new ones run on the new build. If a build is refused, the status is 1, and the old build continues to
+      serve.
       """,
     options: [
-      Option("config", "c", "FILE", "Have the engine read this configuration, in place of naming plugins"), socket,
+      Option("config", "c", "FILE", "Make the engine read this configuration; do not name plugins"), socket,
       json,
     ]
   ) { arguments throws(CommandError) in
@@ -47,15 +47,18 @@ enum CtlCommand {
   }
 
   static let rollback = CommandDescription(
-    "ctl rollback", summary: "Go back to what served before the last swap of a running engine",
-    details: "At once while that stands by, else by loading its builds again from their private copies.",
+    "ctl rollback", summary: "Undo the last swap of a running engine",
+    details: """
+      The return is immediate if the previous snapshot stands by; otherwise its builds are loaded again from their private
+      copies.
+      """,
     options: [socket, json]
   ) { arguments throws(CommandError) in
     try ask(arguments, "POST", "/v1/rollback") { ReportText.line($0) + "\n" }
   }
 
   static let metrics = CommandDescription(
-    "ctl metrics", summary: "Show what a running engine and its plugins have counted",
+    "ctl metrics", summary: "Show the metrics of a running engine and its plugins",
     options: [
       socket, json, Option("prometheus", nil, nil, "Print Prometheus' text format"),
     ]
@@ -72,11 +75,11 @@ enum CtlCommand {
     "ctl notify", summary: "Offer a notification to the plugins of a running engine", operands: "TOPIC [JSON]",
     operandCount: 1...2,
     details: """
-      Plugins are asked in the order of the configuration until one takes it. The status is 1 where none does, where the
-      one that took it failed, and where it missed the deadline.
+      Plugins are asked in the order of the configuration until one takes the notification. The status is 1 if none does,
+      or if the plugin that took it fails or misses the deadline.
       """,
     options: [
-      Option("deadline", nil, "DURATION", "Wait so long for the outcome (default 30s)"), socket, json,
+      Option("deadline", nil, "DURATION", "Time limit for the outcome (default 30s)"), socket, json,
     ]
   ) { arguments throws(CommandError) in
     let document: JSONValue = ["topic": JSONValue(arguments.operands.first ?? "")]

@@ -9,13 +9,13 @@ enum EchoCommand {
       Prints its URL when it listens, and runs until SIGINT or SIGTERM. Some paths do something else:
 
         /status/503          that status, without a body
-        /delay/250ms         the document, that much later
-        /bytes/1048576       so many bytes
+        /delay/250ms         the document, after that delay
+        /bytes/1048576       a body of that many bytes
         /headers?name=value  the document, with these response headers
-        /redirect-to?url=…   302 to there; &status=307 for another status
+        /redirect-to?url=…   a redirect to that URL: 302, or &status=307
       """,
     options: [
-      Option("port", "p", "N", "Listen on this port; 0, the default, takes any free one"),
+      Option("port", "p", "N", "Listen on this port; 0, the default, takes any free port"),
       Option("host", nil, "ADDRESS", "Listen on this address (default 127.0.0.1)"),
     ], run: { arguments throws(CommandError) in try serve(arguments) })
 

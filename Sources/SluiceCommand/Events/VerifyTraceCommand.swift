@@ -9,10 +9,10 @@ enum VerifyTraceCommand {
     operandCount: 0...1,
     details: """
       Reads a log that "--events" of send or run wrote, from FILE or standard input, and names the first line that breaks
-      a rule: each will_execute has one did_complete, what lies between is in order, attempts and hops are numbered
-      without gaps, times do not go back, and phases fit into them. The status is 1 where there is such a line.
+      a rule: each will_execute has one did_complete, the events in between are in order, attempts and hops are numbered
+      without gaps, times do not go back, and phases fit into them. The status is 1 if a line breaks a rule.
       """,
-    options: [Option("json", nil, nil, "Print the verdict as a JSON document")],
+    options: [Option("json", nil, nil, "Print the result as a JSON document")],
     run: { arguments throws(CommandError) in try verify(arguments) })
 
   /// Longer than any line that is written, with a URL as long as the engine takes.

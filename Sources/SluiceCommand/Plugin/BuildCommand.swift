@@ -6,10 +6,10 @@ enum BuildCommand {
     "plugin build", summary: "Build a plugin and print the path of its library", operands: "[DIR]",
     operandCount: 0...1,
     details: """
-      A folder with a Package.swift is built with "swift build", one with C files with the compiler, CC and CFLAGS respected.
-      Headers and SDK are those that belong to this command.
+      A folder with a Package.swift is built with "swift build", a folder with C files with the compiler, as CC and CFLAGS
+      say. Headers and SDK are those that belong to this command.
       """,
-    options: [Option("configuration", "c", "NAME", "debug, which is the default, or release")],
+    options: [Option("configuration", "c", "NAME", "debug (default) or release")],
     run: { arguments throws(CommandError) in try build(arguments) })
 
   private static func build(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {

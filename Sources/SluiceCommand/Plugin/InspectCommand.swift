@@ -4,10 +4,10 @@ import SluicePluginHost
 /// `sluice plugin inspect`.
 enum InspectCommand {
   static let description = CommandDescription(
-    "plugin inspect", summary: "Read the facts of plugins without running their code", operands: "PATH...",
+    "plugin inspect", summary: "Show facts about plugins without running their code", operands: "PATH...",
     operandCount: 1...1000,
-    details: "The status is 3 where a library could not be used, and 2 where there is none.",
-    options: [Option("json", nil, nil, "Print a JSON document for each, one a line")],
+    details: "The status is 3 if this host would refuse a library, and 2 if a file does not exist.",
+    options: [Option("json", nil, nil, "Print a JSON document for each library, one on each line")],
     run: { arguments throws(CommandError) in try inspect(arguments) })
 
   private static func inspect(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {

@@ -4,11 +4,11 @@ import SluiceMessages
 /// `sluice plugin new`.
 enum NewCommand {
   static let description = CommandDescription(
-    "plugin new", summary: "Make a folder with a plugin that builds at once", operands: "NAME", operandCount: 1...1,
-    details: "NAME is made of lower-case letters, digits and dashes. Nothing that is there is overwritten.",
+    "plugin new", summary: "Create a folder with a plugin that builds at once", operands: "NAME", operandCount: 1...1,
+    details: "NAME consists of lower-case letters, digits and dashes. Existing files are not overwritten.",
     options: [
-      Option("lang", "l", "LANGUAGE", "c or swift; c without it"),
-      Option("path", "p", "DIR", "Make the folder there, and not here"),
+      Option("lang", "l", "LANGUAGE", "c (default) or swift"),
+      Option("path", "p", "DIR", "Create the folder in DIR instead of the current folder"),
     ], run: { arguments throws(CommandError) in try make(arguments) })
 
   private static func make(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {

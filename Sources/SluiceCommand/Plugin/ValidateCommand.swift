@@ -7,25 +7,26 @@ import SluicePluginHost
 /// `sluice plugin validate`.
 enum ValidateCommand {
   static let description = CommandDescription(
-    "plugin validate", summary: "Check that a plugin keeps the rules, each check in a process of its own",
+    "plugin validate", summary: "Check that a plugin follows the rules, each check in its own process",
     operands: "FILE", operandCount: 0...1,
     details: """
       Runs code of the library, in child processes with limits. The instances are told that this is a trial run; they are
-      activated, and call-outs get a canned answer. Without --config the least configuration that the plugin's schema asks for is
-      tried. The status is 1 where a check failed, with --strict also where one was skipped, and 3 where the library cannot be used.
+      activated, and call-outs get a canned answer. Without --config the smallest configuration that the plugin's schema
+      allows is tried. The status is 1 if a check failed, with --strict also if one was skipped, and 3 if the library cannot
+      be used.
       """,
     options: [
-      Option("config", "c", "JSON|FILE", "The configuration of the instances; many plugins want one"),
+      Option("config", "c", "JSON|FILE", "The configuration of the instances; many plugins require one"),
       Option(
         "answer", nil, "JSON|FILE",
-        "Answer call-outs with this response document; without it with a token and status 200"),
+        "Answer call-outs with this response document (default: a token and status 200)"),
       Option(
-        "strict", nil, nil, "Fail where a check was skipped: the plugin has what it asks about, and it was not tried"),
+        "strict", nil, nil, "Also fail if a check was skipped: the plugin has the feature, and it was not tried"),
       Option("list", "l", nil, "List the checks"),
-      Option("only", nil, "NAME", "Run this check alone; more than one may be given"),
-      Option("seed", nil, "N", "Try at random what was tried with this seed"),
-      Option("deadline", nil, "DURATION", "The time for each check, 30s without it"),
-      Option("json", nil, nil, "Print a JSON document for each check, one a line"),
+      Option("only", nil, "NAME", "Run only this check; may be repeated"),
+      Option("seed", nil, "N", "Use the same random input as the run with this seed"),
+      Option("deadline", nil, "DURATION", "Time limit for each check (default 30s)"),
+      Option("json", nil, nil, "Print a JSON document for each check, one on each line"),
     ], run: { arguments throws(CommandError) in try validate(arguments) })
 
   private static func validate(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {

@@ -8,27 +8,27 @@ import SluiceTransport
 /// `sluice run`.
 enum RunCommand {
   static let description = CommandDescription(
-    "run", summary: "Run request documents, one a line, and print a result document for each",
+    "run", summary: "Run request documents, one on each line, and print a result document for each",
     details: """
-      A line is a request document with an optional "id" and "timeout". Results come in the order of completion; "id",
-      or the number of the line, ties each to its request. A line that is no request gets an error result, and the run
-      goes on. SIGINT and SIGTERM end the run after finishing what is in flight; a second one ends it at once.
-      SIGHUP reads the configuration anew: requests go on, new ones run through the new pipeline.
+      A line is a request document with an optional "id" and "timeout". Results come in the order of completion; each
+      has the "id" of its request, or the number of its line. An invalid line gets an error result, and the run
+      continues. SIGINT and SIGTERM end the run after the requests in flight; a second signal ends it at once.
+      SIGHUP reads the configuration again: requests in flight continue, new ones run through the new pipeline.
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
       """,
     options: [
       Option("config", "c", "FILE", "The configuration of the pipeline"),
       Option("input", "i", "FILE", "Read requests from here (default: standard input)"),
       Option("output", "o", "FILE", "Write results to here (default: standard output)"),
-      Option("concurrency", nil, "N", "Have so many requests in flight (default 64)"),
-      Option("rate", nil, "N/s", "Start at most so many requests a second"),
-      Option("drain", nil, "DURATION", "When interrupted, wait so long for what is in flight (default 30s)"),
+      Option("concurrency", nil, "N", "Maximum number of requests in flight (default 64)"),
+      Option("rate", nil, "N/s", "Maximum number of requests started per second"),
+      Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
       Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
-      Option("metadata", nil, nil, "Add to each result the requests as given and as sent, the final URL and timings"),
-      Option("plugin", nil, "PATH[=JSON]", "Add a plugin to each list that it has a part in; may be repeated"),
+      Option("metadata", nil, nil, "Add to each result the original and the sent request, the final URL and timings"),
+      Option("plugin", nil, "PATH[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
       Option(
         "control", nil, "PATH", isArgumentOptional: true,
-        "Listen for \"sluice ctl\" at this socket (default: one that it finds by itself)"),
+        "Listen for \"sluice ctl\" at this socket (default: one named after the process)"),
       Option("no-progress", nil, nil, "Show no progress bar on a terminal"),
       Option("quiet", "q", nil, "Show neither progress nor summary"),
     ], run: { arguments throws(CommandError) in try run(arguments) })

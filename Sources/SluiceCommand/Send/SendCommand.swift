@@ -34,33 +34,33 @@ enum SendCommand {
       "user", "u", "USER:PASSWORD", takesBytes: true, "Send these as Basic, and as Digest where the server asks for it"),
     Option("digest", nil, nil, "With -u, send them as Digest alone"),
     Option("anyauth", nil, nil, "With -u, send nothing before the server asks, then what it asks for"),
-    Option("location", "L", nil, "Follow redirects, which is so anyway unless the configuration says otherwise"),
-    Option("max-redirs", nil, "N", "Follow so many redirects (20); 0 prints the redirect itself"),
+    Option("location", "L", nil, "Follow redirects (the default, unless the configuration says otherwise)"),
+    Option("max-redirs", nil, "N", "Follow at most N redirects (default 20); 0 prints the redirect itself"),
   ]
   private static let outputOptions = [
     Option("output", "o", "FILE", "Write the body to this file while it arrives"),
     Option("include", "i", nil, "Print the response's head before the body"),
     Option("json", nil, nil, "Print a result document, as \"sluice run\" does"),
-    Option("metadata", nil, nil, "With --json, add the requests as given and as sent, the final URL and timings"),
-    Option("explain", nil, nil, "Say of each header that stages could set in a hop why it was sent or not"),
+    Option("metadata", nil, nil, "With --json, add the original and the sent request, the final URL and timings"),
+    Option("explain", nil, nil, "Say for each header that stages could set in a hop why it was sent or not"),
     Option("events", nil, "FILE", "Record every event of the transaction here, for \"sluice verify-trace\""),
-    Option("silent", "s", nil, "Say nothing on standard error"),
-    Option("show-error", "S", nil, "With -s, still say why the request failed"),
-    Option("verbose", "v", nil, "Show the heads that are sent and received; secrets are hidden"),
+    Option("silent", "s", nil, "Print nothing on standard error"),
+    Option("show-error", "S", nil, "With -s, still print why the request failed"),
+    Option("verbose", "v", nil, "Show the sent and received heads; secrets are hidden"),
     Option("trace", nil, nil, "Show where the time went: phases of the exchange and stages"),
   ]
   private static let pipelineOptions = [
     Option("config", "c", "FILE", "The configuration of the pipeline"),
-    Option("plugin", nil, "PATH[=JSON]", "Add a plugin to each list that it has a part in; may be repeated"),
+    Option("plugin", nil, "PATH[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
   ]
   private static let transportOptions = [
     Option("timeout", "m", "DURATION", "Limit the whole request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)"),
     Option("connect-timeout", nil, "DURATION", "Limit the time until the connection is made (default: 5s)"),
     Option("insecure", "k", nil, "Accept any certificate"),
     Option("cacert", nil, "FILE", "Trust these authorities (PEM) instead of the system's"),
-    Option("http1.1", nil, nil, "Speak HTTP/1.1"),
+    Option("http1.1", nil, nil, "Use HTTP/1.1"),
     Option("http2", nil, nil, "Offer HTTP/2 over TLS"),
-    Option("proxy", "x", "URL", "Go through this proxy; \"\" goes direct"),
+    Option("proxy", "x", "URL", "Use this proxy; \"\" uses none"),
   ]
 
   private static func send(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
