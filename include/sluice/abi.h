@@ -1,19 +1,20 @@
 /// The version of the ABI, and what every header needs.
 ///
-/// Reading the comments: each function ends with the thread it is called on.
-///   [control]  one call at a time for an instance; may block
+/// Reading the comments: the comment of each function ends with the thread on which it is called.
+///   [control]  one call at a time for each instance; may block
 ///   [loop]     an event loop's thread; calls for one instance come from several loops at once unless it is SERIAL;
 ///              must not block
-///   [any]      every thread, at any time between create and the end of destroy
-/// What is passed in is borrowed until the call returns. What is handed out is copied before the call returns.
+///   [any]      any thread, at any time between create and the end of destroy
+/// Arguments are borrowed until the call returns. Values that a plugin passes to the host are copied before the call
+/// returns.
 #ifndef SLUICE_ABI_H
 #define SLUICE_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// The revision of the tables in these headers. Tables only grow at their end; this number changes when that is not
-/// enough.
+/// The revision of the tables in these headers. Tables only grow at their end; this number changes for any other
+/// change.
 #define SLUICE_ABI_VERSION 1u
 
 /// Marks the one symbol that a plugin exports.
@@ -27,7 +28,7 @@
 #define SLUICE_END_DECLS
 #endif
 
-/// Whether a table that says its own size reaches as far as a member and has it.
+/// Whether a table contains a member: its size includes the member, and the member is not zero.
 #define SLUICE_HAS(table, member)                                                                    \
   ((table) != NULL &&                                                                                \
    (table)->size >= (uint32_t)(offsetof(__typeof__(*(table)), member) + sizeof((table)->member)) && \

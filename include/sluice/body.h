@@ -15,12 +15,12 @@
 
 #define SLUICE_BODY_ID "sluice.body/1"
 
-/// What is done with a piece.
+/// What happens to a piece.
 typedef int32_t sluice_body_verdict;
 enum {
-  /// Sent on as it is.
+  /// Passed on unchanged.
   SLUICE_BODY_PASS = 0,
-  /// Taken: what goes on instead, if anything, was given to `body_write`.
+  /// Taken: only bytes that were given to `body_write` are passed on instead.
   SLUICE_BODY_TAKEN = 1,
   /// Taken, and nothing more may come until the token that `suspend` gave is resumed with SLUICE_CONTINUE or
   /// SLUICE_FAIL: back-pressure to the socket or the producer. Bytes that were given to `body_write` are sent on;
@@ -50,8 +50,8 @@ typedef struct sluice_body {
   /// After the last piece; the last chance for `body_write` and `trailer_add`. PASS and TAKEN mean the same here;
   /// SUSPENDED delays the end. May be NULL. [loop]
   sluice_body_verdict (*on_end)(void *instance, sluice_exchange *exchange, sluice_side side);
-  /// A trailer field that came after the body, before on_end; SLUICE_BODY_TAKEN drops it, SLUICE_BODY_SUSPENDED is a
-  /// violation. May be NULL. [loop]
+  /// A trailer field after the body; called before on_end. SLUICE_BODY_TAKEN drops the field, SLUICE_BODY_SUSPENDED is
+  /// a violation. May be NULL. [loop]
   sluice_body_verdict (*on_trailer)(
       void *instance, sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 } sluice_body;

@@ -1,4 +1,4 @@
-/// The functions of an exchange for C strings. All inline: a plugin needs no library of ours.
+/// The functions of an exchange for C strings. All are inline: a plugin does not link a library of Sluice.
 #ifndef SLUICE_CONVENIENCE_H
 #define SLUICE_CONVENIENCE_H
 
@@ -11,19 +11,19 @@
 #include <sluice/host.h>
 #include <sluice/text.h>
 
-/// A C string as a text; NULL as the empty one. [any]
+/// A C string as a text; NULL becomes the empty text. [any]
 static inline sluice_text sluice_text_make(const char *string) {
   sluice_text text = {string, string ? strlen(string) : 0};
   return text;
 }
 
-/// Whether a text is that C string, byte by byte. [any]
+/// Whether a text equals the C string, byte by byte. [any]
 static inline int sluice_text_equals(sluice_text text, const char *string) {
   size_t size = strlen(string);
   return text.size == size && (size == 0 || memcmp(text.data, string, size) == 0);
 }
 
-/// Writes a message like printf and returns SLUICE_FAILED, so that it can stand behind `return`. [any]
+/// Writes a message like printf and returns SLUICE_FAILED, so that it can follow `return`. [any]
 __attribute__((format(printf, 2, 3))) static inline sluice_status sluice_error_set(
     sluice_error *error, const char *format, ...) {
   if (error && error->message && error->capacity) {
@@ -35,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static inline sluice_status sluice_error_s
   return SLUICE_FAILED;
 }
 
-/// The first value of a header of either side; `data` is NULL only where there is none. [loop]
+/// The first value of a header of either side; `data` is NULL only without such a header. [loop]
 static inline sluice_text sluice_header(
     const sluice_host *host, sluice_exchange *exchange, sluice_side side, const char *name) {
   sluice_text value = {NULL, 0};
@@ -44,13 +44,13 @@ static inline sluice_text sluice_header(
   return value;
 }
 
-/// The first value of a request header; `data` is NULL where there is none. [loop]
+/// The first value of a request header; `data` is NULL without such a header. [loop]
 static inline sluice_text sluice_request_header(
     const sluice_host *host, sluice_exchange *exchange, const char *name) {
   return sluice_header(host, exchange, SLUICE_REQUEST, name);
 }
 
-/// The first value of a response header; `data` is NULL where there is none. [loop]
+/// The first value of a response header; `data` is NULL without such a header. [loop]
 static inline sluice_text sluice_response_header(
     const sluice_host *host, sluice_exchange *exchange, const char *name) {
   return sluice_header(host, exchange, SLUICE_RESPONSE, name);
@@ -68,7 +68,7 @@ static inline sluice_status sluice_set_response_header(
   return host->exchange->header_set(exchange, SLUICE_RESPONSE, sluice_text_make(name), sluice_text_make(value));
 }
 
-/// Ends the transaction with an error; to be returned by the stage. [loop]
+/// Ends the transaction with an error; the stage must return the result. [loop]
 static inline sluice_verdict sluice_fail(
     const sluice_host *host, sluice_exchange *exchange, const char *code, const char *message) {
   return host->exchange->fail(exchange, sluice_text_make(code), sluice_text_make(message));

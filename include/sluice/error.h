@@ -1,4 +1,4 @@
-/// How a plugin says why something failed.
+/// The buffer in which a plugin says why something failed.
 #ifndef SLUICE_ERROR_H
 #define SLUICE_ERROR_H
 

@@ -1,8 +1,8 @@
-/// One attempt as a stage sees it: request, response when there is one, context.
+/// One attempt as a stage sees it: request, response if there is one, context.
 ///
-/// A `sluice_exchange *` is a name and no address: it holds for the call that it was passed to, or until the posted
-/// function that entered it returns, on that thread only. Used later or elsewhere it is answered with
-/// SLUICE_WRONG_THREAD or SLUICE_STALE, counted as a violation, and nothing is touched.
+/// A `sluice_exchange *` is a name, not an address: it is valid in the call to which it was passed, or until the posted
+/// function that entered it returns, and only on that thread. If it is used later or on another thread, the function
+/// returns SLUICE_WRONG_THREAD or SLUICE_STALE, counts a violation, and has no effect.
 #ifndef SLUICE_EXCHANGE_H
 #define SLUICE_EXCHANGE_H
 
@@ -17,28 +17,28 @@
 
 typedef struct sluice_exchange sluice_exchange;
 
-/// Which message of the exchange.
+/// A message of the exchange.
 typedef uint32_t sluice_side;
 enum { SLUICE_REQUEST = 0, SLUICE_RESPONSE = 1 };
 
-/// What `json` is asked for.
+/// Flags of `json`.
 enum {
-  /// A view; changes to it are lost or, worse, seen by others: don't make any.
+  /// A view; do not change it: changes are lost, or other stages see them.
   SLUICE_JSON_READ = 1,
-  /// The document becomes the truth: what is changed in place during this call goes to the wire.
+  /// The document becomes authoritative: changes in place during this call go to the wire.
   SLUICE_JSON_WRITE = 2,
   /// The document includes the body, parsed to `json` if the media type is JSON. If the media type is JSON and the body
   /// cannot be parsed, the body is text, base64 or a file, and its member `unreadable` says why.
   SLUICE_JSON_BODY = 4
 };
 
-/// What a header can be marked as.
+/// Marks of a header.
 enum {
   /// A secret: dropped when a redirect leaves the origin, redacted in logs, events, explain, status and crash reports.
   SLUICE_HEADER_SENSITIVE = 1
 };
 
-/// The functions of an exchange, each on the thread of the call that the exchange was passed to: a loop, or for a
+/// The functions of an exchange. Call them on the thread of the call to which the exchange was passed: a loop, or for a
 /// BLOCKING stage its pool thread. All fail with SLUICE_STALE for an exchange that is over.
 ///
 /// A text that one of them returns is borrowed until the call of the stage returns, and does not change until then: a
@@ -55,7 +55,7 @@ enum {
 ///   on_chunk …    read              read                        read
 ///   on_event      read              read                        read
 ///
-/// Writing where only reading is allowed is answered with SLUICE_REFUSED.
+/// Writing where only reading is allowed returns SLUICE_REFUSED.
 typedef struct sluice_exchange_api {
   uint32_t size;
   uint32_t reserved;
@@ -63,7 +63,7 @@ typedef struct sluice_exchange_api {
   /// Fills `context` as far as `context->size` reaches. [loop]
   sluice_status (*context)(sluice_exchange *exchange, sluice_context *context);
 
-  /// The first value of a header; SLUICE_ABSENT when there is none. Names are compared without case. [loop]
+  /// The first value of a header; SLUICE_ABSENT without such a header. Names are case-insensitive. [loop]
   sluice_status (*header_get)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text *value);
   /// Replaces all fields of the name by one, unmarked. SLUICE_INVALID for a bad name or value, and for a `Host` of a
   /// request that is not a host with an optional port; SLUICE_REFUSED for hop-by-hop fields. [loop]
@@ -71,39 +71,39 @@ typedef struct sluice_exchange_api {
   /// Adds one more field at the end; refusals as in `header_set`, and SLUICE_INVALID for a second `Host` of a request.
   /// [loop]
   sluice_status (*header_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
-  /// Removes every field of the name; SLUICE_ABSENT when there was none. [loop]
+  /// Removes every field of the name; SLUICE_ABSENT without such a field. [loop]
   sluice_status (*header_remove)(sluice_exchange *exchange, sluice_side side, sluice_text name);
-  /// The field at a position in wire order, repeated names counted line by line; SLUICE_ABSENT past the end. Either of
-  /// `name` and `value` may be NULL. [loop]
+  /// The field at a position in wire order, with each line of a repeated name counted; SLUICE_ABSENT past the end.
+  /// `name` or `value` may be NULL. [loop]
   sluice_status (*header_at)(
       sluice_exchange *exchange, sluice_side side, size_t index, sluice_text *name, sluice_text *value);
-  /// Marks all fields that the name has now, so set first and mark then; SLUICE_ABSENT when there is none. [loop]
+  /// Marks all current fields of the name, so call it after `header_set`; SLUICE_ABSENT without such a field. [loop]
   sluice_status (*header_mark)(sluice_exchange *exchange, sluice_side side, sluice_text name, uint32_t marks);
 
   /// The method of the request. [loop]
   sluice_status (*method_get)(sluice_exchange *exchange, sluice_text *method);
   /// SLUICE_INVALID when it is no token, or CONNECT; only in on_request. [loop]
   sluice_status (*method_set)(sluice_exchange *exchange, sluice_text method);
-  /// The absolute URL; from on_issue on that of the hop. [loop]
+  /// The absolute URL; from on_issue on, the URL of the hop. [loop]
   sluice_status (*url_get)(sluice_exchange *exchange, sluice_text *url);
   /// SLUICE_INVALID unless it is an absolute http or https URL, or an IRI (RFC 3987), which is converted; only in
   /// on_request. [loop]
   sluice_status (*url_set)(sluice_exchange *exchange, sluice_text url);
-  /// The status of the response, 0 while there is none. [loop]
+  /// The status of the response, 0 without a response. [loop]
   uint32_t (*status_get)(sluice_exchange *exchange);
-  /// 200–999; only in on_response and after `respond`. [loop]
+  /// Sets the status, 200–999; only in on_response and after `respond`. [loop]
   sluice_status (*status_set)(sluice_exchange *exchange, uint32_t status);
 
-  /// The body where it lies in memory; SLUICE_ABSENT when there is none, SLUICE_UNSUPPORTED when it is in a file or
-  /// streamed. A response body is there only for stages that want it. [loop]
+  /// The body in memory; SLUICE_ABSENT without a body, SLUICE_UNSUPPORTED if it is in a file or streamed. A response
+  /// body is available only to stages that want it. [loop]
   sluice_status (*body_get)(sluice_exchange *exchange, sluice_side side, sluice_text *bytes);
-  /// Replaces the body by a copy of the bytes; the content length follows by itself. [loop]
+  /// Replaces the body by a copy of the bytes; the engine adjusts the content length. [loop]
   sluice_status (*body_set)(sluice_exchange *exchange, sluice_side side, sluice_text bytes);
-  /// The file that a large body lies in, to be read only; SLUICE_ABSENT when it lies in memory or there is none. [loop]
+  /// The file of a large body, only for reading; SLUICE_ABSENT if the body is in memory or there is no body. [loop]
   sluice_status (*body_file)(sluice_exchange *exchange, sluice_side side, sluice_text *path, uint64_t *bytes);
-  /// From on_chunk and on_end, and inside `enter` while one of them is suspended: sends a copy of the bytes on to the
-  /// next stage in place of what came in. No further piece comes before they have left; SLUICE_LIMIT when a single call
-  /// writes more than the host holds. [loop]
+  /// In on_chunk and on_end, and inside `enter` while one of them is suspended: sends a copy of the bytes to the next
+  /// stage instead of the received piece. The next piece comes only after these bytes were passed on; SLUICE_LIMIT if a
+  /// single call writes more than the host can hold. [loop]
   sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_text bytes);
 
   /// The live document of a message (docs/schema); NULL when there is no such message, in on_issue, for WRITE where
@@ -114,15 +114,15 @@ typedef struct sluice_exchange_api {
   /// naming the stage; so does one that nests more than 2048 levels or holds a number that is not finite. [loop]
   json_t *(*json)(sluice_exchange *exchange, sluice_side side, uint32_t flags);
 
-  /// Keeps a pointer for this instance and transaction over all attempts. `release` is called once, on the
-  /// transaction's loop, at its end or when another pointer is set, and always before the instance's `destroy`; it may
-  /// be NULL. [loop]
+  /// Keeps a pointer for this instance and transaction, in all attempts. `release` is called once, on the transaction's
+  /// loop: at the end of the transaction or when another pointer is set, and always before the instance's `destroy`. It
+  /// may be NULL. [loop]
   sluice_status (*data_set)(sluice_exchange *exchange, void *data, void (*release)(void *data));
-  /// What `data_set` keeps; NULL when there is nothing. [loop]
+  /// The pointer that `data_set` keeps; NULL without one. [loop]
   void *(*data_get)(sluice_exchange *exchange);
 
-  /// Makes an empty response with that status in place of any there is, to be filled with the functions above. Returns
-  /// what the stage should return: SLUICE_RESPOND, or SLUICE_FAIL when the status is not 200–999. [loop]
+  /// Sets an empty response with that status, which replaces any other; fill it with the functions above. Returns what
+  /// the stage should return: SLUICE_RESPOND, or SLUICE_FAIL if the status is not 200–999. [loop]
   sluice_verdict (*respond)(sluice_exchange *exchange, uint32_t status);
   /// Sets the error that the transaction ends with. `code` is a short word for programs (at most 64 characters of
   /// `[a-z0-9_]`), `message` is for people and is cut off after 4 KiB. Returns SLUICE_FAIL. [loop]
@@ -130,11 +130,12 @@ typedef struct sluice_exchange_api {
   /// Asks for another attempt after `delay` nanoseconds. Returns SLUICE_RETRY. [loop]
   sluice_verdict (*retry)(sluice_exchange *exchange, uint64_t delay);
   /// Takes the token with which this call will be resumed, once; the stage must then return SLUICE_SUSPENDED.
-  /// SLUICE_ALREADY when the call has a token, SLUICE_REFUSED in on_issue, in a BLOCKING call and for a tracer. [loop]
+  /// SLUICE_ALREADY if the call already has a token, SLUICE_REFUSED in on_issue, in a BLOCKING call and for a tracer.
+  /// [loop]
   sluice_status (*suspend)(sluice_exchange *exchange, sluice_token *token);
 
-  /// From on_chunk, on_trailer and on_end: adds a field after the body; refusals as in `header_set`, and
-  /// SLUICE_UNSUPPORTED where the protocol of that side cannot carry one. [loop]
+  /// In on_chunk, on_trailer and on_end: adds a field after the body. Fails like `header_set`, and with
+  /// SLUICE_UNSUPPORTED if the protocol of that side cannot carry trailers. [loop]
   sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 } sluice_exchange_api;
 

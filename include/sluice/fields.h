@@ -1,4 +1,4 @@
-/// What `header_set` will take: for refusing a bad configuration in `create` instead of failing every request.
+/// The rules of `header_set`, to refuse a bad configuration in `create` instead of failing every request.
 #ifndef SLUICE_FIELDS_H
 #define SLUICE_FIELDS_H
 
@@ -6,7 +6,7 @@
 
 #include <sluice/text.h>
 
-/// Whether a text is a token (RFC 9110 §5.6.2), as names of fields and methods are. [any]
+/// Whether a text is a token (RFC 9110 §5.6.2), like the names of fields and methods. [any]
 static inline int sluice_is_token(sluice_text text) {
   for (size_t i = 0; i < text.size; i++) {
     unsigned char c = (unsigned char)text.data[i];
@@ -17,7 +17,7 @@ static inline int sluice_is_token(sluice_text text) {
   return text.size > 0;
 }
 
-/// Whether a text can be a field's value: no control character but a tab, no space at either end. [any]
+/// Whether a text can be the value of a field: no control character except a tab, no space at either end. [any]
 static inline int sluice_is_field_value(sluice_text text) {
   for (size_t i = 0; i < text.size; i++) {
     unsigned char c = (unsigned char)text.data[i];
@@ -28,7 +28,7 @@ static inline int sluice_is_field_value(sluice_text text) {
   return 1;
 }
 
-/// Whether two texts are the same but for the case of ASCII letters. [any]
+/// Whether two texts are equal, ignoring the case of ASCII letters. [any]
 static inline int sluice_text_equals_ignoring_case(sluice_text a, sluice_text b) {
   if (a.size != b.size) return 0;
   for (size_t i = 0; i < a.size; i++) {

@@ -1,8 +1,8 @@
-/// A stage that may change things: the table `sluice.interceptor/1`.
+/// A stage that may change requests and responses: the table `sluice.interceptor/1`.
 ///
 /// Order of one attempt: on_request in the order of the list, on_issue for each hop, then on_response in the order of
-/// the list, or on_failure where there is no response. A BLOCKING stage runs its on_request, on_response and on_failure
-/// on a pool thread; all else is called on the loop.
+/// the list, or on_failure without a response. A BLOCKING stage runs its on_request, on_response and on_failure on a
+/// pool thread; all other functions are called on the loop.
 #ifndef SLUICE_INTERCEPTOR_H
 #define SLUICE_INTERCEPTOR_H
 
@@ -16,14 +16,16 @@
 
 /// Flags of an interceptor.
 enum {
-  /// Calls for one instance come one at a time, whatever the loop. With SLUICE_BLOCKING on_issue, `sluice.body/1` and
-  /// `sluice.tracer/1` are refused: a loop waits for no call that blocks. on_cancel comes when that has returned.
+  /// Calls for one instance come one at a time, on whichever loop. Together with SLUICE_BLOCKING, on_issue,
+  /// `sluice.body/1` and `sluice.tracer/1` are refused, because a loop never waits for a blocking call. on_cancel is
+  /// called after the blocking call has returned.
   SLUICE_SERIAL = 1,
-  /// on_request, on_response and on_failure may block: they are called on a thread pool, where [loop] is said of them.
+  /// on_request, on_response and on_failure may block: they are called on a thread pool, although they are tagged
+  /// [loop].
   SLUICE_BLOCKING = 2
 };
 
-/// What an interceptor wants to have when it is called.
+/// The bodies that an interceptor wants when it is called.
 enum {
   /// The whole request body in memory or a file, even if the caller streams it: a stream is read to its end before this
   /// stage is called, and the body can be sent more than once from then on.
@@ -36,12 +38,12 @@ enum {
 /// Why there is no response.
 typedef struct sluice_failure {
   uint32_t size;
-  /// Non-zero where no byte of the request can have reached the server.
+  /// Non-zero if no byte of the request can have reached the server.
   uint32_t is_before_sending;
-  /// A word for programs: `dns`, `connect`, `tls`, `timeout`, `connection_lost` …
+  /// A code for programs: `dns`, `connect`, `tls`, `timeout`, `connection_lost` …
   sluice_text code;
   sluice_text message;
-  /// The stage that failed; empty where it was the transport.
+  /// The stage that failed; empty if the transport failed.
   sluice_text stage;
 } sluice_failure;
 
@@ -49,10 +51,10 @@ typedef struct sluice_failure {
 typedef struct sluice_redirect {
   uint32_t size;
   uint32_t status;
-  /// Where it goes, absolute, and the method it would be sent with.
+  /// The target as an absolute URL, and the method of the next request.
   sluice_text url;
   sluice_text method;
-  /// Non-zero where scheme, host or port change.
+  /// Non-zero if scheme, host or port change.
   uint32_t is_cross_origin;
   uint32_t reserved;
 } sluice_redirect;
@@ -77,25 +79,25 @@ typedef struct sluice_interceptor {
   uint32_t wants;
   uint32_t reserved;
 
-  /// Before the request goes out; it may be changed as a whole. [loop]
+  /// Before the request is sent; all of it may be changed. [loop]
   sluice_verdict (*on_request)(void *instance, sluice_exchange *exchange);
-  /// The last moment before bytes leave, for every hop: request headers only, and they hold for this hop. Answers
+  /// The last moment before a hop is sent: only request headers may be changed, and only for this hop. Answers
   /// SLUICE_CONTINUE or SLUICE_FAIL. [loop]
   sluice_verdict (*on_issue)(void *instance, sluice_exchange *exchange);
-  /// SLUICE_CONTINUE follows the redirect, SLUICE_RESPOND takes the redirect itself as the response, SLUICE_FAIL ends
-  /// the transaction. May suspend. [loop]
+  /// SLUICE_CONTINUE follows the redirect, SLUICE_RESPOND makes the redirect itself the response, SLUICE_FAIL ends the
+  /// transaction. May suspend. [loop]
   sluice_verdict (*on_redirect)(void *instance, sluice_exchange *exchange, const sluice_redirect *redirect);
   /// Called for each challenge that the response lists, in order. SLUICE_RESPOND sends again with the credentials
-  /// header that the stage has set; SLUICE_CONTINUE leaves it to the next stage, and at the end to the default
-  /// handling. May suspend. [loop]
+  /// header that the stage has set; SLUICE_CONTINUE leaves it to the next stage, and after the last stage to the
+  /// default handling. May suspend. [loop]
   sluice_verdict (*on_challenge)(void *instance, sluice_exchange *exchange, const sluice_challenge *challenge);
-  /// A response is there; its body only for those who want it. [loop]
+  /// A response has arrived; its body is available only to stages that want it. [loop]
   sluice_verdict (*on_response)(void *instance, sluice_exchange *exchange);
-  /// No response came. SLUICE_CONTINUE leaves the failure as it is, SLUICE_RESPOND, SLUICE_RETRY and SLUICE_FAIL
-  /// replace it. [loop]
+  /// The attempt has failed without a response. SLUICE_CONTINUE keeps the failure; SLUICE_RESPOND, SLUICE_RETRY and
+  /// SLUICE_FAIL replace it. [loop]
   sluice_verdict (*on_failure)(void *instance, sluice_exchange *exchange, const sluice_failure *failure);
-  /// A suspended call will not be resumed any more: its deadline passed, or the transaction ended. At most once for a
-  /// token; resuming it is answered with SLUICE_STALE. [loop]
+  /// A suspended call can no longer be resumed: its deadline has passed, or the transaction has ended. Called at most
+  /// once for a token; resuming the token returns SLUICE_STALE. [loop]
   void (*on_cancel)(void *instance, sluice_token token);
 } sluice_interceptor;
 

@@ -1,6 +1,6 @@
 /// Metrics of an instance: the host's table `sluice.metrics/1`.
 ///
-/// They are defined in `create` and frozen after it; recording takes no lock.
+/// They are defined in `create` and cannot change after it; recording takes no lock.
 #ifndef SLUICE_METRICS_H
 #define SLUICE_METRICS_H
 
@@ -27,10 +27,9 @@ typedef struct sluice_metric_definition {
   /// Names of the labels.
   const char *const *labels;
   uint32_t label_count;
-  /// At most so many label combinations are kept; further ones are counted together in a series named overflow. 0 takes
-  /// 100.
+  /// Maximum number of label combinations; further ones are counted together in a series named overflow. 0 means 100.
   uint32_t series_limit;
-  /// Upper bounds of a histogram, ascending; NULL takes the host's.
+  /// Upper bounds of a histogram, ascending; NULL means the host's.
   const double *bounds;
   uint32_t bound_count;
   uint32_t reserved;

@@ -1,4 +1,4 @@
-/// What can be known of a plugin before any of its code runs: an ELF note in the section `.note.sluice`.
+/// The facts about a plugin that a host reads before any of its code runs: an ELF note in the section `.note.sluice`.
 #ifndef SLUICE_NOTE_H
 #define SLUICE_NOTE_H
 
@@ -9,14 +9,14 @@
 /// Type of the note; its owner is "sluice".
 #define SLUICE_NOTE_TYPE 1u
 
-/// The note's content. It only grows at its end; its length is in the note's header.
+/// The content of the note. It grows only at its end; its length is in the note's header.
 typedef struct sluice_note {
-  /// The ABI revisions that the plugin can be used with.
+  /// The ABI revisions that the plugin works with.
   uint32_t abi_min;
   uint32_t abi_max;
-  /// None defined yet; 0.
+  /// No flags are defined yet; must be 0.
   uint32_t flags;
-  /// SLUICE_FEATURE_… bits without which the plugin is of no use.
+  /// SLUICE_FEATURE_… bits that the plugin requires.
   uint32_t host_features;
   /// Version of the plugin.
   uint32_t version_major;

@@ -37,7 +37,7 @@ typedef struct sluice_notifications {
 typedef struct sluice_completions {
   uint32_t size;
   uint32_t reserved;
-  /// Reports how it went. SLUICE_ALREADY for a second report, SLUICE_STALE for one that is late or forged. [any]
+  /// Reports the outcome. SLUICE_ALREADY for a second report, SLUICE_STALE for a late or forged one. [any]
   sluice_status (*complete)(const sluice_host *host, sluice_completion completion, sluice_work_outcome outcome);
 } sluice_completions;
 

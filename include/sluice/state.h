@@ -1,4 +1,4 @@
-/// What one generation hands over to the next in a hot swap: the table `sluice.state/1`.
+/// The state that one generation passes to the next in a hot swap: the table `sluice.state/1`.
 #ifndef SLUICE_STATE_H
 #define SLUICE_STATE_H
 
@@ -11,19 +11,19 @@
 #define SLUICE_STATE_ID "sluice.state/1"
 
 enum {
-  /// The swap goes on without the state when `load` refuses it.
+  /// The swap continues without the state if `load` refuses it.
   SLUICE_STATE_OPTIONAL = 1
 };
 
 typedef struct sluice_state {
   uint32_t size;
   uint32_t flags;
-  /// The form that `save` writes; `load` is given it back.
+  /// The version of the form that `save` writes; `load` gets it as `from_version`.
   uint32_t version;
   uint32_t reserved;
-  /// Returns a new reference to the state as a document, which the host releases; NULL with a message when the state
-  /// cannot be provided. The document nests at most 2048 levels. The instance goes on working while and after it is
-  /// asked. [control]
+  /// Returns a new reference to the state as a document, which the host releases; NULL with a message if the state
+  /// cannot be provided. The document nests at most 2048 levels. The instance continues to work during this call and
+  /// after it. [control]
   json_t *(*save)(void *instance, sluice_error *error);
   /// Takes over a borrowed state, after `create` and before `activate`. [control]
   sluice_status (*load)(void *instance, json_t *state, uint32_t from_version, sluice_error *error);

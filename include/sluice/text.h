@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/// A borrowed run of bytes, not ended by a NUL. `data` may be NULL where `size` is 0.
+/// Borrowed bytes, not ended by a NUL. `data` may be NULL if `size` is 0.
 typedef struct sluice_text {
   const char *data;
   size_t size;

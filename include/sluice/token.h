@@ -4,15 +4,15 @@
 
 #include <stdint.h>
 
-/// A value: copy it freely, keep it as long as you like. It is never dereferenced, so a stale or forged one harms
-/// nothing.
+/// A value: copy it freely, keep it as long as you like. It is never dereferenced, so a stale or forged token does no
+/// harm.
 typedef struct sluice_token {
   uint32_t slot;
   uint32_t generation;
   uint64_t nonce;
 } sluice_token;
 
-/// Names an event loop of the host, for `post`.
+/// The number of an event loop of the host, for `post`.
 typedef uint32_t sluice_loop;
 
 #endif

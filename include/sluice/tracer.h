@@ -1,4 +1,4 @@
-/// A stage that only watches: the table `sluice.tracer/1`.
+/// A stage that only observes: the table `sluice.tracer/1`.
 #ifndef SLUICE_TRACER_H
 #define SLUICE_TRACER_H
 
@@ -9,8 +9,8 @@
 
 #define SLUICE_TRACER_ID "sluice.tracer/1"
 
-/// The events of one transaction come in order, from one thread at a time. Every WILL_EXECUTE is balanced by one
-/// DID_COMPLETE; DID_ISSUE always precedes its DID_RECEIVE, and may lack one.
+/// The events of one transaction come in order, from one thread at a time. Every WILL_EXECUTE has one DID_COMPLETE. A
+/// DID_RECEIVE always follows its DID_ISSUE; a DID_ISSUE may have no DID_RECEIVE.
 typedef uint32_t sluice_event_kind;
 enum {
   SLUICE_WILL_EXECUTE = 1,
@@ -28,7 +28,7 @@ enum {
   SLUICE_WILL_REDIRECT = 11
 };
 
-/// How a transaction ended; PENDING in every event but DID_COMPLETE.
+/// How a transaction ended; PENDING in every event except DID_COMPLETE.
 typedef uint32_t sluice_outcome;
 enum { SLUICE_PENDING = 0, SLUICE_SUCCEEDED = 1, SLUICE_FAILED_OUTCOME = 2, SLUICE_CANCELLED = 3 };
 
@@ -58,12 +58,12 @@ typedef struct sluice_event {
   sluice_text error_stage;
   /// Nanoseconds: the delay in WILL_RETRY, the whole duration in DID_COMPLETE.
   uint64_t duration;
-  /// For reading with the functions of an exchange; writing is refused. NULL where delivery is queued.
+  /// Only for reading with the functions of an exchange; writing is refused. NULL with queued delivery.
   sluice_exchange *exchange;
-  /// In DID_RECEIVE and DID_COMPLETE; else NULL.
+  /// In DID_RECEIVE and DID_COMPLETE; otherwise NULL.
   const sluice_timings *timings;
-  /// The request as it is at this moment, redirects followed, for tracers that have no exchange. Queued delivery cuts
-  /// off what is longer than the host's bound.
+  /// The current request, after redirects, for tracers without an exchange. Queued delivery cuts off texts that are
+  /// longer than the host's limit.
   sluice_text request_id;
   sluice_text method;
   sluice_text url;
@@ -72,8 +72,8 @@ typedef struct sluice_event {
 typedef struct sluice_tracer {
   uint32_t size;
   uint32_t reserved;
-  /// Counted against the tracer's time budget; unknown kinds are to be ignored. Queued delivery calls it on a thread of
-  /// the tracer's own, one event at a time. Everything that `event` points to is borrowed. [loop]
+  /// Called for each event, within the tracer's time limit; ignore unknown kinds. Queued delivery calls it on the
+  /// tracer's own thread, one event at a time. Everything that `event` points to is borrowed. [loop]
   void (*on_event)(void *instance, const sluice_event *event);
 } sluice_tracer;
 

@@ -1,17 +1,17 @@
-/// What an interceptor answers.
+/// The answers of an interceptor.
 #ifndef SLUICE_VERDICT_H
 #define SLUICE_VERDICT_H
 
 #include <stdint.h>
 
-/// Anything but these values is a violation and counts as SLUICE_FAIL; so does SLUICE_SUSPENDED without a token. A
-/// token that was taken by a call which answers something else is void.
+/// Any other value is a violation and counts as SLUICE_FAIL, as does SLUICE_SUSPENDED without a token. If a call has
+/// taken a token and answers anything else than SLUICE_SUSPENDED, the token is void.
 typedef int32_t sluice_verdict;
 
 enum {
-  /// Go on with the next stage.
+  /// Continue with the next stage.
   SLUICE_CONTINUE = 0,
-  /// The stage has set the response (`respond`); the wire is skipped, response stages still run.
+  /// The stage has set the response (`respond`); the request is not sent, and the response stages still run.
   SLUICE_RESPOND = 1,
   /// Start the next attempt from the original request (`retry`); not allowed in on_issue.
   SLUICE_RETRY = 2,
