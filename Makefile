@@ -26,7 +26,8 @@ DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Whoever may write a plugin may put code into the process: where a umask let the group, the plugins would be refused.
+# A user who may write to a plugin can put code into the process: with a umask that allows the group, plugins are
+# refused.
 build: ## the command and the plugins, optimized
 	$(SWIFT) build -c release $(SWIFTFLAGS)
 	chmod go-w .build/release .build/release/*.so
@@ -75,9 +76,9 @@ format: ## mend the style
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_FILES)
 
 # The tests expect some children to die of a signal, which a sanitizer would turn into an exit code. Libraries stay
-# mapped for ever by intent, so that what their statics hold is no leak. One test at a time, or slowness meets timeouts.
-# They are built inside of .build, because SwiftPM takes a scratch folder elsewhere in the package for sources of it, and
-# then fails to build a second time.
+# mapped permanently by design, so memory of their statics is not a leak. One test at a time, because slow tests time
+# out. They are built inside of .build, because SwiftPM takes a scratch folder elsewhere in the package for sources of
+# it, and then fails to build a second time.
 #
 # TSAN_EXPORTS are functions of its runtime that Swift code calls, and that a program does not show to the libraries it
 # loads unless told.
@@ -89,8 +90,8 @@ check-asan: deps ## the tests under AddressSanitizer, and those of bodies, suspe
 	  $(SWIFT) test --no-parallel --sanitize=address --scratch-path .build/asan $(SWIFTFLAGS)
 	$(MAKE) check-leaks
 
-# What must not keep a transaction, a body or a build: their suites once more, with the search for leaks. XCTest, which has
-# no tests here, leaks.
+# Leaks of transactions, bodies and builds: their suites again, with the search for leaks. XCTest is off, because it
+# leaks.
 LEAK_SUITES = Bod(y|ies)|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Probation|Recording
 # By intent: a thread that a stage ends, and the instances of a plugin whose threads may still come to them.
 LEAKING_TESTS = whose.thread.a.stage.has.ended|SwapWorkTests

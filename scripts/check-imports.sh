@@ -86,8 +86,8 @@ includes=$(grep -nE '^[ \t]*#[ \t]*include[ \t]*"[^"]*(\.\./|Sources/)|#[ \t]*in
   $(find plugins -name '*.[ch]') /dev/null)
 [ -z "$includes" ] || complain "a C plugin includes what belongs to the host: $includes"
 
-# One file loads libraries, and gives back no more than a reference to one that stays: the Swift runtime never forgets
-# an image.
+# Only one file loads libraries. It releases a reference only to a library that stays mapped: the Swift runtime never
+# forgets an image.
 loaders=$(grep -rlE '\bdlopen *\(' Sources plugins --include='*.swift' --include='*.[ch]' --include='*.cpp')
 [ "$(printf '%s\n' "$loaders" | grep -c .)" -le 1 ] || complain "dlopen is spelled in more than one file:
 $loaders"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every fuzzer, or those that are named, for so many seconds each; what one finds stands in Fuzzers/.build/findings.
+# Runs every fuzzer, or the named ones, for SECONDS each; findings are in Fuzzers/.build/findings.
 # usage: scripts/fuzz.sh SECONDS [FUZZER…]
 set -eu
 cd "$(dirname "$0")/../Fuzzers"

@@ -135,7 +135,7 @@ class JanssonObject {
   json_t *object_;
 };
 
-/// The reading of one value. A null pointer stands for an empty object, as valijson expects of its adapters.
+/// Reads one value. A null pointer means an empty object, as valijson expects of its adapters.
 class JanssonValue {
  public:
   JanssonValue() = default;

@@ -274,7 +274,7 @@ static void limit_passed(int signal) {
   die(original);
 }
 
-/// Whoever waits for what never comes, a reader or a lock, is ended too.
+/// Also ends a handler that waits for something that never comes, such as a reader or a lock.
 static void set_limit(void) {
   const struct sigaction action = {.sa_handler = limit_passed, .sa_flags = SA_ONSTACK};
   const uint32_t left = atomic_load(&limit_milliseconds);

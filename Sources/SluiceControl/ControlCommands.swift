@@ -167,7 +167,7 @@ extension JSONValue {
     }
   }
 
-  /// A list of names; nil where there is none.
+  /// A list of names; nil without one.
   fileprivate func names(_ key: String) throws(ControlError) -> [String]? {
     guard let list = self[key], !list.isNull else { return nil }
     let names = list.elements.compactMap(\.string)

@@ -25,7 +25,7 @@ public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The document is not what the command takes.
     public static let invalidRequest = Code(rawValue: "invalid_request")
     public static let tooLarge = Code(rawValue: "too_large")
-    /// So many commands are under way that no more are taken.
+    /// Too many commands are running.
     public static let crowded = Code(rawValue: "crowded")
     /// A configuration that cannot be read.
     public static let configuration = Code(rawValue: "configuration")

@@ -62,8 +62,8 @@ public final class FileBody: Sendable {
 public final class BodyStream: Sendable {
   /// The total, where the producer knows it; without it the request is sent in chunks.
   public let byteCount: Int?
-  /// Returns the next piece of at most `maximum` bytes; an empty piece when there is none yet, `nil` at the end. Called
-  /// on the loop of the transaction; must not block.
+  /// Returns the next piece of at most `maximum` bytes; an empty piece if no data is available yet, `nil` at the end.
+  /// Called on the loop of the transaction; must not block.
   public let read: @Sendable (_ maximum: Int) throws -> [UInt8]?
   private let reader = Mutex<(@Sendable () -> Void)?>(nil)
 

@@ -1,5 +1,5 @@
 extension HTTPURL {
-  /// User and password of the URL with their percent-encoding undone; the password is empty where there is none.
+  /// User and password of the URL, percent-decoded; a missing password is empty.
   public var credentials: (user: [UInt8], password: [UInt8])? {
     guard let userInfo else { return nil }
     let bytes = Array(userInfo.utf8)

@@ -1,6 +1,7 @@
 extension HTTPURL {
-  /// Whether the query carries a signature over the request, so that whoever holds the URL may use it: AWS (`X-Amz-Signature`,
-  /// or `Signature` with `Expires` or `Key-Pair-Id`), Google Cloud (`X-Goog-Signature`), Azure (`sig` with `se`).
+  /// Whether the query carries a signature over the request, so that anybody who has the URL may use it: AWS
+  /// (`X-Amz-Signature`, or `Signature` with `Expires` or `Key-Pair-Id`), Google Cloud (`X-Goog-Signature`), Azure
+  /// (`sig` with `se`).
   ///
   /// Names are compared without case and with their percent escapes undone.
   public var isPresigned: Bool {
@@ -34,7 +35,7 @@ private struct SignedQuery: OptionSet {
       || isSuperset(of: [.azureSignature, .azureExpiry])
   }
 
-  /// What the parameter in that range of the text stands for, by its name.
+  /// The meaning of the parameter in that range of the text, by its name.
   init(parameter text: Span<UInt8>, _ range: Range<Int>) {
     var name = InlineArray<16, UInt8>(repeating: 0)
     var count = 0

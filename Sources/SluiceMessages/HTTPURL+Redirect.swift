@@ -20,7 +20,7 @@ extension HTTPURL {
     return clean.origin == origin ? clean.withUserInfo(userInfo) : clean
   }
 
-  /// What follows the `#`; nil where there is none.
+  /// The text after the `#`; nil without one.
   public var fragment: String? {
     string.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(string[string.utf8.index(after: $0)...]) }
   }

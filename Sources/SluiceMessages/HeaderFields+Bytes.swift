@@ -48,7 +48,7 @@ extension HeaderFields {
     compactIfWasteful()
   }
 
-  /// Replaces every field of that name by one, at the place of the first or, where there was none, at the end.
+  /// Replaces every field of that name by one, at the place of the first; without such a field, adds one at the end.
   public mutating func set(_ name: Span<UInt8>, to value: Span<UInt8>, marks: Marks = []) {
     let entry = write(name, value, marks: marks)
     guard let index = firstIndex(named: name) else { return entries.append(entry) }
@@ -117,7 +117,8 @@ extension HeaderFields {
     entries.reserveCapacity(Swift.max(entries.count + 1, 16))
   }
 
-  /// Rewrites the buffer once removed fields hold most of it, so that a header rewritten for ever takes bounded room.
+  /// Rewrites the buffer once removed fields hold most of it, so that a header which is rewritten again and again uses
+  /// bounded memory.
   private mutating func compactIfWasteful() {
     guard wastedBytes > 4096, wastedBytes > buffer.count / 2 else { return }
     var compact = HeaderFields(fieldCapacity: entries.count, byteCapacity: buffer.count - wastedBytes)

@@ -59,7 +59,7 @@ public struct HeaderFields: Sendable {
     buffer.reserveCapacity(byteCapacity)
   }
 
-  /// A copy in storage of its own, with room for so many more fields and bytes of their lines.
+  /// A copy in its own storage, with room for more fields and for the bytes of their lines.
   public func withRoom(fields: Int, bytes: Int) -> HeaderFields {
     var copy = HeaderFields(fieldCapacity: entries.count + fields, byteCapacity: buffer.count + bytes)
     copy.entries.append(contentsOf: entries)

@@ -13,7 +13,7 @@ public enum PercentCoding {
     return String(decoding: encoded, as: UTF8.self)
   }
 
-  /// The bytes that the text stands for; a `%` without two digits stands for itself.
+  /// The decoded bytes; a `%` without two digits stays as it is.
   public static func decoded(_ text: Span<UInt8>) -> [UInt8] {
     var decoded: [UInt8] = []
     var index = 0

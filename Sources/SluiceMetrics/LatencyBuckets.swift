@@ -28,7 +28,7 @@ public enum LatencyBuckets {
     return UInt64(16 + index % 16) << UInt64(index / 16 - 1)
   }
 
-  /// The duration that stands for all of a bucket, in nanoseconds; for the last bucket its lower bound.
+  /// The duration that represents a bucket, in nanoseconds; for the last bucket its lower bound.
   static func middle(of index: Int) -> UInt64 {
     let lower = lowerBound(of: index)
     return index >= last ? lower : lower + (lowerBound(of: index + 1) - lower) / 2

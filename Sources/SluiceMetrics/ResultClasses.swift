@@ -1,4 +1,4 @@
-/// The class of a final status: its first digit, or that there was none.
+/// The class of a final status: its first digit, or no status.
 public enum StatusClass: Int, Sendable, Hashable, CaseIterable {
   /// No response, or a status outside 100…599.
   case none = 0

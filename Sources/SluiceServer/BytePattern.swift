@@ -19,7 +19,7 @@ public struct BytePattern: Sendable, Equatable {
     tile[Int(offset % UInt64(tile.count))]
   }
 
-  /// So many bytes from a position on.
+  /// `count` bytes from a position on.
   public func bytes(from offset: UInt64, count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
       copy(from: offset, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]))

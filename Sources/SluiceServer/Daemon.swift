@@ -33,15 +33,15 @@ struct Daemon {
     MHD_run(pointer)
   }
 
-  /// Whether a client waits to be accepted while no connection is open. Right after `run` it does where descriptors have
-  /// run out: the library then leaves the listening socket alone until a connection ends, unless there is none.
+  /// Whether a client waits to be accepted while no connection is open. That happens right after `run` if descriptors
+  /// have run out: the library then ignores the listening socket until a connection ends, unless no connection is open.
   var leavesClientsWaiting: Bool {
     guard sluice_mhd_connection_count(pointer) == 0 else { return false }
     var ready = pollfd(fd: epollDescriptor, events: Int16(POLLIN), revents: 0)
     return poll(&ready, 1, 0) > 0
   }
 
-  /// How long `run` may be put off when nothing happens; -1 for ever.
+  /// How long `run` may be delayed when nothing happens; -1 means no limit.
   var timeoutMilliseconds: Int32 {
     var milliseconds: UInt64 = 0
     return MHD_get_timeout(pointer, &milliseconds) == .YES ? Int32(clamping: milliseconds) : -1

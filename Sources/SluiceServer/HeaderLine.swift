@@ -33,7 +33,7 @@ extension [HeaderLine] {
     filter { $0.isNamed(name) }.map(\.value)
   }
 
-  /// The value of the field's first line; nil when there is none.
+  /// The value of the field's first line; nil without such a field.
   public func first(_ name: String) -> String? {
     first { $0.isNamed(name) }?.value
   }

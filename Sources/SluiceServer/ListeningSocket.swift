@@ -28,7 +28,7 @@ struct ListeningSocket: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Another descriptor of the same socket, for its taker to close; nil when there is none left.
+  /// Another descriptor of the same socket, which the caller must close; nil if no descriptor is left.
   func duplicate() -> Int32? {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     return copy >= 0 ? copy : nil

@@ -12,8 +12,8 @@ public struct ServerOptions: Sendable {
   public var bodyRefusal: @Sendable (Int) -> ServerResponse = {
     .text("the request body is larger than \($0) bytes\n", status: 413)
   }
-  /// So many connections for each worker, at least 1; nil for no limit. One more closes the one that was idle for the longest, and where
-  /// none is idle its request is answered with ``crowdRefusal``.
+  /// Maximum number of connections for each worker, at least 1; nil means no limit. A further one closes the connection
+  /// that was idle for the longest time; if none is idle, its request is answered with ``crowdRefusal``.
   public var maxConnections: Int?
   /// What a request is answered with when all connections are busy.
   public var crowdRefusal: ServerResponse = .text("too many requests are being answered\n", status: 503)

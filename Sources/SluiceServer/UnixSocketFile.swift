@@ -125,7 +125,7 @@ private final class SocketFolder {
 
   deinit { close(descriptor) }
 
-  /// Waits for others a while, and not for ever: whoever may read a folder may lock it.
+  /// Waits for other holders only for a limited time, because anybody who may read a folder may lock it.
   func withLock<Result>(
     _ endpoint: ServerEndpoint, _ body: () throws(ServerError) -> Result
   ) throws(ServerError) -> Result {

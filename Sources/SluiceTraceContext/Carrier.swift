@@ -4,7 +4,8 @@ public import SluiceMessages
 public protocol Carrier {
   /// The values of a header in the order of the wire, one for each line. Names are compared without case.
   ///
-  /// What is no UTF-8 may come with U+FFFD in its place: no header of a trace has it, so that it is refused either way.
+  /// Bytes that are not UTF-8 may be replaced by U+FFFD: no trace header may contain it, so the value is refused either
+  /// way.
   func values(of header: String) -> [String]
 }
 
@@ -34,7 +35,7 @@ public struct EnvironmentCarrier: Carrier {
     return [value]
   }
 
-  /// The variable that stands for a header: `X-B3-TraceId` is `X_B3_TRACEID`.
+  /// The variable of a header: `X-B3-TraceId` becomes `X_B3_TRACEID`.
   public static func variable(for header: String) -> String {
     let name = String(
       decoding: header.utf8.map { byte in

@@ -55,7 +55,7 @@ public struct HopSpan: Sendable, Hashable {
     }
   }
 
-  /// Hands the caller's trace on as it is, without a span of ours; where there is none, none begins.
+  /// Passes the caller's trace on unchanged, without a span of its own; without a trace, none begins.
   public init(handingOn parent: borrowing ParentContext) {
     let caller = parent.caller
     traceParent = caller.trace

@@ -14,7 +14,7 @@ public struct HopTrace: ~Copyable, Sendable {
     self.parent = parent
   }
 
-  /// Hands the caller's trace on as it is, without a span of ours; where there is none, none begins.
+  /// Passes the caller's trace on unchanged, without a span of its own; without a trace, none begins.
   public init(handingOn parent: consuming ParentContext) {
     span = HopSpan(handingOn: parent)
     self.parent = parent

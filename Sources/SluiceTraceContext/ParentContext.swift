@@ -85,8 +85,8 @@ extension ParentContext: Hashable {
 }
 
 extension ParentContext {
-  /// Behind one reference, so that a copy costs one retain. What is read of it in a hop is read by its own methods: whoever
-  /// calls one keeps it, and nothing is counted.
+  /// Behind one reference, so that a copy costs one retain. A hop reads it only through its own methods: the caller
+  /// keeps it alive, so no reference is counted.
   @usableFromInline
   final class Content: Sendable {
     /// What ``traceparent`` says; nil where it is absent or not valid.

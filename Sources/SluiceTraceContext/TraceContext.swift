@@ -35,7 +35,7 @@ public struct TraceContext: Sendable, Hashable {
 
   /// The trace that a carrier holds, with the span of its sender; a new one where it holds none that is valid.
   ///
-  /// - Parameter sampler: decides about a trace that begins here; whoever continues one leaves the decision to its sender.
+  /// - Parameter sampler: decides about a trace that begins here; for a continued trace its sender has decided.
   public static func continuing(
     _ carrier: some Carrier, by propagators: Propagators = .standard, sampler: Sampler = Sampler()
   ) -> TraceContext {

@@ -7,9 +7,9 @@ public struct DescriptorLimit: Sendable, Hashable {
   /// What an unprivileged process may raise it to.
   public var hard: Int
 
-  /// So many, the last ones below the limit, no connection takes. Others in the process need one at times and cannot bear
-  /// to find none: libdispatch looks into /proc every second while work waits for its threads, and ends the process where
-  /// that file cannot be opened.
+  /// Connections leave this many descriptors below the limit free. Other code of the process needs one at times and
+  /// must find one: libdispatch reads a file in /proc every second while work waits for its threads, and ends the
+  /// process if it cannot open that file.
   package static let reserve = 16
 
   /// Whether a descriptor is one of the last; the kernel gives the lowest number that is free. Of a limit below 64 a quarter

@@ -101,7 +101,7 @@ extension LineWriter {
     pthread_mutex_unlock(mutex)
   }
 
-  /// Waits for records; nil when there are none and none will come.
+  /// Waits for records; nil at the end, when none are left.
   private func take() -> ([AccessRecord], dropped: Int)? {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

@@ -22,7 +22,7 @@ typedef enum json_pointer_result { POINTER_OK, POINTER_MALFORMED, POINTER_NO_MEM
 json_pointer_result json_pointer_parse(json_pointer *pointer, const char *text);
 void json_pointer_destroy(json_pointer *pointer);
 
-/// What a token names in a value, borrowed; NULL where there is none. `-` names nothing.
+/// The member or item of a value that a token names, borrowed; NULL if it does not exist. `-` names nothing.
 json_t *json_pointer_member(json_t *value, const char *token);
 /// The position that a token names in an array; false unless it is digits without a leading zero and below `size`.
 bool json_pointer_index(const char *token, size_t size, size_t *index);

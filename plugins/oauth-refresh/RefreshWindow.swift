@@ -1,4 +1,4 @@
-/// At most so many refreshes within a time, so that a server which refuses every token is not asked for ever.
+/// Limits the number of refreshes within a time, so that a server which refuses every token is not asked endlessly.
 struct RefreshWindow: Sendable {
   let limit: Int
   let duration: Duration

@@ -18,7 +18,7 @@ struct TokenBook: Sendable {
     /// The window is full.
     case giveUp
     case fail(PluginFailure)
-    /// The token is none of ours.
+    /// The request does not have one of this plugin's tokens.
     case leave
   }
 

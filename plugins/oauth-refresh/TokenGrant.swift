@@ -8,7 +8,7 @@ struct TokenGrant: Sendable {
   /// Takes the place of the one before.
   var refreshToken: String?
 
-  /// Why an answer is none; never shows what it holds.
+  /// Why an answer is invalid; never shows its content.
   struct Malformed: Error {
     var reason: String
   }
@@ -37,7 +37,7 @@ struct TokenGrant: Sendable {
     guard let seconds = value.number ?? value.string.flatMap(Double.init), seconds.isFinite else {
       throw Malformed(reason: "with an \"expires_in\" that is no number of seconds")
     }
-    // A hundred years are as good as for ever.
+    // A hundred years are long enough.
     return .seconds(min(max(0, seconds), 3_155_760_000))
   }
 

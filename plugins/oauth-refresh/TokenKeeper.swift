@@ -1,7 +1,8 @@
 import SluiceLocks
 import SluicePlugin
 
-/// Performs what the ``TokenBook`` decides. From any loop at once: whoever finds a refresh under way waits for that one.
+/// Performs what the ``TokenBook`` decides. Several loops may call it at once: a caller that finds a refresh in
+/// progress waits for it.
 final class TokenKeeper: Sendable {
   private struct State: Sendable {
     var book: TokenBook
@@ -41,7 +42,7 @@ final class TokenKeeper: Sendable {
     }
   }
 
-  /// Whether a request that was refused can be sent again with another token, after a refresh where there is none yet.
+  /// Whether a refused request can be sent again with another token, after a refresh if there is no new token yet.
   ///
   /// - Throws: why the refresh failed, the same for all that waited for it.
   func hasReplacement(for token: String, usedSince began: ContinuousClock.Instant) async throws -> Bool {

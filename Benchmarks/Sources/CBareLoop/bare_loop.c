@@ -141,7 +141,7 @@ static void dispatch(bare_loop *loop, const struct epoll_event *event) {
   int running;
   int descriptor = event->data.fd;
   uint32_t wanted = loop->wanted[descriptor];
-  // Nobody waits for it: an idle connection that the peer closed would report this for ever.
+  // Nothing waits for it: an idle connection that the peer has closed would report this event permanently.
   if (wanted == 0) return set_interest(loop, descriptor, 0);
   uint32_t ready = event->events & (EPOLLERR | EPOLLHUP) ? wanted : event->events & wanted;
   int mask = (ready & EPOLLIN ? CURL_CSELECT_IN : 0) | (ready & EPOLLOUT ? CURL_CSELECT_OUT : 0);

@@ -2,7 +2,7 @@
 protocol BenchmarkSubject: AnyObject {
   var name: String { get }
 
-  /// Sends so many requests, as many at a time as the plan says, and returns when the last has ended.
+  /// Sends this many requests, as many at a time as the plan says, and returns when the last has ended.
   /// - Returns: how many failed.
   func run(requests: Int) throws -> Int
 }

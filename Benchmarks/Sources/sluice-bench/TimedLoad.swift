@@ -17,7 +17,7 @@ extension [Timing] {
   }
 }
 
-/// Requests, so many at a time, each timed from its submission to its end.
+/// Requests, a fixed number at a time, each timed from its submission to its end.
 final class TimedLoad: @unchecked Sendable {
   // Sendable: what changes is touched on the engine's one loop alone; the continuation hands it over.
   let engine: Engine

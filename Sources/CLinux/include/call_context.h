@@ -4,7 +4,7 @@
 #define SLUICE_CALL_CONTEXT_H
 #include <stdint.h>
 
-/// A thread takes so many numbers at a time, so that counting touches nothing that threads share.
+/// A thread takes this many numbers at a time, so that counting does not use memory that threads share.
 #define SLUICE_CALL_NUMBER_BLOCK (UINT64_C(1) << 20)
 
 struct sluice_call_record;

@@ -106,7 +106,7 @@ static inline void sluice_end_call(void) {
 /// The record of the calling thread; NULL if it has none. [any]
 static inline const sluice_call_record *_Nullable sluice_own_call_record(void) { return sluice_thread_calls.record; }
 
-/// The innermost call of a thread, as it was for one moment; 0 where there is none, or it ended meanwhile. [any]
+/// Reads the innermost call of a thread at one moment; 0 without a call, or if the call ended meanwhile. [any]
 int sluice_read_call(const sluice_call_record *_Nonnull record, sluice_call_frame *_Nonnull innermost);
 
 /// The number of the outermost call; 0 outside of calls. [any]

@@ -13,7 +13,7 @@ typedef struct sluice_mapped_library {
   size_t build_id_size;
 } sluice_mapped_library;
 
-/// The library one of whose segments holds the address; 0 where there is none. From any thread.
+/// Finds the library that has a segment with the address; 0 if no library has one. From any thread.
 int sluice_mapped_library_at(const void *address, sluice_mapped_library *library);
 
 /// The load address of what `dlopen` gave; 0 where the loader does not say. From any thread.

@@ -2,7 +2,7 @@
 #ifndef SLUICE_SYMBOL_NAME_H
 #define SLUICE_SYMBOL_NAME_H
 
-/// How libswiftCore turns the symbol of a Swift function into words; to be freed. NULL for what is none.
+/// Demangles the symbol of a Swift function with libswiftCore; the caller frees the result. NULL for any other symbol.
 char *_Nullable sluice_demangle_swift(const char *_Nonnull symbol);
 
 /// The same for C++, by the C++ runtime.

@@ -51,7 +51,7 @@ final class CredentialSession {
     return value
   }
 
-  /// Makes the value anew for a request within the origin, with the nonce that the server wants next (RFC 7616 §3.5).
+  /// Computes a new value for a request within the origin, with the nonce that the server wants next (RFC 7616 §3.5).
   func renew(_ request: inout Request, on exchange: Exchange) {
     guard status == 401, isFor(exchange, status), request.url.origin == origin, let value, digest != nil,
       request.headers["authorization"] == value

@@ -40,7 +40,7 @@ public struct Configuration: Sendable {
   public var redaction = Redaction()
   public var swap = SwapSettings()
   public var limits = EngineLimits()
-  /// How long a call of a plugin may keep its loop before the engine names it in the log; zero for ever.
+  /// How long a call of a plugin may keep its loop before the engine names it in the log; zero disables this.
   public var stallLimit = Duration.seconds(1)
   /// How long a loop may go without turning before `sluice dev` ends the engine's process; zero means forever. An
   /// engine never ends its process itself.

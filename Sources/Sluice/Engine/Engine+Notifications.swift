@@ -13,7 +13,7 @@ extension Engine {
   /// not take a notification back.
   ///
   /// - Parameters:
-  ///   - topic: a word on which plugins and whoever notifies them have agreed, for instance `config-changed`.
+  ///   - topic: a name that the sender and the plugins have agreed on, for instance `config-changed`.
   ///   - payload: each plugin gets a copy of its own.
   ///   - deadline: for the plugins all together. The one that has the notification then has missed it, and it is not
   ///     offered to another: it may yet be acted upon. The program's handler takes the time that it takes.

@@ -2,8 +2,8 @@ import SluiceMessages
 
 extension HostList {
   /// - Parameters:
-  ///   - hosts: nil stands for the origin of the base URL.
-  ///   - more: what is excluded besides.
+  ///   - hosts: nil means the origin of the base URL.
+  ///   - more: additional exclusions.
   init(
     hosts: ConfigurationNode?, excluded: ConfigurationNode?, base: HTTPURL?, excluding more: [Exclusion]
   ) throws(ConfigurationError) {

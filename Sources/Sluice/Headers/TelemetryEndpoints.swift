@@ -9,7 +9,7 @@ enum TelemetryEndpoints {
     "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
   ]
 
-  /// The origins that the environment names; what is no URL is left aside, as it is the exporter's to complain of.
+  /// The origins that the environment names. Invalid URLs are ignored, because the exporter reports them.
   static func exclusions(_ environment: TelemetryEnvironment) -> [HostList.Exclusion] {
     variables.compactMap { variable in
       environment.value(variable).flatMap { pattern($0) }.map { HostList.Exclusion(pattern: $0, source: variable) }

@@ -20,7 +20,7 @@ struct TelemetryEnvironment {
 
   static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-  /// `OTEL_PROPAGATORS`; nil where it says nothing of use. `none` stands for no propagator.
+  /// `OTEL_PROPAGATORS`; nil if it names no known propagator. `none` means no propagator.
   var propagators: Propagators? {
     guard let text = value("OTEL_PROPAGATORS") else { return nil }
     var chosen = Propagators([])

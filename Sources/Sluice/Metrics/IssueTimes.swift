@@ -29,7 +29,7 @@ struct IssueTimes {
     if count * 2 > places.count { grow() }
   }
 
-  /// Takes the time out; nil where there is none.
+  /// Removes and returns the time; nil without one.
   mutating func remove(_ id: TransactionID) -> Instant? {
     let index = place(of: id.low)
     guard places[index].key != 0 else { return nil }

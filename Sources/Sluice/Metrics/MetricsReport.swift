@@ -44,7 +44,7 @@ public struct MetricsReport: Sendable, Hashable {
 
   public subscript(outcome: OutcomeClass) -> UInt64 { outcomes[outcome] ?? 0 }
 
-  /// The durations of one method and status class; empty where there were none.
+  /// The durations of one method and status class; empty without any.
   public subscript(method: MethodClass, status: StatusClass) -> DurationCounts {
     series.first { $0.method == method && $0.status == status }?.durations ?? DurationCounts()
   }

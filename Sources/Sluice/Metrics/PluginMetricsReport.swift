@@ -60,7 +60,7 @@ extension PluginMetricsReport {
 }
 
 extension PluginMetricsReport.Metric {
-  /// Instances whose names differ in punctuation alone get numbers, so that no name stands for two metrics.
+  /// Instances whose names differ only in punctuation get numbers, so that two metrics never share a name.
   fileprivate init(_ snapshot: PluginMetricSnapshot, uniqueIn names: inout Set<String>) {
     let definition = snapshot.definition
     let wanted = PrometheusName.metric(snapshot.stage, definition)

@@ -15,7 +15,7 @@ public enum PayloadForm: String, Sendable, Hashable, CaseIterable {
 extension Response {
   /// The body as JSON. A body in a file is read, which blocks for as long as the disk takes.
   ///
-  /// - Throws: an error with the code `extraction` where it is none.
+  /// - Throws: an error with the code `extraction` if the body is not JSON.
   public func json() throws(TransactionError) -> JSONValue {
     var bytes = try bytes()[...]
     // A byte order mark may be ignored (RFC 8259 §8.1).
@@ -28,7 +28,8 @@ extension Response {
 
   /// The body as text: UTF-8, US-ASCII or ISO-8859-1, as the charset of its media type says.
   ///
-  /// - Throws: an error with the code `extraction` for any other charset, and for bytes that are none of it.
+  /// - Throws: an error with the code `extraction` for any other charset, and for bytes that are invalid in the
+  ///   charset.
   public func text() throws(TransactionError) -> String {
     let bytes = try bytes()
     switch charset {

@@ -19,7 +19,7 @@ public enum RecordingFile {
       switch self {
       case .file(let path, let reason): "recordings \(path): \(reason)"
       case .line(let path, let number, let reason):
-        "recordings \(path), line \(number): \(reason); take the line out, or record anew"
+        "recordings \(path), line \(number): \(reason); remove the line, or record again"
       }
     }
   }
@@ -51,7 +51,8 @@ public enum RecordingFile {
   /// Reads the last recordings of a file, as many as the buffer has room for. Blocks.
   ///
   /// - Returns: the recordings, and whether the last line was cut off and left out.
-  /// - Throws: which line is none; a last line without an end is no error, since a writer may have been stopped there.
+  /// - Throws: an error with the number of the first invalid line. A missing final line break is not an error, because
+  ///   a writer may have been stopped there.
   public static func read(
     _ path: String, into buffer: RecordingBuffer = RecordingBuffer()
   ) throws(Failure) -> (recordings: RecordingBuffer, isCutOff: Bool) {

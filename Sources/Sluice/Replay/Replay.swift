@@ -49,8 +49,8 @@ public struct Replay: Sendable {
   /// one that does not return ends the run.
   public var patience = Duration.seconds(5)
 
-  /// - Parameter helper: of the `sluice` command. Without one, this program where it is the command, else the one beside it,
-  ///   else the first on `PATH`; nil where there is none.
+  /// - Parameter helper: the path of the `sluice` command. Without it, this program if it is the command, otherwise the
+  ///   command next to it, otherwise the first on `PATH`. The result is nil if none is found.
   public init?(helper: String? = nil) {
     guard let helper = helper.map(TrialHelper.init(path:)) ?? TrialHelper.find() else { return nil }
     self.helper = helper

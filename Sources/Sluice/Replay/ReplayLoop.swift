@@ -2,7 +2,7 @@ import SluiceLocks
 import SluicePipeline
 import SluiceTransport
 
-/// A loop on which the wall clock stands still, so that what depends on the time of day is the same in each replay.
+/// A loop with a fixed wall clock, so that code that depends on the time of day behaves the same in each replay.
 ///
 /// Everything else is the loop's behind it, the monotonic clock included: deadlines have to pass.
 final class ReplayLoop: EventLoop {

@@ -69,7 +69,7 @@ struct ReplayPlan: Sendable {
     return outcome
   }
 
-  /// Private copies, which the children map: what is at the paths may be built anew meanwhile.
+  /// Private copies, which the children map, because the files at the paths may be rebuilt meanwhile.
   private func stage() throws(PluginError) -> [String: StoredPlugin] {
     guard !configuration.libraries.isEmpty else { return [:] }
     guard let folder = configuration.store ?? PluginStore.defaultPath() else {

@@ -7,7 +7,7 @@ public struct ReplayedExchange: Sendable, Hashable {
   public var attempts: Int
   /// Nil where the transaction succeeded.
   public var error: TransactionError?
-  /// The response, as the changes that make it out of nothing; empty where there was none.
+  /// The response, as the changes from an empty message to it; empty without a response.
   public var response: [StageChange]
 
   public init(

@@ -1,8 +1,8 @@
 public import SluicePluginHost
 
 extension Engine {
-  /// Loads the libraries of plugins anew from their paths, and puts the new builds in front of new transactions. What runs
-  /// finishes on what it began with.
+  /// Loads the libraries of plugins again from their paths, and publishes the new builds for new transactions. Running
+  /// transactions finish on the build they began with.
   ///
   /// All instances of a library change together, and several libraries at once or not at all. Swaps come one after the
   /// other; one that waits is superseded by a newer one for the same libraries. Cancelling the task takes the swap back until
@@ -16,8 +16,9 @@ extension Engine {
     try Self.outcome(await swaps.submit(.swap(plugins.map { Set($0) })))
   }
 
-  /// Replaces the configuration: plugins, their settings, the lists of stages, and all else but what an engine reads only
-  /// when it starts, which is refused by name. Libraries whose content has changed are loaded anew.
+  /// Replaces the configuration: plugins, their settings, the lists of stages, and everything else except keys that an
+  /// engine reads only when it starts; a change of those is refused by name. Libraries whose content has changed are
+  /// loaded again.
   @discardableResult
   public func reload(_ configuration: Configuration) async throws(SwapError) -> SwapReport {
     try Self.outcome(await swaps.submit(.reload, configuration: configuration))

@@ -80,7 +80,7 @@ public struct EngineStatus: Sendable, Hashable {
   public struct Stall: Sendable, Hashable {
     /// The loop's index, from 0.
     public var loop: Int
-    /// The instance's name in the configuration; empty where the library has none yet.
+    /// The instance's name in the configuration; empty while the library has no instance.
     public var plugin: String
     /// The plugin's own id.
     public var pluginID: String

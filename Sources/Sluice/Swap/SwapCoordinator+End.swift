@@ -4,7 +4,7 @@ import SluiceTransport
 
 // The end of the engine.
 extension SwapCoordinator {
-  /// Accepts no more swaps, and waits at most `limit` for the one under way to stop.
+  /// Accepts no further swaps, and waits at most `limit` for the current one to stop.
   func close(within limit: Duration) async {
     handle(.closed)
     guard state.withLock({ $0.machine.running != nil }) else { return }

@@ -124,7 +124,7 @@ extension SwapCoordinator {
       let error = PluginError(
         .knownBad, .plugin(name: nil, path: image.path),
         "this build (\(image.hash.hex.prefix(12))) is refused since it did harm: \(reason)",
-        advice: "build it anew; to take it all the same, have the program call engine.clearRefusals(), or remove "
+        advice: "build it again; to use it nevertheless, have the program call engine.clearRefusals(), or remove "
           + "\(refusals.path(of: image.hash)) and start the program again")
       throw refusal(error, image.path, configuration)
     }

@@ -4,7 +4,7 @@ public struct SwapSettings: Sendable, Hashable {
   public struct Probation: Sendable, Hashable {
     /// How long the snapshot before stands by, to be returned to.
     public var duration: Duration
-    /// The new snapshot is judged when so many of its transactions have ended.
+    /// How many transactions must have ended on the new snapshot before it is judged.
     public var transactions: Int
 
     public init(duration: Duration = .seconds(30), transactions: Int = 100) {

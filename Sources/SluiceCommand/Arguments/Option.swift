@@ -3,7 +3,7 @@ struct Option: Sendable {
   /// Without dashes.
   let name: String
   let letter: Character?
-  /// What stands for its argument in the help; nil for a flag.
+  /// The placeholder for its argument in the help; nil for a flag.
   let argument: String?
   /// Whether the argument may be left out: then a word behind it that begins with a dash is the next option.
   let isArgumentOptional: Bool

@@ -1,5 +1,5 @@
 extension PluginTemplate {
-  /// - Parameter sdk: where the SDK was when the plugin was made; "sluice plugin build" says anew.
+  /// - Parameter sdk: the place of the SDK when the plugin was created; "sluice plugin build" overrides it.
   static func swift(_ name: String, sdk: String) -> [File] {
     let type = typeName(name)
     return [

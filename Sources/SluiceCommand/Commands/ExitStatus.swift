@@ -11,7 +11,7 @@ struct ExitStatus: Equatable, Sendable {
   static let refused = ExitStatus(code: 3)
   /// Code of a plugin has called `exit`.
   static let endedByPlugin = ExitStatus(code: 70)
-  /// Whoever read the standard output has gone.
+  /// The reader of the standard output has closed it.
   static let brokenPipe = ExitStatus(code: 141)
 
   static func interrupted(by signal: Int32) -> ExitStatus { ExitStatus(code: 128 + signal) }

@@ -1,7 +1,7 @@
 import Glibc
 import SluiceLocks
 
-/// A file descriptor with a writer thread in front: appending never waits for the disk or for whoever reads the pipe.
+/// A file descriptor with a writer thread in front: appending never waits for the disk or for the reader of a pipe.
 ///
 /// The buffer is bounded by those who append: they ask ``hasRoom``, and stop making more until the listener hears of room.
 final class ByteOutput: Sendable {
@@ -16,7 +16,7 @@ final class ByteOutput: Sendable {
 
   /// Who is told how it goes, on the writer's thread.
   struct Listener: Sendable {
-    /// There is room again after there was none.
+    /// There is room again after the buffer was full.
     var onRoom: @Sendable () -> Void
     /// Once; nothing is written any more.
     var onFailure: @Sendable (Failure) -> Void

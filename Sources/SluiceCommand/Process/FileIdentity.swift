@@ -12,7 +12,7 @@ struct FileIdentity: Equatable {
     self.init(status)
   }
 
-  /// Nil where there is none, and for anything but a regular file.
+  /// Nil if the file does not exist, and for anything except a regular file.
   init?(at path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import SluiceLocks
 
-/// SIGINT and SIGTERM as an event: the first one asks to finish, a second one ends the process at once. SIGHUP as an
-/// event too, for a command that has something to read anew.
+/// SIGINT and SIGTERM as an event: the first one asks to finish, a second one ends the process at once. SIGHUP is an
+/// event too, for a command that can read its configuration again.
 ///
 /// Made before any other thread starts, because threads inherit the blocked signals.
 final class Interruption: Sendable {

@@ -24,7 +24,7 @@ final class InputLines: @unchecked Sendable {
   private(set) var number = 0
   private let descriptor: Int32
   private let ownsDescriptor: Bool
-  /// Readable once no more is to be read.
+  /// Readable once reading must stop.
   private let interruption: Int32
   private let limitBytes: Int
   private let consumed = Atomic<Int>(0)
@@ -135,7 +135,7 @@ final class InputLines: @unchecked Sendable {
     searched = unread.lowerBound
   }
 
-  /// Reads a block; false when there is no more, or no more is wanted.
+  /// Reads a block; false at the end of the input, or if reading must stop.
   private func readMore() -> Result<Bool, CommandError> {
     makeRoom()
     while true {

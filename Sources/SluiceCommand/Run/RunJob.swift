@@ -16,8 +16,8 @@ final class RunJob: Sendable {
     self.lineBytes = lineBytes
   }
 
-  /// Whoever comes second, the end of submitting or the completion, goes on with the next job: a transaction that
-  /// completes within `submit` would else deepen the stack by one call a line.
+  /// The second of two, the return of `submit` or the completion, starts the next job: otherwise a transaction that
+  /// completes within `submit` would deepen the stack by one call for each line.
   /// - Returns: whether the caller came second.
   func arrive() -> Bool { progress.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 1 }
 

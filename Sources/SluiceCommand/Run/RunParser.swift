@@ -5,7 +5,7 @@ import SluiceTransport
 
 /// Makes jobs of lines.
 struct RunParser: Sendable {
-  /// What relative URLs start from; asked for each, since a configuration that is read anew may have another.
+  /// The base of relative URLs; asked for each URL, because a configuration that is read again may have another.
   let baseURL: @Sendable () -> HTTPURL?
   /// Says what bodies may have.
   let transport: TransportSettings

@@ -4,8 +4,8 @@ import SluiceJSON
 import SluicePipeline
 import SluiceTransport
 
-/// Keeps so many transactions in flight: the reader fills a queue, and each completion takes the next job from it on the
-/// loop where it happened, so that a request costs no thread switch.
+/// Keeps a number of transactions in flight: the reader fills a queue, and each completion takes the next job from it
+/// on the loop where it happened, so that a request costs no thread switch.
 ///
 ///     InputLines ─► feed ─► RunQueue ─► Engine.submit ─► finish ─► ByteOutput
 ///                                            ▲              │
@@ -75,7 +75,7 @@ final class RunSession: Sendable {
   var outputFailure: ByteOutput.Failure? { state.withLock { $0.outputFailure } }
   var eventsFailure: ByteOutput.Failure? { state.withLock { $0.eventsFailure } }
 
-  /// Hides from now on what a configuration that was read anew wants hidden.
+  /// From now on hides what the configuration that was read again wants hidden.
   func adopt(_ redaction: Redaction) { mask.withLock { $0 = SecretMask(redaction) } }
 
   /// Begins no further request. From any thread.

@@ -3,7 +3,7 @@ import SluiceLocks
 import SluiceMessages
 import SluicePipeline
 
-/// Passes a response body on while it arrives, and pauses the socket while whoever takes it is slower.
+/// Passes a response body on while it arrives, and pauses the socket while its reader is slower.
 final class BodyStreamer: BodySink {
   private struct State: Sendable {
     var hasHead = false

@@ -5,8 +5,8 @@ struct TextTable {
   private let trailing: Int
 
   /// - Parameters:
-  ///   - leading: so many columns at the beginning are to the left.
-  ///   - trailing: and so many at the end.
+  ///   - leading: the number of left-aligned columns at the beginning.
+  ///   - trailing: the number of left-aligned columns at the end.
   init(_ head: String..., leading: Int = 1, trailing: Int = 0) {
     rows = [head]
     self.leading = leading

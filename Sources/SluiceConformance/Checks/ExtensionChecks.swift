@@ -74,7 +74,7 @@ extension CheckRun {
         outcome.update { $0 = .failure(error) }
       }
     }
-    guard let saved = try outcome.wait({ $0 }).get() else { throw TrialFailure("save gave nothing") }
+    guard let saved = try outcome.wait({ $0 }).get() else { throw TrialFailure("save returned nothing") }
     return saved
   }
 

@@ -21,8 +21,8 @@ package struct ConformanceRun: Sendable {
   private let payload: JSONValue = .object()
 
   /// - Parameters:
-  ///   - configuration: nil means the smallest configuration that the plugin's schema allows, or an empty one if there
-  ///     is none.
+  ///   - configuration: nil means the smallest configuration that the plugin's schema allows, or an empty one without a
+  ///     schema.
   ///   - callOutAnswer: a response document that answers all call-outs of the plugin; nil means a built-in one.
   package init(
     of path: String, configuration: JSONValue?, callOutAnswer: JSONValue? = nil, seed: UInt64, deadline: Duration,

@@ -45,7 +45,7 @@ struct ProbeRun {
       instance = try PluginInstance(
         generation, name: wanted.name, configuration: wanted.configuration, runtime: host.runtime)
     } catch { throw error.named(wanted.name) }
-    // As in the swap: another plugin of that name begins anew.
+    // As in the swap: another plugin of that name begins without state.
     if let state = wanted.state, (wanted.stateOwner ?? generation.id) == generation.id {
       channel.step("in load of the state of \"\(wanted.name)\"")
       do { try instance.loadState(state) } catch {

@@ -59,7 +59,7 @@ struct SelfTestRun {
       let settings = PipelineSettings(
         deadline: TrialHost.patience, maximumAttempts: 1, acceptedStatuses: StatusSet([100...999]))
       result = host.run(request, through: host.pipeline(instance, settings: settings))
-    } catch { throw failure(test, "its document is none: \(error)") }
+    } catch { throw failure(test, "its document is invalid: \(error)") }
     guard let result else { throw failure(test, "its transaction did not end") }
     try compare(test, result)
   }
@@ -88,7 +88,7 @@ struct SelfTestRun {
     }
   }
 
-  /// Compares only those members of an object that `expected` names; null stands for a member that must not exist.
+  /// Compares only those members of an object that `expected` names; null means that a member must not exist.
   private func compare(
     _ test: SelfTestCase, _ place: String, _ expected: JSONValue, _ found: JSONValue
   ) throws(PluginError) {

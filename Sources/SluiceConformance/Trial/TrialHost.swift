@@ -99,7 +99,7 @@ final class TrialTransaction: Sendable {
   /// Whether a call was suspended when the first turn was over.
   var wasSuspended: Bool { state.withLock { $0.wasSuspended } }
 
-  /// The result; nil where there was none in twice the time that its deadline allows.
+  /// The result; nil if none came in twice the time that its deadline allows.
   func wait() -> TransactionResult? { state.wait(upTo: TrialHost.patience * 2) { $0.result } }
 
   func finish(_ result: TransactionResult) { state.update { $0.result = result } }

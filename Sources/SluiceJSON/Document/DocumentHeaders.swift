@@ -94,7 +94,7 @@ public struct DocumentHeaders {
     Self.append(Self.made(value), named: name, to: fieldsMadeWhenAbsent())
   }
 
-  /// Removes every line of the field; false where there was none.
+  /// Removes every line of the field; false if it had none.
   @discardableResult
   public func remove(_ name: UnsafeBufferPointer<UInt8>) -> Bool { take(name) != nil }
 

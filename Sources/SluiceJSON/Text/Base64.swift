@@ -51,7 +51,7 @@ public enum Base64 {
     return isValid ? bytes : nil
   }
 
-  /// Writes whole groups of three; the bytes that padding stands for are written too and cut off by the caller.
+  /// Writes whole groups of three; bytes for the padding are written too, and the caller cuts them off.
   private static func decodeGroups(
     of text: UnsafeRawBufferPointer, pads: Int, into bytes: UnsafeMutableBufferPointer<UInt8>
   ) -> Bool {
@@ -87,7 +87,7 @@ public enum Base64 {
 
   private static let padding = UInt8(ascii: "=")
   private static let alphabet = [UInt8]("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-  /// The value of each letter, 64 for a byte that is none: its bit survives the union over all of them.
+  /// The value of each letter, 64 for any other byte: that bit survives the union of all values.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 64, count: 256)
     for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }

@@ -27,7 +27,7 @@ extension JSONValue {
     return withKey(key) { json_object_setn_new_nocheck(json, $0, $1, value.retainedUnsafeJSON()) == 0 }
   }
 
-  /// Removes a member; false where there was none.
+  /// Removes a member; false if it did not exist.
   @discardableResult
   public func removeMember(_ key: String) -> Bool {
     let removed = container(forKey: key)
@@ -69,7 +69,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// An element of an array, or nil where there is none at this index.
+  /// An element of an array, or nil if the index is out of range.
   public subscript(index: Int) -> JSONValue? {
     guard index >= 0 else { return nil }
     return json_array_get(json, index).map { JSONValue(retaining: $0) }

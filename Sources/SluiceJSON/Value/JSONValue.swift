@@ -9,8 +9,8 @@ public import CJansson
 /// Text is UTF-8 without exception. A string may hold U+0000 only when it was made here or parsed with
 /// ``JSONParsingOptions/allowNUL``: C code would read such a string as ending there.
 ///
-/// `@unchecked Sendable`: jansson's reference counts are atomic and reading is safe from any thread; whoever lets more
-/// than one thread reach a value makes sure that none of them changes it.
+/// `@unchecked Sendable`: jansson's reference counts are atomic and reading is safe from any thread; code that lets
+/// several threads reach a value must make sure that none of them changes it.
 public final class JSONValue: @unchecked Sendable {
   let json: UnsafeMutablePointer<json_t>
 

@@ -10,7 +10,7 @@ struct BodyFlow: Sendable {
   enum Event: Sendable {
     /// The source gave a piece.
     case piece([UInt8])
-    /// The source has no more.
+    /// The source has ended.
     case ended
     /// The stage that was called answered, and wrote this.
     case answered(PieceVerdict, output: [UInt8])

@@ -174,7 +174,7 @@ final class BodyPassage: @unchecked Sendable {
 
   // MARK: The reader
 
-  /// The next bytes for the transport; empty when there are none yet, nil at the end.
+  /// The next bytes for the transport; empty if no data is available yet, nil at the end.
   func read(_ maximum: Int) throws -> [UInt8]? {
     isReaderWaiting = false
     if ready.isEmpty { handle(.receiverResumed) }
@@ -303,5 +303,5 @@ final class BodyPassage: @unchecked Sendable {
   }
 
   private static let stopped = TransactionError(
-    code: TransactionError.Code.cancelled, message: "the receiver of the body wanted no more")
+    code: TransactionError.Code.cancelled, message: "the receiver of the body has stopped it")
 }

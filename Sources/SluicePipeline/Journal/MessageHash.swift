@@ -78,7 +78,7 @@ public struct MessageHash {
 }
 
 extension UInt64 {
-  /// So many hexadecimal digits, the last ones.
+  /// The last `digits` hexadecimal digits, padded with zeros.
   func hexadecimal(digits: Int) -> String {
     let text = String(self, radix: 16)
     return String((String(repeating: "0", count: 16) + text).suffix(digits))

@@ -2,7 +2,7 @@ import SluiceMessages
 
 /// Writes down what the stages of one transaction do. Confined to its loop.
 final class StageJournal {
-  /// Told before each call; for whoever has to know where a plugin was when its process ended.
+  /// Called before each call of a stage, so that a process can record where a plugin was when it ended.
   typealias Watcher = (_ stage: String, _ callback: StageCall.Callback) -> Void
 
   private struct OpenCall {
@@ -73,7 +73,7 @@ final class StageJournal {
     watcher?(stage, side == .request ? .requestBody : .responseBody)
   }
 
-  /// The end of all flows of a side: no more pieces come.
+  /// The end of all flows of a side: no further pieces come.
   func endFlows(_ side: MessageSide) {
     for flow in flows where flow.side == side {
       var call = flow.call

@@ -13,7 +13,8 @@ import SluiceMessages
 /// it. Each must be told: a tracer that is told some kinds of events alone sees gaps in their sequence. Memory grows with
 /// the transactions that are open, and with nothing else.
 public struct LedgerChecker: Sendable {
-  /// Of the transactions that have ended so many are remembered, to tell their late events from those of unknown ones.
+  /// The number of ended transactions that are remembered, to distinguish their late events from events of unknown
+  /// ones.
   static let remembered = 65_536
 
   private var open: [TransactionID: OpenTransaction] = [:]

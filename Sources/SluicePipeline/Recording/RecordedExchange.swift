@@ -25,7 +25,7 @@ public struct RecordedExchange: Sendable {
 public struct RecordedHop: Sendable {
   /// Whether the connection stood, so that the issue stages were called.
   public var wasIssued: Bool
-  /// The head with the body as far as it came; nil where there was none.
+  /// The head, and the body as far as it came; nil without a response.
   public var response: Response?
   /// False where the body is not here, or not all of it: nobody wanted it, or it was too large to be kept.
   public var isBodyWhole: Bool

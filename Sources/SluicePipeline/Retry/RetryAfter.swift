@@ -5,7 +5,7 @@ enum RetryAfter {
   /// The longest that is believed; the transaction's deadline is nearer in all likelihood.
   private static let limitSeconds: Int64 = 100 * 365 * 86_400
 
-  /// From the first `Retry-After`, in seconds or as a date; nil where there is none or it is neither.
+  /// From the first `Retry-After`, in seconds or as a date; nil without one, or if it is neither.
   ///
   /// - Parameter wallClock: since 1970-01-01T00:00:00Z; what a date is held against.
   static func delay(_ headers: HeaderFields, wallClock: Duration) -> Duration? {

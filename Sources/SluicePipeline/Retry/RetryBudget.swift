@@ -12,7 +12,7 @@ struct RetryBudget: Sendable {
   private var seenTransactions: UInt64 = 0
   private var seenAt: Instant?
 
-  /// Takes one retry out; false where there is none.
+  /// Takes one retry out; false if none is left.
   ///
   /// - Parameter transactions: how many the loop has begun so far.
   mutating func take(ratio: Double, transactions: UInt64, now: Instant) -> Bool {

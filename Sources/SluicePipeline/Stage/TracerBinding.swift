@@ -8,7 +8,7 @@ public final class TracerBinding: Sendable {
   /// What one call may take where nothing else is said: far beyond what watching takes, and little enough to be borne by
   /// the other transactions of the loop.
   public static let defaultBudget = Duration.milliseconds(10)
-  /// An overrun weighs as much as so many calls in time, since a busy machine makes a good tracer late now and then.
+  /// An overrun weighs as much as this many timely calls, because a busy machine makes a good tracer late now and then.
   private static let weight = 16
   /// Eight overruns, with few other calls in between.
   private static let limit = 128

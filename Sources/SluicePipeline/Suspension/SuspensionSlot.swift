@@ -18,7 +18,7 @@ final class SuspensionSlot: @unchecked Sendable {
 
   static func word(_ generation: UInt32, _ phase: Phase) -> UInt64 { UInt64(generation) << 2 | phase.rawValue }
 
-  /// Moves from suspended to another phase; whoever gets true is the only one.
+  /// Moves from suspended to another phase; only one caller gets true.
   func leaveSuspended(generation: UInt32, to phase: Phase) -> Bool {
     state.compareExchange(
       expected: Self.word(generation, .suspended), desired: Self.word(generation, phase),

@@ -1,6 +1,6 @@
 public import SluiceMessages
 
-/// The JSON document of a message, made by whoever knows JSON, on behalf of a stage.
+/// The JSON document of a message; a module that knows JSON creates it for a stage.
 public protocol MessageDocument: AnyObject {
   /// Turns the document back into a request; what the document does not hold is taken from `original`.
   func request(from original: Request) throws(MessageError) -> Request

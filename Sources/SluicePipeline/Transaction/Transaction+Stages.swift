@@ -184,8 +184,8 @@ extension Transaction {
 
   /// A suspended stage has missed its deadline, or waits for nothing any more for another reason.
   func stageTimedOut(_ reason: String? = nil) {
-    // In any case, or the timer would be due again at once, and for ever. A token that does not expire was resumed before:
-    // that is in the loop's inbox, which comes after the timers.
+    // In any case; otherwise the timer would be due again at once, endlessly. A token that does not expire was resumed
+    // before: that resumption is in the loop's inbox, which runs after the timers.
     stageDeadline = .distantFuture
     guard let binding = current, let token, environment.suspensions.expire(token) else { return }
     self.token = nil

@@ -1,8 +1,8 @@
 import SluiceMessages
 
 extension Transaction: LoopTimerTarget {
-  /// Sets the one timer to the nearest of the deadlines. A timer that is early fires for nothing and is set anew, which is
-  /// cheaper than moving it with each phase.
+  /// Sets the one timer to the nearest of the deadlines. A timer that fires too early is set again, which is cheaper
+  /// than moving it with each phase.
   func armTimer() {
     // The timer is another transaction's by then.
     if machine.isDone { return }

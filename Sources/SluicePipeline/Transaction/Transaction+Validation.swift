@@ -15,7 +15,7 @@ extension Transaction {
     } catch { return .abort(error) }
   }
 
-  /// Nil where nothing is to be made of the body, or there is none.
+  /// Nil if the body is not extracted, or there is no body.
   private func extractPayload() throws(TransactionError) -> (any Sendable)? {
     guard let extract = checks?.extract else { return nil }
     guard let response = exchange.nativeResponse else { return nil }

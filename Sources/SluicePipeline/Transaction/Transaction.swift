@@ -76,7 +76,7 @@ public final class Transaction: @unchecked Sendable {
   /// another have one time.
   var clock: Instant?
 
-  // What the one timer stands for.
+  // The deadlines that share one timer.
   let timer: LoopTimer
   var attemptDeadline = Instant.distantFuture
   /// Nanoseconds that the attempt has left while its clock is stopped.

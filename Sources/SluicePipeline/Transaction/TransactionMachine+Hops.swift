@@ -4,7 +4,7 @@
 //                              │       └─ (answered challenge) ┘
 //                              └─ taken as it is ─ response stages
 extension TransactionMachine {
-  /// What a hop came to in place of a final response, as whoever can read it found out.
+  /// A head that is a redirect or a challenge, and what the transaction has found out about it.
   struct Crossing: Sendable, Equatable {
     var isChallenge = false
     /// Calls that may be made to ask whether it is to be followed, or who answers it.

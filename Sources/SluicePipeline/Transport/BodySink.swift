@@ -2,7 +2,7 @@
 ///
 /// It gets nothing where a stage wants the whole body; then the body is in the result.
 public protocol BodySink: AnyObject, Sendable {
-  /// The head came, before any piece; also for each further attempt, which begins the body anew.
+  /// The head has arrived; called before any piece, also for each further attempt, in which the body starts again.
   func begin(_ exchange: Exchange)
   /// Answers ``BodyProgress/pause`` to have the socket left alone until ``Transaction/resumeReceiving()``, and
   /// ``BodyProgress/stop`` to end the transaction: with ``failure``, or as cancelled.

@@ -144,6 +144,6 @@ public enum BodyProgress: Sendable, Hashable {
   case proceed
   /// The piece was taken; neither another one nor a successful end comes before ``Transfer/resumeReceiving()``.
   case pause
-  /// No more is wanted: ends the transfer as cancelled.
+  /// Nothing further is wanted: ends the transfer as cancelled.
   case stop
 }

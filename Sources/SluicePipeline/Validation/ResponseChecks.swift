@@ -8,8 +8,8 @@ public import SluiceMessages
 /// block. What one throws is the error of the transaction, whose result keeps the response.
 public final class ResponseChecks: Sendable {
   public typealias Validate = @Sendable (Response) throws(TransactionError) -> Void
-  /// Makes the payload of the response to a request of that method; nil where there is none by definition, which
-  /// counts as extracted and is not validated.
+  /// Makes the payload of the response to a request of that method; nil if the response has no content by definition,
+  /// which counts as extracted and is not validated.
   public typealias Extract = @Sendable (Response, _ method: String) throws(TransactionError) -> (any Sendable)?
   public typealias ValidatePayload = @Sendable (any Sendable) throws(TransactionError) -> Void
 

@@ -43,7 +43,7 @@ public struct ScheduleReport: Sendable, Hashable {
     return leftOut
   }
 
-  /// A schedule of the same name was made anew.
+  /// A schedule of the same name was created again.
   public mutating func restart(period: Duration, deadline: Duration) {
     self.period = period
     self.deadline = deadline

@@ -2,8 +2,8 @@ import CSluice
 import Glibc
 import SluiceLocks
 
-/// The plugin of this library and its tables, made on the first call of the entry point and kept as long as the library
-/// is mapped, which is for ever.
+/// The plugin of this library and its tables, created on the first call of the entry point and kept permanently,
+/// because the library is never unmapped.
 ///
 /// `@unchecked Sendable`: what the pointers lead to is written once, before the value is shared.
 struct ExportedPlugin: @unchecked Sendable {

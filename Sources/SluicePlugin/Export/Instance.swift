@@ -1,6 +1,6 @@
 import CSluice
 
-/// What the host's `instance` pointer stands for: the plugin, seen through what it conforms to.
+/// The object behind the host's `instance` pointer: the plugin, with the protocols that it conforms to.
 final class Instance: Sendable {
   let plugin: any Plugin
   let host: PluginHost

@@ -8,7 +8,7 @@ public struct Headers: Sendable {
   let call: ExchangeCall
   let side: MessageSide
 
-  /// The first value of a name, nil where there is none. Setting replaces all fields of the name by one; setting nil
+  /// The first value of a name, nil without such a field. Setting replaces all fields of the name by one; setting nil
   /// removes them.
   public subscript(name: String) -> String? {
     get { call.header(side, name).map { String(decoding: $0, as: UTF8.self) } }
@@ -42,7 +42,7 @@ public struct Headers: Sendable {
     }
   }
 
-  /// Removes every field of the name; false where there was none.
+  /// Removes every field of the name; false if there was none.
   @discardableResult
   public func remove(_ name: String) -> Bool {
     var isRemoved = false

@@ -20,7 +20,7 @@ public struct Request: Sendable {
     nonmutating set { call.attempt { () throws(PluginFailure) in try call.setURL(newValue) } }
   }
 
-  /// The body in memory; nil where there is none, or where it is streamed or in a ``bodyFile``. Setting nil empties it.
+  /// The body in memory; nil without a body, or if it is streamed or in a ``bodyFile``. Setting nil empties it.
   public var body: [UInt8]? {
     get { call.body(.request) }
     nonmutating set { call.attempt { () throws(PluginFailure) in try call.setBody(.request, newValue ?? []) } }

@@ -12,8 +12,8 @@ public struct Response: Sendable {
     nonmutating set { call.attempt { () throws(PluginFailure) in try call.setStatus(newValue) } }
   }
 
-  /// The body in memory; nil where there is none, where ``PluginOptions/wantsResponseBody`` was not asked for, or where
-  /// it lies in a ``bodyFile``. Setting nil empties it.
+  /// The body in memory; nil without a body, without ``PluginOptions/wantsResponseBody``, or if the body is in a
+  /// ``bodyFile``. Setting nil empties it.
   public var body: [UInt8]? {
     get { call.body(.response) }
     nonmutating set { call.attempt { () throws(PluginFailure) in try call.setBody(.response, newValue ?? []) } }

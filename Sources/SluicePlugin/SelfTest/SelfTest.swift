@@ -9,10 +9,10 @@ public import SluiceJSON
 ///         expectedRequest: ["headers": ["x-team": "red"]])
 ///     ]
 ///
-/// The request goes through all stages that the plugin has, to a wire that is not there, and the response back. Of an
-/// expected document only the members that it names are compared, also within `headers` and `body`; `null` stands for a
-/// member that must not exist. Cases run in a child process, in a trial run (``PluginHost/isProbe``), on an instance
-/// that was not activated.
+/// The request passes through all stages of the plugin to a simulated wire, and the response passes back. Only the
+/// members that an expected document names are compared, also within `headers` and `body`; `null` means that a member
+/// must not exist. Cases run in a child process, in a trial (``PluginHost/isProbe``), on an instance that is not
+/// activated.
 public struct SelfTest<Tested: Plugin>: Sendable {
   /// Stable, `[a-z0-9-]`.
   public var name: String

@@ -31,7 +31,7 @@ public struct TransactionEvent: ~Copyable {
   public struct Reason: Sendable, Hashable {
     public let code: String
     public let message: String
-    /// The stage at fault; nil where it was none.
+    /// The stage at fault; nil if no stage was.
     public let stage: String?
   }
 
@@ -70,6 +70,6 @@ extension TransactionEvent {
   public var timings: TransferTimings? { event.pointee.timings.map { TransferTimings($0.pointee) } }
   /// For reading, during the call; nil where delivery is queued.
   public var request: Request? { call.map { Request(call: $0) } }
-  /// The same of the response; nil also where there is none.
+  /// The same for the response; also nil without a response.
   public var response: Response? { call.flatMap { $0.status == 0 ? nil : Response(call: $0) } }
 }

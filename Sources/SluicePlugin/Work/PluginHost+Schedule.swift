@@ -1,11 +1,11 @@
 import CSluice
 
-/// Scheduled work, to be cancelled by whoever asked for it. Forgetting it cancels nothing.
+/// Scheduled work, which its owner can cancel. Releasing this value does not cancel the work.
 public struct Schedule: Sendable {
   let link: HostLink
   let timer: sluice_timer
 
-  /// Has ``ScheduledWork/perform(_:)`` called no more; a call that is under way goes on. The end of the instance does so too.
+  /// Stops the calls of ``ScheduledWork/perform(_:)``; a running call continues. The end of the instance does the same.
   public func cancel() {
     link.withHost { host in _ = host.timers?.pointee.cancel(host, timer) }
   }

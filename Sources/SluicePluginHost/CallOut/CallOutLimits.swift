@@ -19,12 +19,12 @@ package struct CallOutLimits: Sendable, Hashable {
     self.maximumResponseBytes = maximumResponseBytes
   }
 
-  /// What applies to a call-out that asks for so many bytes, 0 for the host's.
+  /// The limit for a call-out that asks for this many bytes; 0 asks for the host's limit.
   func bytes(asked: UInt64) -> Int {
     asked == 0 ? responseBytes : min(Int(clamping: asked), maximumResponseBytes)
   }
 
-  /// What applies to a call-out that asks for so many nanoseconds, 0 for the host's.
+  /// The timeout for a call-out that asks for this many nanoseconds; 0 asks for the host's timeout.
   func timeout(asked: UInt64) -> Duration {
     asked == 0 ? timeout : .nanoseconds(Int64(clamping: asked))
   }

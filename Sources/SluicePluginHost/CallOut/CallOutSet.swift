@@ -55,7 +55,7 @@ final class CallOutSet: Sendable {
   /// Ends the calls that were made on behalf of a suspended exchange.
   func cancelAll(for parent: SuspensionToken) { cancelAll { $0.order.parent == parent } }
 
-  /// Ends all, and takes no more.
+  /// Ends all calls, and accepts no further ones.
   func close() {
     state.withLock { $0.isClosed = true }
     cancelAll { _ in true }

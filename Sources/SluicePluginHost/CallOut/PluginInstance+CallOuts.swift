@@ -10,7 +10,7 @@ extension PluginInstance {
   func startCallOut(_ order: CallOut.Order) -> Result<UInt64, CallOutRefusal> {
     guard !runtime.gate.isClosed else { return .failure(.closing) }
     guard let environment = callOutEnvironment(order.parent) else { return .failure(.stale) }
-    // Counted before it is in the set: whoever closes the set then waits for it, or it finds the set closed.
+    // Counted before it is in the set: the thread that closes the set then waits for it, or it finds the set closed.
     openWork.update { $0 += 1 }
     let started = post(order, to: environment)
     if case .failure = started { openWork.update { $0 -= 1 } }

@@ -46,7 +46,7 @@ struct CrashRecord: Sendable {
     var subject = Subject()
   }
 
-  /// The handler writes no more.
+  /// The handler does not write more frames.
   static let maximumFrames = 128
   static let firstLine = "sluice crash record 1"
   static let lastLine = "end of crash record"
@@ -69,7 +69,7 @@ struct CrashRecord: Sendable {
   /// False where the handler did not come to its end.
   private(set) var isComplete = false
 
-  /// nil for what is no record, nothing at all included.
+  /// nil if the bytes are not a record, or empty.
   init?(_ bytes: some Collection<UInt8>) {
     let text = String(decoding: bytes, as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: true)

@@ -8,8 +8,8 @@ extension CrashReport {
   /// Gives the frames their functions, from the symbol tables of the files that were mapped, and their source lines where a tool
   /// for that is on `PATH`. Blocks for a moment, and for the tools up to the limit.
   ///
-  /// To be called as long as the private copies are there: whoever opens the store next removes them. A copy that is gone is
-  /// replaced by the library itself, where that is the same build still.
+  /// Call it while the private copies exist: the next process that opens the store removes them. A missing copy is
+  /// replaced by the library itself, if that is still the same build.
   public mutating func symbolize(limit: Duration = Self.symbolLimit) {
     let deadline = MonotonicClock.now + limit
     let files = Set(frames.compactMap(\.mapped?.path)).sorted()

@@ -3,7 +3,7 @@ public import SluiceMessages
 
 /// What is known of a crash: who was called, by whom, for which transaction, and where in the code it happened.
 ///
-/// Made of the record that a process left (``CrashReporter``), by whoever outlives it:
+/// Made from the record that a process left (``CrashReporter``), by its supervisor or the next start:
 ///
 ///     guard var report = CrashReport(reading: descriptor) else { return }  // it did not crash
 ///     report.addOutput(errorOutput)                                      // what its runtime had to say

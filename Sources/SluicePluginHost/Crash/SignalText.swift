@@ -22,7 +22,7 @@ enum SignalText {
   }
 
   private static func memory(_ record: CrashRecord) -> String {
-    // SI_KERNEL: the address is none that the machine can have, and is not told.
+    // SI_KERNEL: the machine cannot have such an address, and the kernel does not report it.
     if record.code == 128 { return "use of an address that cannot be one, such as freed or overwritten memory gives" }
     if isStackOverflow(record) { return "\(access(record)): the stack overflowed" }
     let isNull = record.address < 65536

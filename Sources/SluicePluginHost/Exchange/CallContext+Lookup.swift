@@ -2,7 +2,7 @@ import CLinux
 import CSluice
 import SluicePipeline
 
-/// A call and its exchange, or why there is none.
+/// A call and its exchange, or why the call was not found.
 struct CalledExchange {
   let call: Call
   /// Strong, so that a function retains it once and not at each use.
@@ -10,7 +10,7 @@ struct CalledExchange {
 }
 
 extension CallContext {
-  /// The call that a name stands for; nil, and a violation, unless it is one of this thread's.
+  /// The call that a name refers to; nil, and a violation, unless it is a call of this thread.
   @inline(__always)
   static func find(_ handle: OpaquePointer?) -> CalledExchange? {
     if let call = current, call.pointee.name == UInt(bitPattern: handle), let exchange = call.pointee.exchange {
@@ -19,8 +19,8 @@ extension CallContext {
     return findEntered(handle)
   }
 
-  /// As ``find(_:)``, for the functions that are called most: the exchange is borrowed from whoever makes the call instead
-  /// of being retained.
+  /// Like ``find(_:)``, for the most frequent functions: the exchange is borrowed from the caller instead of being
+  /// retained.
   @inline(__always)
   static func with(_ handle: OpaquePointer?, _ body: (CalledExchange) -> sluice_status) -> sluice_status {
     if let call = current, call.pointee.name == UInt(bitPattern: handle), let exchange = call.pointee.borrowedExchange {

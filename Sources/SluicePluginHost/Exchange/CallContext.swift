@@ -28,7 +28,7 @@ struct CallContext {
   var hasResponded = false
   /// Set by `fail` and `retry`.
   var hasDetails = false
-  /// Kept alive by whoever makes the call, or by ``kept``.
+  /// Kept alive by the code that makes the call, or by ``kept``.
   unowned(unsafe) let instance: PluginInstance
   /// Nil in a posted function. Kept alive like the instance.
   var borrowedExchange: Unmanaged<Exchange>?

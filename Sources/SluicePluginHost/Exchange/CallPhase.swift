@@ -17,7 +17,7 @@ enum CallPhase: UInt8 {
   /// Method, URL and body of the request.
   var writesRequest: Bool { self == .request }
   var writesRequestHeaders: Bool { self == .request || self == .issue || self == .challenge }
-  /// Whether the response can be set anew.
+  /// Whether the response can be replaced.
   var responds: Bool { self == .request || self == .response || self == .failure }
   var suspends: Bool { self != .issue && self != .event && self != .posted }
 }

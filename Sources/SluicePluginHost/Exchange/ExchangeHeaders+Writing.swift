@@ -147,7 +147,7 @@ extension ExchangeHeaders {
 }
 
 extension HeaderFields {
-  /// False where there was none.
+  /// False if there was no such field.
   fileprivate mutating func removeAll(named name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let first = firstIndex(named: name.span) else { return false }
     remove(named: name.span, from: first)

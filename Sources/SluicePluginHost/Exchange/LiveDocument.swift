@@ -94,7 +94,7 @@ final class LiveDocument: MessageDocument {
 }
 
 extension HeaderFields {
-  /// Marks all fields of the name; false where there is none.
+  /// Marks all fields of the name; false without such a field.
   @discardableResult
   mutating func mark(named name: Span<UInt8>, _ marks: Marks) -> Bool {
     var next = firstIndex(named: name)

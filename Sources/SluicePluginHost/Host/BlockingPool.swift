@@ -67,7 +67,8 @@ final class BlockingPool: Sendable {
     }
   }
 
-  /// Takes no more work, drops what has not begun, and waits for what has; false when that took longer than the limit.
+  /// Accepts no further work, drops calls that have not begun, and waits for the others; false if they take longer than
+  /// the limit.
   func close(within limit: Duration) -> Bool {
     let dropped = state.update { state in
       state.isClosed = true

@@ -70,7 +70,7 @@ package final class HostRuntime: Sendable {
   /// The loop that calls, or where none does one after the other: timers fire where they were started.
   var timerLoop: (any EventLoop)? { (currentLoop ?? nextLoop)?.loop }
 
-  /// Runs the job on a loop unless the host is closing. Whoever passes the gate has posted before the loops end.
+  /// Runs the job on a loop unless the host is closing. A thread that passes the gate posts before the loops end.
   func post(to loop: any EventLoop, _ job: @escaping @Sendable () -> Void) -> Bool {
     gate.pass { loop.post(job) }
   }

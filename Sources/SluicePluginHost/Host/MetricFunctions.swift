@@ -40,7 +40,7 @@ enum MetricFunctions {
     // In `create`, on its one thread, there is no instance yet.
     let metrics = seat.instance?.metrics ?? (seat.metrics.isFrozen ? nil : seat.metrics.metrics)
     guard let metrics else { return Status.closing }
-    guard metric > 0, metric <= metrics.count else { return invalid(seat, "the metric \(metric), which is none") }
+    guard metric > 0, metric <= metrics.count else { return invalid(seat, "the unknown metric \(metric)") }
     switch metrics[Int(metric) - 1].record(labels, value) {
     case .recorded: return Status.ok
     case .invalid(let reason): return invalid(seat, reason)

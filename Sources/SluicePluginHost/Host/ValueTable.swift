@@ -105,7 +105,7 @@ final class ValueTable: Sendable {
     }
   }
 
-  /// The level that the next of so many keys goes to.
+  /// The level of the next key, after this many keys.
   private func level(for count: Int) -> Level {
     var (index, size, room) = (0, Self.firstSize, Self.firstSize / 2)
     while count >= room {

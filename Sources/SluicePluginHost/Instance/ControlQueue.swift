@@ -36,8 +36,8 @@ final class ControlQueue: Sendable {
     return isTaken
   }
 
-  /// Takes no more calls, drops those that have not begun, and waits for the one that has; false when it had not returned
-  /// at the limit.
+  /// Accepts no further calls, drops calls that have not begun, and waits for the running one; false if it has not
+  /// returned within the limit.
   func close(within limit: Duration) -> Bool {
     let dropped = state.withLock { state in
       state.isClosed = true

@@ -8,7 +8,7 @@ extension PluginInstance {
 
   /// Runs a function once on a loop; false where the host takes nothing new, and it is not run.
   func post(_ function: @escaping Function, _ context: UncheckedPointer, to loop: any EventLoop) -> Bool {
-    // Counted before it is asked whether the instance is gone: whoever destroys it then waits for this.
+    // Counted before the check whether the instance is gone: the thread that destroys it then waits for this job.
     openWork.update { $0 += 1 }
     let isPosted = !isDestroyed && runtime.post(to: loop) { [self] in run(function, context) }
     if !isPosted { openWork.update { $0 -= 1 } }

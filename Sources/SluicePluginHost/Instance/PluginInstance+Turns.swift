@@ -38,7 +38,7 @@ extension PluginInstance {
   }
 
   private func cancelLater(_ token: SuspensionToken, on loop: any EventLoop) {
-    // Counted before it is asked whether the instance is gone: whoever destroys it then waits for this.
+    // Counted before the check whether the instance is gone: the thread that destroys it then waits for this call.
     openWork.update { $0 += 1 }
     let isPosted = !isDestroyed && runtime.post(to: loop) { [self] in runCancel(token, on: loop) }
     if !isPosted { openWork.update { $0 -= 1 } }

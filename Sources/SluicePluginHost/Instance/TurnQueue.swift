@@ -2,8 +2,8 @@ import SluiceLocks
 
 /// Gives turns to the calls of a SERIAL instance, one at a time over all loops.
 ///
-/// Whoever has the turn is running. A call that waits in the queue is only told to try again: were it given the turn, its
-/// loop could meanwhile block in ``begin()`` and never come to it.
+/// The call that has the turn is running. A call that waits in the queue is only told to try again: if it were given
+/// the turn, its loop could meanwhile block in ``begin()`` and never use it.
 final class TurnQueue: Sendable {
   /// Has a call try again; runs on the thread of the call before it, so it only posts.
   typealias Retry = @Sendable () -> Void

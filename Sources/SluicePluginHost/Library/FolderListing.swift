@@ -2,7 +2,7 @@ import Glibc
 
 /// What a folder holds.
 package enum FolderListing {
-  /// The names in it, without `.` and `..`, sorted; empty for what is no folder or cannot be read.
+  /// The names in it, without `.` and `..`, sorted; empty if the path is not a folder or cannot be read.
   package static func names(in folder: String) -> [String] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }

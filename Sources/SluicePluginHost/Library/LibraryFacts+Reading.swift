@@ -2,8 +2,8 @@ import CElf
 import Glibc
 
 extension LibraryFacts {
-  /// Reads an image. Fails for what is no complete shared library of this machine; whether it is a plugin that this
-  /// host can use is `refusal(by:at:)`.
+  /// Reads an image. Fails unless it is a complete shared library for this machine; `refusal(by:at:)` says whether this
+  /// host can use it as a plugin.
   package init(of image: LibraryImage) throws(PluginError) {
     try self.init(bytes: image.bytes, hash: image.hash, path: image.path, folder: image.folder)
   }

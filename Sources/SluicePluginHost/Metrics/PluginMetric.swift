@@ -42,7 +42,7 @@ final class PluginMetric: Sendable {
     guard definition.kind != .counter || value >= 0 else {
       return .invalid("the negative amount \(value) for the counter \"\(definition.name)\"")
     }
-    guard let series = series(labels) else { return .invalid("labels of \"\(definition.name)\" that are none") }
+    guard let series = series(labels) else { return .invalid("labels of \"\(definition.name)\" that are invalid") }
     switch definition.kind {
     case .counter: series.add(value)
     case .gauge: series.set(value)

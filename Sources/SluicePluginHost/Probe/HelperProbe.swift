@@ -7,8 +7,8 @@ public struct HelperProbe: StartProbe {
   private let helper: TrialHelper
   private let warn: @Sendable (PluginError.Subject, String) -> Void
 
-  /// - Parameter path: of the `sluice` command. Without one, this program where it is the command, else the one beside it,
-  ///   else the first on `PATH`; nil where there is none.
+  /// - Parameter path: the path of the `sluice` command. Without it, this program if it is the command, otherwise the
+  ///   command next to it, otherwise the first on `PATH`. The result is nil if none is found.
   /// - Parameter warn: called, on any thread, with a problem that does not refuse the library, as the end of a sentence
   ///   about it.
   public init?(

@@ -28,7 +28,8 @@ public struct ProbeCandidate: Sendable {
     /// The `config` of the instance as JSON text, references resolved. It holds secrets: a pipe is for it, and neither
     /// arguments nor the environment.
     public let configuration: String
-    /// What the instance that serves under this name saved a moment ago; nil where it keeps nothing or there is none.
+    /// The state that the serving instance of this name has just saved; nil if it has no state, or if there is no such
+    /// instance.
     public let state: SavedState?
     /// The id of the plugin that saved it. Another plugin does not get it in the swap, so that it cannot be held against one.
     public let stateOwner: String?

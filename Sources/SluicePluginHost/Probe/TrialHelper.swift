@@ -6,7 +6,8 @@ package struct TrialHelper: Sendable, Hashable {
 
   package init(path: String) { self.path = path }
 
-  /// This very program where it is the command; else the one beside it, or else the first on `PATH`; nil where there is none.
+  /// This program if it is the command, otherwise the command next to it, otherwise the first on `PATH`; nil if none is
+  /// found.
   package static func find() -> TrialHelper? {
     let program = programPath()
     // By this name also when the file was replaced meanwhile.

@@ -58,7 +58,7 @@ extension TrialReport {
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
-  /// nil for what is no report.
+  /// nil if the line is not a report.
   package init?(line: some Sequence<UInt8>) {
     guard let document = try? JSONValue(parsing: line, options: .allowNUL), document.isObject else { return nil }
     if let code = document["exited"]?.integer {

@@ -63,13 +63,14 @@ package struct TrialSupervisor {
     if process == 0 {
       Self.enter(request, supervisor, result.writing, output.writing, errors.writing)
       let channel = TrialChannel(descriptor: result.writing, board: board)
-      // The runtime's locks go by the id of the thread, which it asks for once (Swift 6.3): in this one it is the id of
-      // the supervisor's. Where another thread wanted such a lock too, both would wait for ever, and use up a processor.
+      // The runtime's locks identify a thread by its id, which is read only once (Swift 6.3): in this thread it is
+      // still the supervisor's. If another thread wanted such a lock too, both would wait forever, and use up a
+      // processor.
       let isDone = LoaderThread.runAndWait { body(request, channel) } != nil
       fflush(nil)
       _exit(isDone ? 0 : 1)
     }
-    // Here too, so that the group is there whoever is first.
+    // Here too, so that the group exists whichever process is first.
     setpgid(process, process)
     for pipe in [result, output, errors] { close(pipe.writing) }
     child = process
@@ -87,7 +88,7 @@ package struct TrialSupervisor {
   ) {
     setpgid(0, 0)
     guard sluice_die_with_parent(supervisor) != 0 else { _exit(1) }
-    // Whoever expects SIGPIPE to be as in any program.
+    // For code that expects the default action of SIGPIPE.
     signal(SIGPIPE, SIG_DFL)
     let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
     dup2(nothing, STDIN_FILENO)

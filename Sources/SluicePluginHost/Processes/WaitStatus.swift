@@ -18,7 +18,7 @@ package enum WaitStatus: Equatable, Sendable {
     }
   }
 
-  /// Waits for the end of a child. nil where it is none, or somebody else has waited for it. Blocks.
+  /// Waits for the end of a child. nil if the process is not a child, or was already waited for. Blocks.
   package static func wait(for process: Int32) -> WaitStatus? {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0 {

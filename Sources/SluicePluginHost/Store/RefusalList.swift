@@ -53,7 +53,8 @@ package final class RefusalList: Sendable {
 
   /// Refuses a build from now on.
   /// - Parameter hash: SHA-256 in hex.
-  /// - Throws: where it is none, which adds nothing; and where it cannot be written, which is added all the same.
+  /// - Throws: if the text is not a hash, which adds nothing; or if the list cannot be written, which still adds it in
+  ///   memory.
   package func add(_ hash: String, because reason: String) throws(PluginError) {
     guard let build = ContentHash(hex: hash) else {
       throw PluginError(

@@ -20,7 +20,7 @@ final class StoreOwner: Sendable {
   private let path: String
   private let file: FileDescriptor
 
-  /// The one for a store, made where there is none.
+  /// The owner of a store, created on first use.
   static func current(in store: String) throws(PluginError) -> StoreOwner {
     try all.withLock { owners throws(PluginError) in
       if let owner = owners[store]?.owner, owner.isThere { return owner }

@@ -37,7 +37,7 @@ struct StorePruner {
     return rmdir(folder) == 0
   }
 
-  /// Whether the process that holds this file is gone, or there is none.
+  /// Whether the process that held this file has ended, or the file does not exist.
   private func isUnused(_ path: String) -> Bool {
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return errno == ENOENT }
     return flock(file.raw, LOCK_EX | LOCK_NB) == 0

@@ -4,8 +4,8 @@ import SluiceMessages
 import SluicePipeline
 
 extension sluice_event {
-  /// What an event says in numbers. Texts, timings and exchange are left empty: whoever hands it out decides how long
-  /// those live.
+  /// The numbers of an event. Texts, timings and exchange are left empty: the code that passes the event on decides how
+  /// long those live.
   init(_ event: TraceEvent) {
     self.init()
     size = UInt32(MemoryLayout<sluice_event>.size)

@@ -47,7 +47,7 @@ final class EventRing: @unchecked Sendable {
     return true
   }
 
-  /// Gives the next record to the body, and releases it after that; false where there is none. [reader]
+  /// Passes the next record to the body, and then releases it; false if the ring is empty. [reader]
   func read(_ body: (UnsafeMutableRawPointer) -> Void) -> Bool {
     var position = released.load(ordering: .relaxed)
     guard written.load(ordering: .sequentiallyConsistent) != position else { return false }

@@ -21,7 +21,7 @@ final class CompletionSlot: @unchecked Sendable {
     state.load(ordering: .acquiring) == Self.word(generation, phase)
   }
 
-  /// Moves from open to another phase; whoever gets the work is the only one.
+  /// Moves from open to another phase; only one caller gets the work.
   func close(_ generation: UInt32, to phase: Phase) -> OpenWork? {
     let isMine = state.compareExchange(
       expected: Self.word(generation, .open), desired: Self.word(generation, phase), ordering: .acquiringAndReleasing

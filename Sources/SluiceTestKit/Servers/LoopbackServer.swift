@@ -62,7 +62,7 @@ public final class LoopbackServer: Sendable {
     try await state.wait(upTo: limit, for: "\(count) held requests") { $0.held.count >= count }
   }
 
-  /// Answers all that wait, in order of arrival, and holds no more.
+  /// Answers all waiting requests, in order of arrival, and holds no further ones.
   public func release() {
     let held = state.update { state in
       defer { state.held = [] }

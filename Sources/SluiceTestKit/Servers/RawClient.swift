@@ -58,7 +58,7 @@ public final class RawClient {
     }
   }
 
-  /// Exactly so many bytes.
+  /// Exactly `count` bytes.
   public func take(_ count: Int) throws -> [UInt8] {
     while pending.count < count { try fill() }
     return take(pendingCount: count)

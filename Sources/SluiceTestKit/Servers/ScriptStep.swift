@@ -12,7 +12,7 @@ public enum ScriptStep: Sendable {
   case receiveToEnd
   /// Writes these bytes as they are.
   case send([UInt8])
-  /// Writes so many bytes of a pattern.
+  /// Writes the first bytes of a pattern.
   case sendPattern(BytePattern, byteCount: Int)
   /// Tells the test that the script came this far.
   case signal(Signal)

@@ -45,7 +45,7 @@ public final class ManualClock: Clock, Sendable {
     }
   }
 
-  /// Suspends until so many tasks sleep on this clock, so that an `advance` finds them.
+  /// Suspends until `count` tasks sleep on this clock, so that an `advance` finds them.
   public func waitForSleepers(_ count: Int = 1) async throws {
     try await time.wait(for: "\(count) sleepers") { $0.sleepers >= count }
   }

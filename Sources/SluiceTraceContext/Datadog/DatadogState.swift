@@ -11,7 +11,7 @@ struct DatadogState: Equatable {
 
   init() {}
 
-  /// Reads the member of a `tracestate`; nil where there is none, or where the state is not valid.
+  /// Reads the member of a `tracestate`; nil without one, or if the state is invalid.
   init?(_ state: String) {
     guard let value = TraceState.value(of: Self.key, in: state.utf8.span), TraceState.content(state.utf8.span) != nil
     else { return nil }
@@ -47,7 +47,7 @@ struct DatadogState: Equatable {
     return priority
   }
 
-  /// `=` would end a key of the state, so that `~` stands for it; what else has a meaning there becomes `_`.
+  /// `=` would end a key of the state, so it is written as `~`; other characters with a meaning become `_`.
   private static func escaped(_ text: String) -> String {
     replacing(text) { byte in
       switch byte {

@@ -1,6 +1,6 @@
 /// Numbers of 64 bits in decimal.
 enum Decimal {
-  /// The number that the bytes spell; nil where there are none, one is no digit, or it is too large.
+  /// The number that the bytes spell; nil if there are no bytes, a byte is not a digit, or the number is too large.
   static func number(_ bytes: Span<UInt8>) -> UInt64? {
     guard (1...20).contains(bytes.count) else { return nil }
     var number: UInt64 = 0

@@ -57,7 +57,7 @@ enum Hexadecimal {
     return word
   }
 
-  /// What eight digits spell; nil where one byte is none.
+  /// The number that eight digits spell; nil if a byte is not a digit.
   @inline(__always)
   private static func value(ofDigits word: UInt64) -> UInt64? {
     // Bit 6 tells letters from figures; the low half of a letter is its value less nine.

@@ -38,8 +38,8 @@ extension Baggage {
     return members
   }
 
-  /// The value of a header. What is neither a letter, a digit nor one of `-._~` is encoded; members and properties whose key
-  /// is no token are left out. The limits are those of whoever passes it on.
+  /// The value of a header. Everything except letters, digits and `-._~` is encoded; members and properties whose key
+  /// is not a token are omitted. The limits are applied by the code that sends it.
   public static func text(of members: [BaggageMember]) -> String {
     members.filter { FieldSyntax.isToken($0.key.utf8.span) }.map { text(of: $0) }.joined(separator: ",")
   }
@@ -68,7 +68,7 @@ extension Baggage {
     let key = String(copying: text.extracting(ListSyntax.trimmed(text, range.lowerBound..<equals)))
     guard equals < range.upperBound else { return BaggageMember.Property(key) }
     let value = text.extracting(ListSyntax.trimmed(text, equals + 1..<range.upperBound))
-    // What is no UTF-8 becomes U+FFFD (W3C Baggage §3.3.1.4).
+    // Invalid UTF-8 becomes U+FFFD (W3C Baggage §3.3.1.4).
     return BaggageMember.Property(key, String(decoding: PercentCoding.decoded(value), as: UTF8.self))
   }
 }

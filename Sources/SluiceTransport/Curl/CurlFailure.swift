@@ -13,7 +13,7 @@ struct CurlFailure {
   let hasStatus: Bool
   let hasHead: Bool
   let settings: TransportSettings
-  /// Status of a proxy's answer to CONNECT; 0 where there was none.
+  /// Status of a proxy's answer to CONNECT; 0 without one.
   let proxyStatus: Int
 
   var error: TransportError {

@@ -31,7 +31,7 @@ final class CurlHandle {
   private(set) var url: HTTPURL?
   /// The whole time of the last request, in microseconds: libcurl tells the times of that one until it begins the next.
   private(set) var previousTotal = 0
-  /// The URL in parts, so that libcurl does not parse and spell it anew for each request.
+  /// The parsed URL, so that libcurl does not parse and write it again for each request.
   private let parsedURL: OpaquePointer
   private var isParsed = false
   private let errorText: UnsafeMutablePointer<CChar>

@@ -96,7 +96,8 @@ final class CurlMulti {
     _ = enter { curl_multi_socket_action(handle, descriptor, mask, &running) }
   }
 
-  /// Opens a socket that no child process inherits; -1 with `errno` where there is none, or none but those kept in reserve.
+  /// Opens a socket that no child process inherits; -1 with `errno` if no descriptor is left, except those kept in
+  /// reserve.
   func open(_ family: Int32, _ type: Int32, _ proto: Int32) -> Int32 {
     let descriptor = socket(family, type | sluice_socket_close_on_exec, proto)
     guard descriptor >= 0 else { return descriptor }

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A linked stack whose head is exchanged; taking reverses it, so that the work of one producer keeps its order.
 struct LoopInbox: ~Copyable, @unchecked Sendable {
-  // Sendable: a node belongs to its pusher until the compare-and-swap, then to whoever takes the stack.
+  // Sendable: a node belongs to its pusher until the compare-and-swap, then to the thread that takes the stack.
   private struct Node {
     var work: LoopWork
     var next: UnsafeMutablePointer<Node>?
@@ -55,7 +55,7 @@ struct LoopInbox: ~Copyable, @unchecked Sendable {
     Self.take(head.exchange(nil, ordering: .acquiring), closed, body)
   }
 
-  /// Refuses all further work if there is none left. [loop]
+  /// Refuses all further work if the inbox is empty. [loop]
   func closeIfEmpty() -> Bool {
     head.compareExchange(expected: nil, desired: closed, ordering: .acquiringAndReleasing).exchanged
   }

@@ -42,7 +42,7 @@ struct Poller: ~Copyable {
     _ = write(wakeUp, &one, 8)
   }
 
-  /// Waits for events; `timeout` in milliseconds, -1 for ever. Returns how many there are.
+  /// Waits for events; `timeout` in milliseconds, -1 means no limit. Returns how many there are.
   func wait(timeout: Int32) -> Int {
     let count = epoll_wait(poll, events, Int32(Self.batch), timeout)
     return max(0, Int(count))

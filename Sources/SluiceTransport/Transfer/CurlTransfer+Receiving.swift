@@ -73,8 +73,8 @@ extension CurlTransfer {
     noteEarlyEnd()
   }
 
-  /// A server may answer HTTP/2 in full before it has taken the whole request (RFC 9113 §8.1), and take no more of it.
-  /// Libcurl 7.88 then waits for room to send that never comes, so what is whole is ended here.
+  /// A server may answer HTTP/2 in full before it has taken the whole request (RFC 9113 §8.1), and then take nothing
+  /// more of it. Libcurl 7.88 then waits forever for room to send, so a complete response is ended here.
   private func noteEarlyEnd() {
     guard reader.version == .http2, !request.body.isEmpty else { return }
     guard reader.contentLength == receivedBytes else { return }

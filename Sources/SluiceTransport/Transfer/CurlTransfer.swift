@@ -160,7 +160,7 @@ final class CurlTransfer: Transfer {
     var timings = handle.timings(hasIssued: hasIssued)
     timings.queue = queueTime
     timings.nameLookup += nameTime
-    // Without a byte of a response: where libcurl began anew, it tells the times of two tries as if they were one.
+    // Without a byte of a response: if libcurl has tried again, it reports the times of two tries as if they were one.
     if reader.version == nil { (timings.wait, timings.receive) = (.zero, .zero) }
     timings.version = reader.version
     if let issuedAt, let sentAt {

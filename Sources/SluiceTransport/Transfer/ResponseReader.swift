@@ -124,7 +124,7 @@ struct ResponseReader {
     return .more
   }
 
-  /// A line that continues the one before; one space stands for the break (RFC 9112 §5.2).
+  /// A line that continues the previous one; one space replaces the break (RFC 9112 §5.2).
   private mutating func unfold(_ bytes: Span<UInt8>) -> Step {
     guard !headers.isEmpty else { return .invalid("a first header line that begins with a space" + Self.advice) }
     let value = bytes.extracting(Self.trimmed(bytes, from: 0))

@@ -4,7 +4,7 @@ import Glibc
 ///
 ///     FOLDER/<SHA-256 of the URL>/<SHA-256 of the selection>    one entry, see EntryFile
 ///     FOLDER/new-<process>-<number>                             one that is being written
-///     FOLDER/lock                                               held by whoever makes room
+///     FOLDER/lock                                               locked by the process that makes room
 ///
 /// A file gets its name when it is whole, by a rename, so that nobody reads half of one; what a crash of the machine leaves
 /// is found out by its digest. Nothing is synced: what is lost can be fetched again.

@@ -116,7 +116,7 @@ final class DiskStore: Sendable {
     state.update { $0.hasEnded = true }
   }
 
-  /// Waits for work; nil when there is none and none will come.
+  /// Waits for work; nil at the end, when none is left.
   private func take() -> [Job]? {
     state.wait { state -> [Job]?? in
       if state.waiting.isEmpty { return state.isEnding ? .some(nil) : nil }

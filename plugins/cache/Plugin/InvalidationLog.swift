@@ -5,7 +5,7 @@ struct InvalidationLog {
 
   /// Counts every invalidation.
   private(set) var number: UInt64 = 0
-  /// Of what is no longer listed it is assumed that it was invalidated up to here.
+  /// URLs that are no longer listed are assumed to be invalidated up to this number.
   private var forgottenUpTo: UInt64 = 0
   private var numbers: [String: UInt64] = [:]
 

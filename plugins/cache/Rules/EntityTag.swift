@@ -4,7 +4,7 @@ public struct EntityTag: Sendable, Hashable {
   public let text: String
   public var isWeak: Bool { text.hasPrefix("W/") }
 
-  /// nil for what is none: a tag without quotes tells nothing.
+  /// nil for an invalid tag, such as one without quotes.
   public init?(_ text: String) {
     let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
     guard opaque.utf8.count >= 2, opaque.first == "\"", opaque.last == "\"" else { return nil }
@@ -26,7 +26,7 @@ public enum EntityTagList: Sendable, Equatable {
   case any
   case tags([EntityTag])
 
-  /// - Parameter values: the field values, in wire order. What is no tag is left out, and so matches nothing.
+  /// - Parameter values: the field values, in wire order. Invalid tags are ignored, so they match nothing.
   public init(_ values: [String]) {
     if values.contains(where: { $0[...].trimmed == "*" }) {
       self = .any

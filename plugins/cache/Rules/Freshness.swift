@@ -50,7 +50,7 @@ public struct Freshness: Sendable, Equatable {
     return max(apparent, ageValue(head.headers) * 1000 + delay)
   }
 
-  /// `Age` is one number; of several the first counts, and what is no number is passed over (§5.1).
+  /// `Age` is one number; of several values the first counts, and a value that is not a number is ignored (§5.1).
   private static func ageValue(_ headers: HeaderFields) -> Int64 {
     guard let line = headers["age"] else { return 0 }
     let first = line.prefix { $0 != "," }

@@ -31,7 +31,7 @@ public struct StoredHead: Sendable, Equatable {
 }
 
 extension HeaderFields {
-  /// The only field of that name as a date; nil where there is none, more than one, or no date in it.
+  /// The only field of that name as a date; nil without such a field, with several, or if it is not a date.
   func date(_ name: String, now: Timestamp) -> HTTPDate? {
     let values = self[values: name]
     guard values.count == 1, let value = values.first else { return nil }

@@ -19,7 +19,7 @@ typedef struct bare_loop_options {
 // NULL when something could not be had. What the options point to is copied.
 bare_loop *_Nullable bare_loop_create(const bare_loop_options *_Nonnull options);
 
-// Runs so many requests on the calling thread, as many at a time as there are connections. Returns how many failed.
+// Sends this many requests on the calling thread, one at a time on each connection. Returns how many failed.
 long bare_loop_run(bare_loop *_Nonnull loop, long requests);
 
 void bare_loop_destroy(bare_loop *_Nullable loop);

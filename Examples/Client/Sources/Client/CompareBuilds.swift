@@ -1,6 +1,6 @@
 import Sluice
 
-/// Swaps in what was built anew, and says what it does otherwise with the requests that went before.
+/// Swaps in new builds, and prints what they do differently with earlier requests.
 func compareBuilds(_ requests: [Request], swapping engine: Engine, configuredBy file: String) async throws {
   var recordings = RecordingBuffer()
   for var request in requests {

@@ -14,7 +14,7 @@ struct Main {
       }
     }
     print(server.baseURL)
-    // Whoever waits for the line may read it from a file or a pipe.
+    // The reader of this line may read from a file or a pipe.
     fflush(nil)
     try await Task.sleep(for: .seconds(86400))
     server.stop()

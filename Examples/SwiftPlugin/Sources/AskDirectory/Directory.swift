@@ -5,7 +5,7 @@ actor Directory {
 
   init(teams: [String: String]) { self.teams = teams }
 
-  /// A look-up elsewhere in real life: whoever asks is suspended, and its event loop goes on with other requests.
+  /// In a real plugin, a look-up elsewhere: the caller is suspended, and its event loop continues with other requests.
   func team(of path: String) async throws -> String {
     if let team = known[path] { return team }
     try await Task.sleep(for: .milliseconds(1))

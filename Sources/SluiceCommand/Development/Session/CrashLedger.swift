@@ -2,14 +2,14 @@
 struct CrashLedger {
   enum Decision: Equatable { case restart, giveUp }
 
-  /// So many crashes of the same builds within the span are enough.
+  /// The number of crashes of the same builds within the span that ends the restarts.
   static let limit = 3
   static let span = Duration.seconds(60)
 
   private var crashes: [Duration] = []
 
   /// - Parameters:
-  ///   - goesBack: whether it will run other builds than those that crashed, of which there are only so many.
+  ///   - goesBack: whether it will run other builds than the crashed ones, whose number is limited.
   ///   - wasReady: without, it would come no further the next time.
   mutating func note(at now: Duration, goesBack: Bool, wasReady: Bool) -> Decision {
     if goesBack {

@@ -66,7 +66,7 @@ extension DevSession {
     return report
   }
 
-  /// Whoever waits for the restart has no use for a tool that takes longer.
+  /// The restart must not wait longer for a tool.
   private static let symbolLimit = Duration.seconds(3)
 
   private static func strings(in value: JSONValue) -> [String] {

@@ -100,7 +100,7 @@ extension DevSession {
     }
   }
 
-  /// What the command came to was told as a report already, unless there is none.
+  /// The engine's reports already show the outcome of a command; this handles failures without a report.
   func commandEnded(_ result: Result<JSONValue, ControlError>) {
     let command = engine?.command
     engine?.command = nil
@@ -147,7 +147,7 @@ extension DevSession {
 
   // MARK: Reports
 
-  /// A swap, a reload or a return came to its end, whoever asked for it.
+  /// A swap, a reload or a return has ended, whichever client asked for it.
   func swapEnded(_ document: JSONValue) {
     guard let report = document["report"] else { return }
     let changes = report["changes"].map { Array($0.elements) } ?? []

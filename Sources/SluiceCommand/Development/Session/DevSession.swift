@@ -102,7 +102,7 @@ final class DevSession {
     }.detach()
   }
 
-  /// Whoever reads the events may go while there is nothing to write.
+  /// The reader of the events may close its end while there is nothing to write.
   private func watchOutput() throws(CommandError) {
     try BackgroundThread("sluice-reader") { [mailbox] in
       // No event is asked for, and errors are told all the same (poll(2)).

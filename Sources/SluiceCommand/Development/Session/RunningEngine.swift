@@ -22,7 +22,7 @@ struct RunningEngine {
   var swappedIn: [[String: String]] = []
   /// Why it is being stopped; nil where it is not.
   var isStopping = false
-  /// Why it is started anew when it has ended.
+  /// The reason for starting it again when it has ended.
   var restart: String?
   /// Files that it was started from.
   var files: [String] = []

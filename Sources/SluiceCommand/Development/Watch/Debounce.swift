@@ -1,5 +1,5 @@
-/// Holds changes back until there was silence for a moment, since a linker, an editor or `cp` changes a file more than once;
-/// and not for ever, since some files are touched all the time.
+/// Holds changes back until none has come for a moment, because a linker, an editor or `cp` changes a file more than
+/// once. The delay is bounded, because some files change all the time.
 struct Debounce<Subject: Hashable> {
   private struct Wait {
     let since: Duration

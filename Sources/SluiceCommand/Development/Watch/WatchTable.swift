@@ -70,7 +70,7 @@ struct WatchTable: Sendable {
     return status.st_mode & S_IFMT != S_IFREG || status.st_nlink > 1
   }
 
-  /// Looks at the paths anew; gives the subjects that lead elsewhere now.
+  /// Resolves the paths again; returns the subjects that now lead elsewhere.
   private mutating func renewed() -> Set<Subject> {
     let before = (places, trees)
     renew()
@@ -109,7 +109,8 @@ struct WatchTable: Sendable {
       remove(watch)
       folders[watch] = nil
     }
-    // Anew for all: a folder of that name may be another one by now, and adding one that is watched changes nothing.
+    // All folders are added again: a folder of that name may be another one by now, and adding a watched one changes
+    // nothing.
     var current: [Int32: String] = [:]
     for folder in wanted {
       let watch = add(folder)

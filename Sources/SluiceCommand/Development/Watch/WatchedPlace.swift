@@ -26,7 +26,7 @@ struct WatchedPlace: Hashable {
       if status.st_mode & S_IFMT == S_IFLNK, let target = target(of: next) {
         places.append(place)
         links += 1
-        // A circle: whoever opens the path is told so.
+        // A cycle of links: opening the path reports it.
         guard links <= limit else { return places }
         rest = components(target) + rest
         if target.hasPrefix("/") { folder = "" }
