@@ -49,7 +49,7 @@ public struct ContentCodings: Sendable, Hashable {
     }
     if let unknownName {
       let known = ContentCoding.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ContentDecodingError(.unknownCoding, "no coding \"\(unknownName)\" is known; known are \(known)")
+      throw ContentDecodingError(.unknownCoding, "unknown coding \"\(unknownName)\"; known codings: \(known)")
     }
   }
 }

@@ -93,7 +93,7 @@ public final class ControlClient: Sendable {
     }
     var status = stat()
     guard stat(path, &status) == 0 else { throw noEngine(path, String(cString: strerror(errno))) }
-    guard status.st_mode & S_IFMT == S_IFSOCK else { throw ControlError(.socket, "\(path) is no socket") }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { throw ControlError(.socket, "\(path) is not a socket") }
     guard status.st_uid == geteuid() || status.st_uid == 0 || geteuid() == 0 else {
       throw ControlError(.forbidden, "\(path) belongs to another user (\(status.st_uid))")
     }

@@ -86,7 +86,7 @@ struct ControlHandler: Sendable {
     guard !body.isEmpty else { return .object() }
     let document: JSONValue
     do { document = try JSONValue(parsing: body, options: .rejectDuplicates) } catch {
-      throw ControlError(.malformed, "the body is no JSON: \(error)")
+      throw ControlError(.malformed, "the body is not JSON: \(error)")
     }
     guard document.isObject else {
       throw ControlError(.invalidRequest, "expected an object, found \(document.kind.rawValue)")

@@ -39,7 +39,7 @@ extension HTTPURL {
       return address.description
     }
     guard range.allSatisfy({ isHostCharacter(bytes[$0]) }) else {
-      throw failure(bytes, "has a character in its host that is no letter, digit, dot, hyphen or underscore")
+      throw failure(bytes, "has a character in its host that is not a letter, digit, dot, hyphen or underscore")
     }
     let isFullyQualified = bytes[range.upperBound - 1] == UInt8(ascii: ".")
     let name = isFullyQualified ? range.lowerBound..<range.upperBound - 1 : range
@@ -79,7 +79,7 @@ extension HTTPURL {
     guard !digits.isEmpty else { return nil }
     guard digits.allSatisfy({ bytes[$0] >= 0x30 && bytes[$0] <= 0x39 }), let port = UInt16(text(bytes, digits)),
       port > 0
-    else { throw failure(bytes, "has a port that is no number from 1 to 65535") }
+    else { throw failure(bytes, "has a port that is not a number from 1 to 65535") }
     return port
   }
 

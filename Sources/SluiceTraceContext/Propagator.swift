@@ -19,7 +19,7 @@ extension Carrier {
   func value(of header: String, _ extraction: inout Extraction) -> String? {
     let values = values(of: header)
     guard values.count <= 1 else {
-      extraction.refuse(InvalidContext(header, "it stands \(values.count) times"))
+      extraction.refuse(InvalidContext(header, "it occurs \(values.count) times"))
       return nil
     }
     return values.first.map { text in

@@ -176,9 +176,9 @@ static void refuses(void) {
   EXPECT(strstr(refusal_of("{\"request\": [" SET("/a", "1") ", 7]}"), "\"request\"[1]: expected an operation"));
   EXPECT(strstr(refusal_of("{\"response\": [{\"op\": \"move\", \"path\": \"/a\"}]}"), "\"response\"[0].\"op\""));
   EXPECT(strstr(refusal_of("{\"request\": [{\"op\": \"remove\"}]}"), ".\"path\": expected"));
-  EXPECT(strstr(refusal_of("{\"request\": [" REMOVE("a") "]}"), "no JSON Pointer"));
-  EXPECT(strstr(refusal_of("{\"request\": [" REMOVE("/a~2") "]}"), "no JSON Pointer"));
-  EXPECT(strstr(refusal_of("{\"request\": [" REMOVE("/a~") "]}"), "no JSON Pointer"));
+  EXPECT(strstr(refusal_of("{\"request\": [" REMOVE("a") "]}"), "not a JSON Pointer"));
+  EXPECT(strstr(refusal_of("{\"request\": [" REMOVE("/a~2") "]}"), "not a JSON Pointer"));
+  EXPECT(strstr(refusal_of("{\"request\": [" REMOVE("/a~") "]}"), "not a JSON Pointer"));
   EXPECT(strstr(refusal_of("{\"request\": [" REMOVE("") "]}"), "whole body cannot be removed"));
   EXPECT(strstr(refusal_of("{\"request\": [" RENAME("", "x") "]}"), "whole body cannot be renamed"));
   EXPECT(strstr(refusal_of("{\"request\": [{\"op\": \"set\", \"path\": \"/a\"}]}"), ".\"value\": missing"));

@@ -10,7 +10,7 @@ import Testing
       "{\n  \"transport\": {\n    \"loops\": \"two\"\n  }\n}",
       ":3: transport.loops: expected an integer, found a string"
     ),
-    ("{\n  \"plugins\": {\"a\": {\"library\": \"x.so\"},\n    \"a\": {\"library\": \"y.so\"}}\n}", "stands twice"),
+    ("{\n  \"plugins\": {\"a\": {\"library\": \"x.so\"},\n    \"a\": {\"library\": \"y.so\"}}\n}", "occurs twice"),
     (
       "{\"plugins\":\n {\"a\": {\"library\": \"x.so\", \"config\": {\"token\": {\"env\": \"NOT_SET_ANYWHERE\"}}}}}",
       ":2: plugins.a.config.token: the environment variable \"NOT_SET_ANYWHERE\" is not set"
@@ -24,7 +24,7 @@ import Testing
       ":2: plugins.h.config.sampler.type: expected one of \"always_on\", "
     ),
     ("{\n \"request\": [\"nobody\"]\n}", ":2: request[0]: no plugin is named \"nobody\""),
-    ("{\"deadline\": \"soon\"}", ":1: deadline: expected a duration"), ("{", "no JSON"),
+    ("{\"deadline\": \"soon\"}", ":1: deadline: expected a duration"), ("{", "not JSON"),
   ])
   func `each mistake has its place and what was expected`(_ text: String, _ message: String) async throws {
     let folder = try TemporaryDirectory()

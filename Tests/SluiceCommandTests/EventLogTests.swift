@@ -165,10 +165,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("garbage", "line 9: no JSON"), ("[]", "line 9: expected an object"), ("{}", "line 9: expected \"event\""),
+    ("garbage", "line 9: not JSON"), ("[]", "line 9: expected an object"), ("{}", "line 9: expected \"event\""),
     (#"{"event":"did_dance"}"#, "no event is named \"did_dance\""),
     (#"{"event":"did_issue","transaction":"x"}"#, "expected a UUID"),
-    (#"{"event":"did_issue","event":"did_issue"}"#, "line 9: no JSON"),
+    (#"{"event":"did_issue","event":"did_issue"}"#, "line 9: not JSON"),
     (#"{"event":"will_execute","transa"#, "line 9: the log is cut off in the middle of this line"),
     (#"{"event":"did_issue","transaction":"01234567-89ab-4def-8123-456789abcdef","timeNs":-1}"#, "\"timeNs\""),
     (whole(#""delayNs":1"#), "did_issue has \"delayNs\"; expected it in will_retry alone"),

@@ -83,7 +83,7 @@ import Testing
       let result = try await Command.run(Tool.path, ["send", "-c", file] + arguments + [server.baseURL])
       #expect(result.status == 1)
       #expect(result.outputText == text)
-      #expect(result.errorText.contains("sluice: extraction: the body is no JSON"))
+      #expect(result.errorText.contains("sluice: extraction: the body is not JSON"))
       #expect(!result.errorText.contains("not whole"))
     }
     #expect(try FileTree.readText(output) == "<html>")

@@ -68,7 +68,7 @@ import Testing
     #expect(wait["for"]?.string == "publication" && wait["plugin"]?.string == "a" && wait["generation"]?.integer == 1)
     #expect(wait["callback"]?.string == "on_request" && wait["ageMs"]?.number ?? 0 > 0)
     let text = try await setup.ctl("status")
-    #expect(text.outputText.contains("snapshot 2 waits for loop"), "\(text.outputText)")
+    #expect(text.outputText.contains("snapshot 2 has been waiting for loop"), "\(text.outputText)")
     #expect(text.outputText.contains("in on_request of a, generation 1"), "\(text.outputText)")
     let back = try await setup.ctl("rollback")
     #expect(back.status == 0 && back.outputText.contains("published as snapshot 1"), "\(back)")

@@ -92,8 +92,8 @@ import Testing
     ("{\"control\": {}}", "control: expected a path, true or false, found an object"),
     ("{\"control\": \"\"}", "control: expected a path, found an empty string"),
     ("{\"plugins\": {\"a\": {\"library\": \"x\"},\n \"a\": {\"library\": \"y\"}}}", "conf/sluice.json:2"),
-    ("{\"deadline\": ", "conf/sluice.json:1: no JSON"),
-    ("", "no JSON"),
+    ("{\"deadline\": ", "conf/sluice.json:1: not JSON"),
+    ("", "not JSON"),
     ("[]", "expected an object, found a list"),
   ])
   func `a wrong configuration is refused with file, line, key and what was expected`(text: String, words: String) {
@@ -140,7 +140,7 @@ import Testing
       _ = try Engine(configuration)
       Issue.record("expected an error")
     } catch {
-      #expect(error.description.contains("plugin \"only-requests\" stands in \"response\" and has no on_response"))
+      #expect(error.description.contains("plugin \"only-requests\" is in \"response\" and has no on_response"))
     }
   }
 }

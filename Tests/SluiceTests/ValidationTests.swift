@@ -166,7 +166,7 @@ import Testing
 
   @Test(arguments: [
     (#"{"validate": {"payloadSchema": "nope.json"}}"#, "validate.payloadSchema: cannot read nope.json: "),
-    (#"{"validate": {"payloadSchema": "LICENSE"}}"#, "LICENSE is no JSON Schema: line "),
+    (#"{"validate": {"payloadSchema": "LICENSE"}}"#, "LICENSE is not a JSON Schema: line "),
     (#"{"validate": {"extract": "xml"}}"#, "validate.extract: expected one of \"json\", \"text\", \"raw\""),
     (
       #"{"validate": {"extract": "raw", "payloadSchema": "docs/schema/configuration.schema.json"}}"#,

@@ -100,7 +100,7 @@ import Testing
   @Test func `an unknown coding fails with the names that are known, unless the body is empty`() async throws {
     let record = try await Self.get(Self.answer("compress", [1, 2, 3]))
     #expect(record.code == .decoding)
-    let words = "no coding \"compress\" is known; known are gzip, deflate, br, zstd"
+    let words = "unknown coding \"compress\"; known codings: gzip, deflate, br, zstd"
     #expect(record.error?.message.contains(words) == true)
     #expect(try await Self.get(Self.answer("compress", [])).error == nil)
   }

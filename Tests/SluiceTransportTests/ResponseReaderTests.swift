@@ -16,7 +16,7 @@ import Testing
     let filling = reader.refusal(of: Self.line(byteCount: left))
     #expect(filling == nil)
     let end = reader.refusal(of: "\r\n")
-    #expect(end == "a head of more than 307200 bytes; only the server can mend it")
+    #expect(end == "a head of more than 307200 bytes; only the server can fix it")
     #expect(!reader.isHeadDone)
   }
 
@@ -26,7 +26,7 @@ import Testing
     _ = reader.refusal(of: "X-A: one\r\n")
     let fold = " \(String(repeating: "v", count: 1021))\r\n"
     let refusals = (0..<300).compactMap { _ in reader.refusal(of: fold) }
-    #expect(refusals == ["a head of more than 307200 bytes; only the server can mend it"])
+    #expect(refusals == ["a head of more than 307200 bytes; only the server can fix it"])
   }
 
   @Test func `trailers take their own limit and no byte more`() {
@@ -38,7 +38,7 @@ import Testing
     let filling = reader.refusal(of: Self.line(byteCount: ResponseReader.maximumTrailerBytes))
     #expect(filling == nil)
     let next = reader.refusal(of: "X: y\r\n")
-    #expect(next == "trailers of more than 262144 bytes; only the server can mend it")
+    #expect(next == "trailers of more than 262144 bytes; only the server can fix it")
     #expect(reader.trailers.count == 1)
   }
 
@@ -48,11 +48,11 @@ import Testing
     let fields = (0..<ResponseReader.maximumFields).compactMap { _ in reader.refusal(of: "a: b\r\n") }
     #expect(fields.isEmpty)
     let next = reader.refusal(of: "a: b\r\n")
-    #expect(next == "a head of more than 4096 fields; only the server can mend it")
+    #expect(next == "a head of more than 4096 fields; only the server can fix it")
     let end = reader.refusal(of: "\r\n")
     #expect(end == nil && reader.isHeadDone)
     let trailers = (0...ResponseReader.maximumFields).compactMap { _ in reader.refusal(of: "a: b\r\n") }
-    #expect(trailers == ["trailers of more than 4096 fields; only the server can mend it"])
+    #expect(trailers == ["trailers of more than 4096 fields; only the server can fix it"])
   }
 
   /// A field line of so many bytes, its end included.

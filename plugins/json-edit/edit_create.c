@@ -45,7 +45,7 @@ static sluice_status read_path(body_edit *edit, const json_t *operation, const p
     case POINTER_NO_MEMORY: return no_memory(at);
     case POINTER_MALFORMED:
       return REFUSE(
-          at, ".\"path\": \"%.64s\" is no JSON Pointer (RFC 6901): begin with /, write ~ as ~0 and / in a name as ~1",
+          at, ".\"path\": \"%.64s\" is not a JSON Pointer (RFC 6901): begin with /, write ~ as ~0 and / in a name as ~1",
           edit->text);
   }
   if (edit->path.count > 0 || edit->operation == EDIT_SET) return SLUICE_OK;

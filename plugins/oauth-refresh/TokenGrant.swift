@@ -16,17 +16,18 @@ struct TokenGrant: Sendable {
   init(_ answer: CallResponse) throws(Malformed) {
     guard let document = try? answer.json(), document.isObject else {
       throw Malformed(
-        reason: answer.body.isEmpty ? "with an empty body" : "with \(answer.body.count) bytes that are no JSON object")
+        reason: answer.body.isEmpty
+          ? "with an empty body" : "with \(answer.body.count) bytes that are not a JSON object")
     }
     guard let token = document["access_token"]?.string else { throw Malformed(reason: "without \"access_token\"") }
-    guard Self.isVisible(token) else { throw Malformed(reason: "with an \"access_token\" that is no token") }
+    guard Self.isVisible(token) else { throw Malformed(reason: "with an \"access_token\" that is not a token") }
     if let type = document["token_type"], type.string?.lowercased() != "bearer" {
       throw Malformed(reason: "with a \"token_type\" other than Bearer, which is the only one this plugin uses")
     }
     accessToken = token
     lifetime = try Self.lifetime(document["expires_in"])
     if let token = document["refresh_token"]?.string {
-      guard Self.isVisible(token) else { throw Malformed(reason: "with a \"refresh_token\" that is no token") }
+      guard Self.isVisible(token) else { throw Malformed(reason: "with a \"refresh_token\" that is not a token") }
       refreshToken = token
     }
   }
@@ -35,7 +36,7 @@ struct TokenGrant: Sendable {
   private static func lifetime(_ value: JSONValue?) throws(Malformed) -> Duration? {
     guard let value, !value.isNull else { return nil }
     guard let seconds = value.number ?? value.string.flatMap(Double.init), seconds.isFinite else {
-      throw Malformed(reason: "with an \"expires_in\" that is no number of seconds")
+      throw Malformed(reason: "with an \"expires_in\" that is not a number of seconds")
     }
     // A hundred years are long enough.
     return .seconds(min(max(0, seconds), 3_155_760_000))

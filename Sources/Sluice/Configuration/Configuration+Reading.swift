@@ -33,7 +33,7 @@ extension Configuration {
   }
 
   private static func words(_ error: JSONError) -> String {
-    error.code == .duplicateKey ? "a name stands twice in one object: \(error.message)" : "no JSON: \(error.message)"
+    error.code == .duplicateKey ? "a name occurs twice in one object: \(error.message)" : "not JSON: \(error.message)"
   }
 
   private mutating func read(_ root: ConfigurationNode) throws(ConfigurationError) {

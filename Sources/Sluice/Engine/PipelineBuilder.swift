@@ -61,7 +61,7 @@ struct PipelineBuilder {
       else {
         if reference.isOptional { continue }
         throw ConfigurationError(
-          reference.location, "plugin \"\(reference.plugin)\" stands in \"\(list)\" and has no \(callback)",
+          reference.location, "plugin \"\(reference.plugin)\" is in \"\(list)\" and has no \(callback)",
           advice: "take it out of the list, or give the plugin that callback")
       }
       bindings.append(
@@ -79,7 +79,7 @@ struct PipelineBuilder {
       guard let tracer = stages[plugin.name]?.tracer else {
         if reference.isOptional { continue }
         throw ConfigurationError(
-          reference.location, "plugin \"\(reference.plugin)\" stands in \"tracers\" and traces nothing",
+          reference.location, "plugin \"\(reference.plugin)\" is in \"tracers\" and is not a tracer",
           advice: "take it out of the list, or give the plugin the table sluice.tracer/1")
       }
       guard reference.match == nil else {

@@ -29,7 +29,7 @@ extension TraceSettings {
           "no propagator is named \(PlainText.quote(name)); there are \(Propagators.names.joined(separator: ", "))")
       }
       guard !chosen.names.contains(name) else {
-        throw element.error("\"\(name)\" stands twice", advice: "keep one of them")
+        throw element.error("\"\(name)\" occurs twice", advice: "keep one of them")
       }
       chosen.list.append(propagator)
     }

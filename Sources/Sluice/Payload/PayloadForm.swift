@@ -22,7 +22,7 @@ extension Response {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
     guard !bytes.isEmpty else { throw extractionError("the body is empty, expected JSON") }
     do { return try JSONValue(parsing: bytes, options: .rejectDuplicates) } catch {
-      throw extractionError("the body is no JSON: \(error)")
+      throw extractionError("the body is not JSON: \(error)")
     }
   }
 
@@ -34,10 +34,10 @@ extension Response {
     let bytes = try bytes()
     switch charset {
     case "utf-8", "utf8":
-      guard let text = String(validating: bytes, as: UTF8.self) else { throw extractionError("the body is no UTF-8") }
+      guard let text = String(validating: bytes, as: UTF8.self) else { throw extractionError("the body is not UTF-8") }
       return text
     case "us-ascii", "ascii":
-      guard bytes.allSatisfy({ $0 < 0x80 }) else { throw extractionError("the body is no US-ASCII") }
+      guard bytes.allSatisfy({ $0 < 0x80 }) else { throw extractionError("the body is not US-ASCII") }
       return String(decoding: bytes, as: UTF8.self)
     case "iso-8859-1", "latin1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     case let other:

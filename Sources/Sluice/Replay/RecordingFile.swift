@@ -85,7 +85,7 @@ public enum RecordingFile {
   ) throws(Failure) -> RecordedExchange {
     let document: JSONValue
     do { document = try JSONValue(parsing: line) } catch {
-      throw .line(path: path, number: number, reason: "no JSON: \(error.message)")
+      throw .line(path: path, number: number, reason: "not JSON: \(error.message)")
     }
     do { return try RecordedExchange(document) } catch {
       throw .line(path: path, number: number, reason: "\(error)")

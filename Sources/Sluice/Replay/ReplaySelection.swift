@@ -13,7 +13,7 @@ struct ReplaySelection: Sendable {
     var byteCount = 0
     for (index, recording) in recordings.enumerated().reversed() {
       guard recording.isRequestWhole else {
-        omit(index, "its request body was produced only once, and is not known, or not all of it")
+        omit(index, "its request body can be produced only once, and was not recorded, or not completely")
         continue
       }
       let isFull = exchanges.count == Replay.maximumExchanges || byteCount > Replay.maximumBytes

@@ -23,7 +23,7 @@ final class ReplayWire: Sendable {
     let error = hop.error ?? notRecorded("the recording has no answer to this request")
     guard hop.wasIssued else { return .connectFailure(error) }
     guard let response = hop.response else { return .failure(error) }
-    let missing = hop.isBodyWhole ? nil : notRecorded("the body was not recorded, or not all of it")
+    let missing = hop.isBodyWhole ? nil : notRecorded("the body was not recorded, or not completely")
     return .response(response, failure: hop.error ?? missing)
   }
 

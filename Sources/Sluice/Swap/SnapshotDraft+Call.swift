@@ -23,7 +23,7 @@ extension SnapshotDraft {
         PluginError(
           code, .plugin(name: plugin.name, path: plugin.library),
           "\(function.rawValue) had not returned when the \(limit) of this step were over, and was given up",
-          advice: "have it leave what takes long to a thread of its own, or look for what it waits for"),
+          advice: "do slow work on a separate thread, or find out what it waits for"),
         plugin.location)
     }
   }

@@ -43,7 +43,7 @@ final class SnapshotDraft: @unchecked Sendable {
   func create() throws(EngineError) {
     for plugin in configuration.plugins {
       guard !parts.contains(where: { $0.plugin.name == plugin.name }) else {
-        throw .configuration(ConfigurationError(plugin.location, "the name \"\(plugin.name)\" stands twice"))
+        throw .configuration(ConfigurationError(plugin.location, "the name \"\(plugin.name)\" occurs twice"))
       }
       if let part = reusable(plugin) {
         parts.append(part)

@@ -72,7 +72,7 @@ extension SwapCoordinator {
     case .requestReturn(let snapshot, let reason):
       Task.detached { [self] in _ = await submit(.breach(snapshot: snapshot), reason: reason) }
     case .stoodProbation(let number):
-      log(LogLine(level: .info, message: "snapshot \(number) stood its probation"))
+      log(LogLine(level: .info, message: "snapshot \(number) has passed its probation"))
     case .watchLeases(let number, let loops): watchLeases(number, loops)
     case .expire(let number, let loops): expire(number, loops)
     case .countCompletions(let number): countCompletions(number)

@@ -20,7 +20,7 @@ extension SwapCoordinator {
     case .reload: try await reload(request.configuration ?? published.configuration, &changes)
     case .rollback: try await rollBack(&changes)
     // Only switches pointers; the machine never asks for its steps.
-    case .breach: throw .impossible("there is no snapshot to go back to")
+    case .breach: throw .impossible("there is no snapshot to return to")
     }
   }
 
@@ -60,7 +60,7 @@ extension SwapCoordinator {
   private func rollBack(_ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
     let current = published
     guard let point = state.withLock({ $0.restorePoint }) else {
-      throw .impossible("there is no snapshot to go back to: this one was the first, or was gone back to")
+      throw .impossible("there is no snapshot to return to: this is the first one, or the result of a return")
     }
     // What serves is not read again.
     let builds = point.builds.filter { current.generation(of: $0.key)?.hash != $0.value.hash }

@@ -59,7 +59,7 @@ extension SwapCoordinator {
         let mayPass = await ControlThread.run { changed.contains(where: \.hasChangedSince) }
         guard mayPass, let pause = patience.next() else { throw error }
         if patience.isFirst {
-          log(LogLine(level: .info, message: "\(error.words ?? ""); it is tried again for a moment"))
+          log(LogLine(level: .info, message: "\(error.words ?? ""); trying again for about two seconds"))
         }
         try? await Task.sleep(for: pause)
       }
@@ -102,7 +102,7 @@ extension SwapCoordinator {
             changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
             throw refusal(isCopy ? Self.useless(file, of: library, error) : error, library, goal.configuration)
           }
-          if patience.isFirst { log(LogLine(level: .info, message: "\(error); it is tried again for a moment")) }
+          if patience.isFirst { log(LogLine(level: .info, message: "\(error); trying again for about two seconds")) }
           try? await Task.sleep(for: pause)
         }
       }

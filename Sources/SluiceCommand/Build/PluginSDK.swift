@@ -19,7 +19,7 @@ struct PluginSDK {
     if let prefix = variable("prefix"), let found = PluginSDK(installedAt: prefix) { return found }
     throw CommandError(
       .failed,
-      "the headers for plugins are neither beside this command nor known to pkg-config as \"sluice\"; "
+      "the headers for plugins are neither next to this command nor known to pkg-config as \"sluice\"; "
         + "run \"make install\", or set PKG_CONFIG_PATH")
   }
 

@@ -30,7 +30,7 @@ enum PluginArguments {
   private static func config(_ text: Substring?) throws(CommandError) -> JSONValue {
     guard let text else { return .object() }
     do { return try JSONValue(parsing: text.utf8, options: .rejectDuplicates) } catch {
-      throw CommandError(.usage, "--plugin: what stands behind \"=\" is not JSON: \(error.message)")
+      throw CommandError(.usage, "--plugin: the text after \"=\" is not JSON: \(error.message)")
     }
   }
 

@@ -31,7 +31,7 @@ struct StatusText {
     }
     if let running = status["running"] {
       lines.append(
-        "\(word(running["trigger"])) \(number(running["id"])) is \(word(running["step"])) for "
+        "\(word(running["trigger"])) \(number(running["id"])) has been \(word(running["step"])) for "
           + ReportText.duration(running["ageMs"]))
     }
     if status["queued"]?.integer ?? 0 > 0 { lines.append("\(number(status["queued"])) swaps wait") }
@@ -56,7 +56,7 @@ struct StatusText {
   private func wait(_ wait: JSONValue) -> String {
     let purpose = wait["for"]?.string == "drain" ? "the end of snapshot" : "snapshot"
     let start =
-      "\(purpose) \(number(wait["snapshot"])) waits for loop \(number(wait["loop"])) since "
+      "\(purpose) \(number(wait["snapshot"])) has been waiting for loop \(number(wait["loop"])) for "
       + "\(ReportText.duration(wait["ageMs"])): "
     let place = wait["callback"].map { callback in
       "in \(word(callback)) of \(word(wait["plugin"])), generation \(number(wait["generation"]))"

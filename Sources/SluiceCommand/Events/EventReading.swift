@@ -14,7 +14,7 @@ enum EventReading {
   static func entry(_ text: UnsafeRawBufferPointer) throws(Failure) -> LedgerEntry {
     let document: JSONValue
     do { document = try JSONValue(parsing: text, options: [.rejectDuplicates]) } catch {
-      throw Failure(message: "no JSON: \(error.message)", isCut: error.code == .truncated)
+      throw Failure(message: "not JSON: \(error.message)", isCut: error.code == .truncated)
     }
     guard document.isObject else { throw Failure(message: "expected an object, found \(document.kind.rawValue)") }
     return try entry(document)

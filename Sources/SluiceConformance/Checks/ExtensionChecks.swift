@@ -39,7 +39,7 @@ extension ConformanceCheck {
       try run.destroy(second)
       try run.destroy(first)
     },
-    ConformanceCheck("state-any", "load takes or refuses whatever the state is") { run in
+    ConformanceCheck("state-any", "load accepts or refuses any state") { run in
       let host = try run.host()
       let generation = try run.library(host).generation
       guard try generation.state() != nil else { throw TrialFailure.absent("it keeps no state") }

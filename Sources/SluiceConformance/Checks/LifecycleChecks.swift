@@ -25,18 +25,18 @@ extension ConformanceCheck {
       for _ in 0..<100 { try run.destroy(run.instance(generation, host)) }
       if let added = ProcessState.settled(since: before) { throw TrialFailure("a hundred instances left \(added)") }
     },
-    ConformanceCheck("create-empty-config", "create takes an empty configuration, or says what is missing") { run in
+    ConformanceCheck("create-empty-config", "create accepts an empty configuration, or says what is missing") { run in
       let host = try run.host()
       try run.attempt([:], library: run.library(host).generation, host)
     },
-    ConformanceCheck("create-any-config", "create takes or refuses with a reason whatever the configuration is") {
+    ConformanceCheck("create-any-config", "create accepts any configuration, or refuses it with a reason") {
       run in
       let host = try run.host()
       let generation = try run.library(host).generation
       var generator = TrafficGenerator(run.random)
       for _ in 0..<200 { try run.attempt(generator.variation(of: run.configuration), library: generation, host) }
     },
-    ConformanceCheck("two-instances", "Two instances live beside each other, and end in either order") { run in
+    ConformanceCheck("two-instances", "Two instances exist at the same time, and end in either order") { run in
       let host = try run.host(answer: TrafficGenerator.echo)
       let generation = try run.library(host).generation
       let first = try run.instance(generation, host, name: "first")

@@ -54,7 +54,7 @@ public enum BodyDocument {
     return form
   }
 
-  private static var inFile: JSONValue { "it is in a file and not in memory, where transport.spillBytes bounds bodies" }
+  private static var inFile: JSONValue { "it is in a file, not in memory (see transport.spillBytes)" }
 
   private static func make(_ bytes: [UInt8], parsing: Bool) -> JSONValue {
     let form = JSONValue.object()
@@ -100,7 +100,7 @@ public enum BodyDocument {
     let what =
       switch error.code {
       case .numberOutOfRange: "an integer beyond 64 bits, or a number beyond a double"
-      case .duplicateKey: "a member that is there twice"
+      case .duplicateKey: "a duplicate member"
       case .nul: "U+0000 in a string"
       case .invalidUTF8: "not UTF-8"
       case .tooDeep: "nested deeper than \(JSONValue.depthLimit) levels"

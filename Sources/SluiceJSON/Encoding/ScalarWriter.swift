@@ -20,7 +20,7 @@ struct ScalarWriter: SingleValueEncodingContainer {
   func encode(_ value: some Encodable) throws { try place.encode(value, codingPath: codingPath) }
 
   private func real(_ value: Double) throws -> JSONValue {
-    guard value.isFinite else { throw error(value, "\(value) is no number of JSON") }
+    guard value.isFinite else { throw error(value, "\(value) is not a JSON number") }
     return JSONValue(value)
   }
 

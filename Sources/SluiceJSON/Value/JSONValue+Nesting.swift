@@ -35,7 +35,7 @@ extension JSONError {
 
   static var tooRepetitive: JSONError {
     JSONError(
-      .tooLarge, "the same arrays and objects come up more than \(JSONValue.repetitionLimit) times in it")
+      .tooLarge, "the same arrays and objects occur more than \(JSONValue.repetitionLimit) times in it")
   }
 }
 

@@ -8,7 +8,7 @@ extension CrashReport {
     lines += facts
     lines.append("")
     lines += trace
-    if !isComplete { lines += ["", "The record breaks off: what stands above may not be all."] }
+    if !isComplete { lines += ["", "The record is incomplete, so this report may be too."] }
     lines += ["", advice, ""]
     return lines.joined(separator: "\n")
   }

@@ -57,7 +57,7 @@ extension PluginInstance {
     }
     guard VerdictNumber.isDecision(verdict) else {
       seat.report(.unknownVerdict, "\(verdict)")
-      return .fault(.fault("it answered \(verdict), which is no verdict"))
+      return .fault(.fault("it answered \(verdict), which is not a verdict"))
     }
     return resolve(verdict, on: exchange)
   }

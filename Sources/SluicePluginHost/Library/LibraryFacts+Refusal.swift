@@ -20,7 +20,7 @@ extension LibraryFacts {
         ("does not define \(Self.entrySymbol) itself, it leaves it to another library", "name that library instead")
       case .hidden: ("defines \(Self.entrySymbol) but does not export it", "declare it SLUICE_EXPORT")
       case .notFunction:
-        ("exports \(Self.entrySymbol), but it is no function", "define the function of sluice/plugin.h")
+        ("exports \(Self.entrySymbol), but it is not a function", "define the function of sluice/plugin.h")
       }
     return reason.isEmpty ? nil : PluginError(.noEntry, subject, reason, advice: advice)
   }

@@ -59,7 +59,7 @@ extension LibraryFacts {
         + "loaded; link it statically"
     }
     if hasOwnSwiftRuntime {
-      warnings.append("carries a Swift runtime of its own (-static-stdlib); link it against the shared one")
+      warnings.append("contains its own Swift runtime (-static-stdlib); link it against the shared one")
     }
     if let first = uniqueSymbols.first {
       warnings.append(

@@ -42,7 +42,7 @@ package enum Violation: Int, CaseIterable, Sendable {
     case .hopByHopField: "wanted to set a hop-by-hop field, which is not a stage's to set"
     case .refusedWrite: "wanted to change what is read only in this call"
     case .invalidDocument: "left an invalid document"
-    case .unknownVerdict: "answered with a number that is no verdict; it counts as FAIL"
+    case .unknownVerdict: "answered with a number that is not a verdict; it counts as FAIL"
     case .suspendedWithoutToken: "answered SUSPENDED without having taken a token with suspend"
     case .secondResume: "resumed a token a second time; nothing was touched"
     case .staleToken: "resumed a token that is late, forged or recycled; nothing was touched"

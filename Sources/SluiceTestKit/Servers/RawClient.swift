@@ -116,7 +116,7 @@ public final class RawClient {
   private func readChunkSize() throws -> Int {
     let line = try readLine()
     let digits = line.prefix { $0 != ";" }
-    guard let size = Int(digits, radix: 16) else { throw TestKitError("\"\(line)\" is no chunk size") }
+    guard let size = Int(digits, radix: 16) else { throw TestKitError("\"\(line)\" is not a chunk size") }
     return size
   }
 

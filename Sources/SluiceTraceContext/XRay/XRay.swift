@@ -27,13 +27,13 @@ enum XRay {
       let key = text.extracting(ListSyntax.trimmed(text, field.lowerBound..<equals))
       let value = ListSyntax.trimmed(text, equals + 1..<field.upperBound)
       if key.says("Root") {
-        guard fields.root == nil else { throw .xray("Root stands twice") }
+        guard fields.root == nil else { throw .xray("Root occurs twice") }
         fields.root = value
       } else if key.says("Parent") {
-        guard fields.parent == nil else { throw .xray("Parent stands twice") }
+        guard fields.parent == nil else { throw .xray("Parent occurs twice") }
         fields.parent = value
       } else if key.says("Sampled") {
-        guard fields.sampled == nil else { throw .xray("Sampled stands twice") }
+        guard fields.sampled == nil else { throw .xray("Sampled occurs twice") }
         fields.sampled = value
       }
     }

@@ -84,7 +84,7 @@ struct CurlFailure {
   private var notHTTP: TransportError {
     make(
       .invalidResponse,
-      "what came is not HTTP: \(words("the response has no head")); check that the URL leads to an HTTP server")
+      "the answer is not HTTP: \(words("the response has no head")); check that the URL leads to an HTTP server")
   }
 
   private var tls: TransportError {
@@ -109,7 +109,7 @@ struct CurlFailure {
       return make(.tls, "the server wants another client certificate: \(detail); see transport.tls.cert and key")
     }
     if Self.invalidWords.contains(where: { detail.contains($0) }) {
-      return make(.invalidResponse, "what came is not valid HTTP: \(detail); only the server can mend it")
+      return make(.invalidResponse, "the response is not valid HTTP: \(detail); only the server can fix it")
     }
     let isConnectionGone = Self.lostCodes.contains(code.rawValue)
     guard isConnectionGone else { return make(.transport, words("failed")) }

@@ -37,7 +37,7 @@ struct DeepDocumentTests {
 
   @Test func `a value whose text would be endless fails the transaction`() async {
     await #expect(processExitsWith: .success) {
-      try #require(try await Self.fails("IN_BODY", "SPREAD", saying: "come up more than"))
+      try #require(try await Self.fails("IN_BODY", "SPREAD", saying: "occur more than"))
     }
   }
 

@@ -106,7 +106,7 @@ struct PreflightTests {
 
   @Test(arguments: [
     ("no-entry", "does not define sluice_plugin_entry"), ("hidden-entry", "does not export it"),
-    ("entry-is-data", "it is no function"),
+    ("entry-is-data", "it is not a function"),
     ("refers-to-entry", "does not define sluice_plugin_entry itself"),
   ])
   func `a library without an entry point of its own is refused (L8)`(behaviour: String, words: String) async throws {

@@ -27,7 +27,7 @@ import Testing
       "plugins.trace.config.propagators[0]: no propagator is named \"b4\"; there are tracecontext, baggage, b3, b3multi, "
         + "datadog, xray"
     ),
-    ("{\"propagators\": [\"baggage\", \"baggage\"]}", "config.propagators[1]: \"baggage\" stands twice"),
+    ("{\"propagators\": [\"baggage\", \"baggage\"]}", "config.propagators[1]: \"baggage\" occurs twice"),
     ("{\"sampler\": \"always_on\"}", "config.sampler: expected an object, found a string"),
     ("{\"sampler\": {}}", "config.sampler: \"type\" is missing"),
     ("{\"sampler\": {\"type\": \"on\"}}", "config.sampler.type: expected one of \"always_on\", \"always_off\""),
@@ -93,7 +93,7 @@ import Testing
       let text = "{\"plugins\": {\"trace\": {\"builtin\": \"headers\"}}, \"\(list)\": [\"trace\"]}"
       let configuration = try Configuration(text: Array(text.utf8))
       let error = #expect(throws: EngineError.self) { try Engine(configuration) }
-      #expect(error?.description.contains("\(list)[0]: plugin \"trace\" stands in \"\(list)\" and") == true)
+      #expect(error?.description.contains("\(list)[0]: plugin \"trace\" is in \"\(list)\" and") == true)
     }
   }
 }

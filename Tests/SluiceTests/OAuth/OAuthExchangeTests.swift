@@ -60,9 +60,9 @@ import Testing
   }
 
   private static let malformed: [(name: String, body: String, says: String)] = [
-    ("HTML", "<html><body>Sign in</body></html>", "no JSON object"),
+    ("HTML", "<html><body>Sign in</body></html>", "not a JSON object"),
     ("nothing", "", "an empty body"),
-    ("an array", "[]", "no JSON object"),
+    ("an array", "[]", "not a JSON object"),
     ("no access_token", #"{"token_type": "Bearer"}"#, "without \"access_token\""),
     ("an access_token that is no string", #"{"access_token": 7}"#, "without \"access_token\""),
     ("an empty access_token", #"{"access_token": ""}"#, "no token"),

@@ -177,7 +177,7 @@ import Testing
     for (text, reason) in [
       (#"{"request": {"url": "http://a/"}, "hops": [1]}"# + "\n", "an object for each"),
       ("{}\n", "line 1: recording: expected an object with \"request\" and \"hops\""),
-      ("\n\n[]\n", "line 3"), ("{\"a\"\n", "no JSON"),
+      ("\n\n[]\n", "line 3"), ("{\"a\"\n", "not JSON"),
       (
         #"{"request": {"url": "http://a/", "body": {"file": "/etc/passwd"}}, "hops": []}"# + "\n",
         "files are not allowed"

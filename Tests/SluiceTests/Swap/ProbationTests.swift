@@ -118,7 +118,7 @@ import Testing
     #expect(status.generations.map(\.state) == [.standby, .probation])
     #expect(status.probation?.standby == 1)
     #expect(fixture.lines("deactivated=1").isEmpty)
-    try await fixture.waitForLine("stood its probation")
+    try await fixture.waitForLine("has passed its probation")
     try await fixture.waitForLine("destroyed=1")
     #expect(await fixture.engine.status.generations.last?.state == .active)
     await fixture.shutdown()
@@ -141,7 +141,7 @@ import Testing
     let status = await fixture.engine.status
     #expect(status.budget.used == 2 && status.refused.isEmpty && status.probation == nil)
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.rollback() }
-    #expect(error?.report.reason?.contains("there is no snapshot to go back to") == true)
+    #expect(error?.report.reason?.contains("there is no snapshot to return to") == true)
     // The file is as it was: a swap takes it up again.
     #expect(try await fixture.engine.swap().outcome == .published)
     await fixture.shutdown()
@@ -173,7 +173,7 @@ import Testing
     let reason = try #require(error?.report.reason)
     #expect(reason.contains("plugin \"a\" at \(fixture.path()): cannot be loaded again from \(copy)"), "\(reason)")
     #expect(reason.contains("leave the store alone") && !reason.contains("check the key"), "\(reason)")
-    #expect(fixture.lines("it is tried again for a moment").isEmpty)
+    #expect(fixture.lines("trying again for about two seconds").isEmpty)
     #expect(try await fixture.stamp() == 2)
     await fixture.shutdown()
   }

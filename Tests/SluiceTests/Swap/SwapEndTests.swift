@@ -35,7 +35,7 @@ import Testing
     #expect(try await fixture.stamp() == 1)
     let end = try await fixture.waitForStatus("build 2's end") { $0.generations.last?.state.reason != nil }
     #expect(end.serving("a")?.id == 1)
-    #expect(fixture.lines("stood its probation").isEmpty && fixture.lines("destroyed=1").isEmpty)
+    #expect(fixture.lines("has passed its probation").isEmpty && fixture.lines("destroyed=1").isEmpty)
     await fixture.shutdown()
   }
 

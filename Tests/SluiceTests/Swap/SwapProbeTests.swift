@@ -59,7 +59,7 @@ struct SwapProbeTests {
     unlink(mark)
     #expect(try await report.outcome == .published)
     #expect(try await fixture.stamp() == 2)
-    #expect(fixture.lines("it is tried again for a moment").count == 1)
+    #expect(fixture.lines("trying again for about two seconds").count == 1)
     await fixture.shutdown()
   }
 

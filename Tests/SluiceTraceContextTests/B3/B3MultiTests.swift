@@ -39,8 +39,8 @@ import Testing
       (["X-B3-TraceId": "12", "X-B3-SpanId": span], "X-B3-TraceId: the trace id is not"),
       (["X-B3-TraceId": trace, "X-B3-SpanId": trace], "X-B3-SpanId: the span id is not"),
       (["X-B3-TraceId": trace, "X-B3-SpanId": span, "X-B3-Sampled": "2"], "X-B3-Sampled: expected 0 or 1"),
-      (["X-B3-TraceId": trace, "X-B3-TraceId": trace, "X-B3-SpanId": span], "X-B3-TraceId: it stands 2 times"),
-      (["b3": "x"], "b3: expected 0, 1 or d"), (["b3": "1", "b3": "1"], "b3: it stands 2 times"),
+      (["X-B3-TraceId": trace, "X-B3-TraceId": trace, "X-B3-SpanId": span], "X-B3-TraceId: it occurs 2 times"),
+      (["b3": "x"], "b3: expected 0, 1 or d"), (["b3": "1", "b3": "1"], "b3: it occurs 2 times"),
     ] as [(Lines, String)])
   func `what is there and not valid is refused with a reason`(lines: Lines, reason: String) {
     let extraction = Propagators.of("b3multi").extract(lines)

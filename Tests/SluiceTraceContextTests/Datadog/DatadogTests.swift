@@ -51,7 +51,7 @@ import Testing
       ),
       (
         ["x-datadog-trace-id": "1", "x-datadog-trace-id": "1", "x-datadog-parent-id": "1"],
-        "x-datadog-trace-id: it stands 2 times"
+        "x-datadog-trace-id: it occurs 2 times"
       ),
     ] as [(Lines, String)])
   func `an invalid id is refused with a reason`(lines: Lines, reason: String) {

@@ -41,9 +41,9 @@ import Testing
     ("\(root)0;\(parent)", "Root is not"), ("Root=1-00000000-000000000000000000000000;\(parent)", "Root is zero"),
     ("\(root);Parent=8899aabbccddeef", "Parent is not"), ("\(root);Parent=0000000000000000", "Parent is zero"),
     ("\(root);Parent=é899aabbccddeef", "Parent is not"), ("\(root);\(parent);Sampled=2", "Sampled is not"),
-    ("\(root);\(parent);Sampled=11", "Sampled is not"), ("\(root);\(root);\(parent)", "Root stands twice"),
-    ("\(root);\(parent);\(parent)", "Parent stands twice"),
-    ("\(root);\(parent);Sampled=1;Sampled=0", "Sampled stands twice"),
+    ("\(root);\(parent);Sampled=11", "Sampled is not"), ("\(root);\(root);\(parent)", "Root occurs twice"),
+    ("\(root);\(parent);\(parent)", "Parent occurs twice"),
+    ("\(root);\(parent);Sampled=1;Sampled=0", "Sampled occurs twice"),
   ])
   func `an invalid value is refused with a reason`(value: String, reason: String) {
     let extraction = Self.extract(value)

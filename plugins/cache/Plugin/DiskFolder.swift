@@ -33,7 +33,7 @@ struct DiskFolder: Sendable {
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw DiskFailure("make", path) }
     var facts = stat()
     guard lstat(path, &facts) == 0 else { throw DiskFailure("look at", path) }
-    guard facts.st_mode & S_IFMT == S_IFDIR else { throw DiskFailure("\(path) is no folder") }
+    guard facts.st_mode & S_IFMT == S_IFDIR else { throw DiskFailure("\(path) is not a folder") }
     guard facts.st_uid == geteuid(), facts.st_mode & 0o077 == 0 else {
       throw DiskFailure("\(path) is open to others; what is cached is secret: chmod 700 it, or name another folder")
     }

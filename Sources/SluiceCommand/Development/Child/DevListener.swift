@@ -37,7 +37,7 @@ final class DevListener: Sendable {
     _ recordings: EngineRecordings, _ notices: ClientNotices
   ) -> ServerResponse {
     guard incoming.target.hasPrefix("/"), let base = engine.baseURL else {
-      return .text("this is no proxy: send a path, which goes to transport.baseURL\n", status: 400)
+      return .text("this is not a proxy: send a path, which is resolved against transport.baseURL\n", status: 400)
     }
     // Any page in a browser can send requests here by a name of its own that leads to this machine.
     guard ListenPlace.isLocal(incoming.headers.first("Host") ?? "", servedAs: host) else {

@@ -129,7 +129,7 @@ extension DevSession {
     case .giveUp:
       suspects.formUnion(good.serving.values.map(\.hash))
       let times = wasReady ? "crashed \(CrashLedger.limit) times within \(CrashLedger.span)" : "crashed at its start"
-      wait(because: "the engine \(times) with the same builds; mend the plugin, its next build starts it again")
+      wait(because: "the engine \(times) with the same builds; fix the plugin: its next build starts the engine again")
     }
   }
 
