@@ -143,7 +143,7 @@ static void leaves_non_json(void) {
       SLUICE_CONTINUE);
 }
 
-/// Each operation, because none can be applied to what cannot be parsed.
+/// Each operation, because none can be applied to a body that cannot be parsed.
 static void refuses_unreadable(void) {
   static const char *const operations[] = {SET("/a", "1"), REMOVE("/a"), RENAME("/a", "b")};
   static const char *const bodies[] = {

@@ -42,7 +42,7 @@ void stub_set_body(sluice_exchange *exchange, sluice_side side, const char *json
 const char *stub_body(sluice_exchange *exchange, sluice_side side);
 
 void stub_add(sluice_exchange *exchange, sluice_side side, const char *name, const char *value);
-/// All values of a name joined by `|`, NULL where there is none; valid until the next call.
+/// All values of a name joined by `|`, NULL without any; valid until the next call.
 const char *stub_values(sluice_exchange *exchange, sluice_side side, const char *name);
 uint32_t stub_marks(sluice_exchange *exchange, sluice_side side, const char *name);
 
@@ -58,7 +58,7 @@ bool stub_describes_itself(void);
 /// Creates with the first allocation failing, then the second, and so on until nothing fails any more; false when a failed
 /// `create` answered anything but SLUICE_NO_MEMORY or left an instance. Leaks are the sanitizer's to find.
 bool stub_survives_failing_allocations(const char *config);
-/// The allocation after so many fails, once; -1 for none.
+/// The number of allocations after which one fails, once; -1 means that none fails.
 void stub_fail_allocation_after(long count);
 
 #endif

@@ -39,7 +39,7 @@ import Testing
     #expect(head.headers == ["x-kept": "d", "date": noon.text])
   }
 
-  @Test func `a 304 replaces the fields it has, keeps the others, and begins the age anew`() {
+  @Test func `a 304 replaces the fields that it has, keeps the others, and resets the age`() {
     let old = stored(
       ["date": (noon + -90).text, "age": "50", "x-both": "1", "X-Both": "2", "x-old": "3", "content-length": "5"])
     let answer = stored(

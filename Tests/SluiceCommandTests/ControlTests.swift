@@ -155,7 +155,7 @@ import Testing
       result.errorText.contains("payload=") || result.errorText.contains("notified-take=0"), "\(result.errorText)")
   }
 
-  @Test func `F5: SIGHUP takes the configuration up anew, or says why not`() async throws {
+  @Test func `F5: SIGHUP reads the configuration again, or says why not`() async throws {
     let run = try await ControlledRun()
     try run.folder.write(ControlledRun.configuration(header: "x-other"), to: "c.json")
     run.running.send(signal: SIGHUP)

@@ -25,7 +25,7 @@ import Testing
     try StampedLibrary.install(Array(text.replacing(old, with: new).utf8), at: file)
   }
 
-  @Test func `C7 a plugin in C is built, and at each edit anew; an error is shown where it is, and mended`()
+  @Test func `C7 a plugin in C is built again at each edit, and an error is shown in its place until it is fixed`()
     async throws
   {
     let run = try await DevRun(configuration: { Self.configuration($0, library: "build/libmy.so") }) {
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// Builds the SDK for the plugin first, which takes its minutes.
-  @Test(.enabled(if: Tool.isSoak)) func `C7 a plugin in Swift is built, and at each edit anew`() async throws {
+  @Test(.enabled(if: Tool.isSoak)) func `C7 a plugin in Swift is built again at each edit`() async throws {
     let run = try await DevRun(configuration: { Self.configuration($0, library: ".build/debug/libmy.so") }) {
       try await Self.scaffold("swift", in: $0)
     }

@@ -99,7 +99,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: without a build to go back to it begins again, and not for ever`() async throws {
+  @Test func `F5: without a previous build the engine is started again, a limited number of times`() async throws {
     let bad = try await Self.compile(1, crashes: true)
     let mended = try await Self.compile(2, crashes: false)
     let run = try await DevRun(configuration: { Self.configuration($0) }) {
@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test(.enabled(if: !Sanitizer.isOn))
-  func `a crash report keeps what the runtime said, however much follows it`() async throws {
+  func `a crash report keeps the runtime's message, however much output follows it`() async throws {
     let run = try await DevRun(configuration: { Self.configuration($0) }) {
       try StampedLibrary.install(FileTree.read(BuiltProducts.library("crashes-in-swift")), at: $0.path("a.so"))
     }

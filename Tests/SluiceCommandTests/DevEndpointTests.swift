@@ -4,7 +4,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// `sluice dev --listen`: what clients see of an engine that crashes, is started again, and answers.
+/// `sluice dev --listen`: what clients see when an engine crashes, is started again, and answers.
 @Suite struct DevEndpointTests {
   private static func port(of address: String) throws -> UInt16 {
     try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
@@ -50,14 +50,14 @@ import Testing
       #expect(document["message"]?.string?.contains("SIGSEGV") == true, "\(document)")
     }
     try await run.next("restarted")
-    // An answer to HEAD has no body, whoever gives it.
+    // An answer to HEAD never has a body.
     let head = RawHead(try RawClient(port: port), "HEAD", "/crash")
     #expect(try head.text().hasSuffix("\r\n\r\n"))
     try await run.next("restarted")
     try await run.end()
   }
 
-  /// Everything that a server sends on a connection up to its end.
+  /// Everything that a server sends on a connection until it closes.
   private struct RawHead {
     let client: RawClient
     let request: String
@@ -96,7 +96,7 @@ import Testing
     server.stop()
   }
 
-  @Test func `whoever connects while the engine is started again waits, and is answered`() async throws {
+  @Test func `a client that connects while the engine is started again waits and is answered`() async throws {
     let run = try await DevRun("--listen", "0") { folder in
       try #require(mkfifo(folder.path("gate"), 0o600) == 0)
       let product = try await PluginCompiler.compile(
@@ -105,7 +105,7 @@ import Testing
         try StampedLibrary.install(FileTree.read(product.path), at: folder.path("a.so"))
       }
     }
-    // For both directions, so that nobody waits for the other end.
+    // For both directions, so that opening does not wait for the other end.
     func open() -> FileDescriptor { FileDescriptor(adopting: Glibc.open(run.folder.path("gate"), O_RDWR | O_CLOEXEC)) }
     try await run.next("log") { $0["message"]?.string == "waits=1" }
     let first = open()
@@ -123,7 +123,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a port that is taken ends the command at once, and says so`() async throws {
+  @Test func `a port that is in use ends the command at once with a message`() async throws {
     let server = try LoopbackServer { _ in .text("") }
     let folder = try TemporaryDirectory()
     let file = try folder.write(#"{"transport": {"baseURL": "http://127.0.0.1:9"}}"#, to: "c.json")

@@ -76,7 +76,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: recorded and typed requests are sent, and a line that is none is refused`() async throws {
+  @Test func `F5: recorded and typed requests are sent, and an invalid line is refused`() async throws {
     let library = try await StampedLibrary.inC()
     let run = try await DevRun(
       "-i", "/dev/stdin", prepare: { folder in try library.install(1, at: folder.path("a.so")) })

@@ -5,9 +5,9 @@ import Testing
 
 @testable import SluiceCommand
 
-/// `sluice dev`: an engine whose loops do not come back.
+/// `sluice dev`: an engine whose loops are stuck.
 @Suite struct DevStallTests {
-  /// Sets `x-stamp-a` to `build`, and does not come back at the path `/loop` where it is to.
+  /// Sets `x-stamp-a` to `build`; with `loops`, does not return from a request to the path `/loop`.
   private static func compile(_ build: Int, loops: Bool, _ defines: String...) async throws -> [UInt8] {
     let product = try await PluginCompiler.compile(
       "loops-on-request", defines: ["BUILD=\(build)", "LOOPS=\(loops ? 1 : 0)"] + defines)
@@ -21,7 +21,7 @@ import Testing
     """
   }
 
-  @Test func `a build that loops for ever is ended by the session, named and refused, and the repaired one swapped in`()
+  @Test func `the session ends a build that loops forever, names and refuses it, and swaps in the repaired one`()
     async throws
   {
     let good = try await Self.compile(1, loops: false)
@@ -50,7 +50,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a build that was saved while the loop was stuck is swapped in after it`() async throws {
+  @Test func `a build that was saved while the loop was stuck is swapped in afterwards`() async throws {
     let (bad, mended) = (try await Self.compile(1, loops: true), try await Self.compile(2, loops: false))
     let run = try await DevRun("--listen", "0", configuration: { Self.configuration($0, kill: "3s") }) {
       try StampedLibrary.install(bad, at: $0.path("a.so"))
@@ -83,7 +83,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a process that does not answer at all is ended, and started again`() async throws {
+  @Test func `a process that does not answer at all is ended and started again`() async throws {
     let good = try await Self.compile(1, loops: false)
     let run = try await DevRun("--listen", "0", configuration: { Self.configuration($0, kill: "2s") }) {
       try StampedLibrary.install(good, at: $0.path("a.so"))
@@ -97,7 +97,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `Ctrl-C ends a session within its bound, also with a loop that is stuck`() async throws {
+  @Test func `Ctrl-C ends a session within its time limit, even with a stuck loop`() async throws {
     let bad = try await Self.compile(1, loops: true)
     let run = try await DevRun(configuration: { Self.configuration($0, kill: "0s") }) {
       try StampedLibrary.install(bad, at: $0.path("a.so"))
@@ -107,7 +107,7 @@ import Testing
     try await run.next("log") { $0["message"]?.string?.contains("keeps loop 0") == true }
     let began = ContinuousClock.now
     #expect(try await run.end().status == 130)
-    // Three seconds, and twice that for a machine that is busy; a stop that waits for the loop takes ten.
+    // Three seconds, doubled for a busy machine; a stop that waited for the loop would take ten.
     #expect(ContinuousClock.now - began < .seconds(9))
   }
 

@@ -73,7 +73,7 @@ import Testing
     try library.install(4, at: run.folder.path("build-2/real.so"))
     try await run.next("swapped")
     #expect(try await run.stamp(at: address) == "4")
-    // Taken away and made anew.
+    // Removed and created again.
     unlink(run.folder.path("now"))
     symlink("build-3", run.folder.path("now"))
     try await run.next("swapped")

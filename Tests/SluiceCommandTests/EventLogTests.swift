@@ -175,7 +175,7 @@ import Testing
     (whole(#""durationNs":1"#), "did_issue has \"durationNs\"; expected it in did_complete alone"),
     (whole(#""sequence":-1"#), "\"sequence\""), (whole(#""receivedStatus":"200""#), "\"receivedStatus\""),
   ])
-  func `what is no event is named with its line`(_ line: String, _ message: String) async throws {
+  func `an invalid event is reported with its line`(_ line: String, _ message: String) async throws {
     let result = try await Tool.run("verify-trace", input: log(Self.success) + line)
     #expect(result.status == 1)
     #expect(result.errorText.contains(message), "\(result.errorText)")

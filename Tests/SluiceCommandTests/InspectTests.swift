@@ -16,7 +16,7 @@ import Testing
     #expect(document["abi"]?[0]?.integer == 1)
   }
 
-  @Test func `what is no plugin ends with 3, and what is not there with 2`() async throws {
+  @Test func `a file that is not a plugin ends with 3, a missing file with 2`() async throws {
     let folder = try TemporaryDirectory()
     let path = try folder.write("plain text", to: "libx.so")
     let refused = try await Tool.run("plugin", "inspect", path)
@@ -50,13 +50,13 @@ import Testing
     (LibraryBytes.stack, "executableStack", "makes the stacks of the whole process executable"),
     (LibraryBytes.load, "writableCode", "has code that is writable while it can be run"),
   ])
-  func `memory that is writable and executable is named, and refused unless the configuration allows it`(
+  func `writable and executable memory is reported, and refused unless the configuration allows it`(
     _ segment: UInt64, _ hazard: String, _ words: String
   ) async throws {
     let folder = try TemporaryDirectory()
     let product = try await PluginCompiler.compile("minimal")
     var library = LibraryBytes(try FileTree.read(product.path))
-    // The stack, or the first segment: all rights.
+    // All rights for the stack, or for the first segment.
     let place = try #require(library.segment(segment)?.flagsPlace)
     library.write(7, at: place, width: 4)
     let path = try folder.write(library.bytes, to: "libx.so")
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `what a library exports beside its entry point is counted and named`() async throws {
+  @Test func `exports besides the entry point are counted and named`() async throws {
     let more = try await inspect("misbehaves-in-activity", ["EXPORTS_MORE"])
     #expect(more.status == 0)
     #expect(

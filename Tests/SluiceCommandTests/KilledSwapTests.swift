@@ -6,7 +6,7 @@ import Testing
 
 /// F5: an engine that is killed in the middle of a swap leaves nothing that the next one would stumble over.
 struct KilledSwapTests {
-  /// Where the build before stands still, and where the new one does.
+  /// The places at which the old and the new build stop.
   @Test(arguments: [
     ("NEVER", "TRIAL"), ("NEVER", "CONSTRUCTOR"), ("NEVER", "ENTRY"), ("SAVE", "NEVER"), ("NEVER", "CREATE"),
     ("NEVER", "LOAD"), ("NEVER", "ACTIVATE"), ("DEACTIVATE", "NEVER"), ("DESTROY", "NEVER"),
@@ -47,7 +47,7 @@ struct KilledSwapTests {
       try await scene.install("\(number)", at: "NEVER")
       let running = try scene.start()
       #expect(try await scene.build(of: running) == "\(number)")
-      try await scene.install("\(number) anew", at: "NEVER")
+      try await scene.install("\(number) again", at: "NEVER")
       let before = FileTree.names(in: scene.folder.path("store"))
       let swap = try Command(Tool.path, ["ctl", "swap", "--socket", scene.socket], environment: Tool.cleared).start()
       while FileTree.names(in: scene.folder.path("store")) == before, !swap.hasEnded { sched_yield() }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import SluiceCommand
 
-/// What `sluice ctl metrics` makes of the document.
+/// The text of `sluice ctl metrics`.
 @Suite struct MetricsTextTests {
-  @Test func `a sum of the largest numbers is shown, whatever it is`() throws {
+  @Test func `a sum of the largest numbers does not trap`() throws {
     let document = try JSONValue(
       parsing: #"""
         {"engine": {

@@ -3,11 +3,11 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Damaged libraries through the command: each is refused with a sentence, or works; the command never ends by a signal.
+/// Damaged libraries with the command: each works or is refused with a message; the command never ends by a signal.
 /// Scale: 8 of each kind, 50 with SLUICE_SOAK.
 @Suite struct MutatedLibraryTests {
   @Test(arguments: MutatedPlugins.Kind.allCases)
-  func `a damaged library is refused with a sentence or works, in check and in run`(
+  func `a damaged library works or is refused with a message, in check and in run`(
     _ kind: MutatedPlugins.Kind
   ) async throws {
     let server = try LoopbackServer(recording: .countOnly) { _ in ServerResponse(body: .bytes(Array("ok".utf8))) }
@@ -25,7 +25,7 @@ import Testing
       try StampedLibrary.install(mutant.bytes, at: folder.path("libx.so"))
       let check = try await Tool.run("check", "-c", file)
       try judge(check, [0, 3], mutant.what)
-      // The trial ends before the first request: what it passes has to answer it, or fail it.
+      // The trial ends before the first request: a library that passes must answer the request, or fail it.
       let run = try await Tool.run("run", "-q", "-c", file, input: request)
       try judge(run, [0, 1, 3], mutant.what)
       #expect((check.status == 3) == (run.status == 3), "\(kind) \(mutant.what): \(check.errorText) \(run.errorText)")

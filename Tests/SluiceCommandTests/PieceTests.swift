@@ -48,7 +48,7 @@ import Testing
     var last: UInt8 = 0
   }
 
-  /// Reads so many bytes on a thread that may block; gives up when nothing comes for half a minute.
+  /// Reads `count` bytes on a thread that may block; gives up when nothing comes for half a minute.
   private static func read(_ reader: FileDescriptor, _ count: Int) async throws -> Piece {
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue.global().async { continuation.resume(with: Result { try readBlocking(reader, count) }) }

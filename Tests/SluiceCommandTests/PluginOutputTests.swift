@@ -3,7 +3,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What plugins write to standard output is no data of the command's.
+/// Text that plugins write to standard output is not data of the command.
 @Suite struct PluginOutputTests {
   private static let forged = #"{"id": "forged", "response": {"status": 200}}"#
   private static let url = "http://127.0.0.1:1/"
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: [[], ["KEEPS"]])
-  func `results of run are the results alone, and what a plugin prints is on standard error`(
+  func `the output of run contains only results, and the output of plugins goes to standard error`(
     _ defines: [String]
   ) async throws {
     let plugin = try await PluginCompiler.compile("prints-results", defines: defines)
@@ -24,7 +24,7 @@ import Testing
     #expect(result.errorText.occurrences(of: Self.forged) == 20)
   }
 
-  @Test func `every name of standard output takes the results`() async throws {
+  @Test func `every name of standard output gets the results`() async throws {
     let plugin = try await PluginCompiler.compile("prints-results")
     for name in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
       let result = try await Tool.run("run", "-q", "-o", name, "--plugin", plugin.path, input: lines(3))
@@ -36,7 +36,7 @@ import Testing
     #expect(twice.errorText.contains("standard output takes the results already"))
   }
 
-  @Test func `send prints the response alone`() async throws {
+  @Test func `send prints only the response`() async throws {
     let plugin = try await PluginCompiler.compile("prints-results")
     let result = try await Tool.run("send", "--json", "--plugin", plugin.path, Self.url)
     #expect(result.status == 0, "\(result.errorText)")
@@ -44,7 +44,7 @@ import Testing
     #expect(result.errorText.contains(Self.forged))
   }
 
-  @Test func `an output that was closed at the start is an error, and no file takes its place`() async throws {
+  @Test func `an output that was closed at the start is an error, and no file gets its descriptor`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     for closed in [">&-", ">&- 2>&-", "<&- >&-"] {
@@ -68,6 +68,6 @@ import Testing
 }
 
 extension String {
-  /// How often a text is in it.
+  /// How often it contains a text.
   fileprivate func occurrences(of text: String) -> Int { ranges(of: text).count }
 }

@@ -3,7 +3,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// The command with the shipped plugins, and with libraries that are none.
+/// The command with the shipped plugins, and with libraries that are not plugins.
 @Suite struct PluginTests {
   private static let bearer = BuiltProducts.library("bearer-auth")
   private static let editing = BuiltProducts.library("json-edit")
@@ -81,7 +81,7 @@ import Testing
     #expect(result.errorText.contains("plugin \"x\"") && result.errorText.contains("plugin \"y\""))
   }
 
-  @Test func `a stage that answers everything itself needs no more stack for more lines`() async throws {
+  @Test func `a stage that answers every request needs the same stack for any number of lines`() async throws {
     let plugin = try await PluginCompiler.compile(source: Self.answering, name: "answering")
     let count = 20_000
     let result = try await Tool.run(

@@ -2,9 +2,9 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// A plugin's words in what the command prints.
+/// Texts of plugins in the output of the command.
 @Suite struct PluginWordsTests {
-  @Test func `no word of a plugin is a line of its own on standard error`() async throws {
+  @Test func `a plugin's text cannot begin a line on standard error`() async throws {
     let plugin = try await PluginCompiler.compile("says-too-much")
     let url = "http://127.0.0.1:1/"
     let sent = try await Tool.run("send", "--plugin", plugin.path, url)
@@ -16,7 +16,7 @@ import Testing
       #expect(forged.isEmpty, "\(text)")
       #expect(!text.contains("\u{1B}"))
     }
-    // A document has a place for it.
+    // A document contains the original text.
     let document = try #require(try run.documents.first)
     #expect(document.errorMessage == "down\nsluice: error: the host is down\r\u{1B}[2J\u{2028}end\u{FFFD}")
   }

@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// How the command ends where code of a plugin has its own ideas of the end.
+/// How the command ends when a plugin interferes with the end of the process.
 @Suite struct ProcessEndTests {
   private static let url = "http://127.0.0.1:1"
 
@@ -17,7 +17,7 @@ import Testing
     ([], "called exit(0) in on_request"), (["DOES=exit(7)"], "called exit(7) in on_request"),
     (["DOES=quick_exit(0)"], "called quick_exit in on_request"),
   ])
-  func `a stage that calls exit fails the run, which names it and has the results so far`(
+  func `a stage that calls exit fails the run, which names the stage and keeps the results so far`(
     _ defines: [String], _ words: String
   ) async throws {
     let plugin = try await PluginCompiler.compile("calls-exit", defines: defines)
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `exit on a thread of a plugin's own fails the run`() async throws {
+  @Test func `exit on a plugin's own thread fails the run`() async throws {
     let plugin = try await PluginCompiler.compile("calls-exit", defines: ["ON_THREAD"], flags: ["-pthread"])
     let result = try await run(plugin, ["/", "/end"])
     #expect(result.ending == .exited(70))
@@ -44,7 +44,7 @@ import Testing
     #expect(try result.documents.count == 1)
   }
 
-  @Test func `what a plugin registered for the end does not come before the reason`() async throws {
+  @Test func `exit functions of a plugin do not run before the reason is printed`() async throws {
     let plugin = try await PluginCompiler.compile("calls-exit", defines: ["WITH_HANDLER"])
     let result = try await run(plugin, ["/", "/end"])
     #expect(result.ending == .exited(70), "\(result.errorText)")
@@ -52,7 +52,7 @@ import Testing
     #expect(try result.documents.count == 1)
   }
 
-  @Test func `a child that a plugin forks ends as it wants to`() async throws {
+  @Test func `a child that a plugin forks ends in its own way`() async throws {
     let plugin = try await PluginCompiler.compile(
       "calls-exit", defines: ["DOES=if (fork() == 0) exit(0)"])
     let result = try await run(plugin, ["/", "/end", "/"])
@@ -79,7 +79,7 @@ import Testing
     #expect(sent.ending == .exited(0), "\(sent.errorText)")
   }
 
-  @Test func `what a plugin leaves in a buffer is written at the end, and a stream that blocks is given up`()
+  @Test func `text that a plugin leaves in a buffer is written at the end, and a blocked stream is given up`()
     async throws
   {
     let plugin = try await PluginCompiler.compile("leaves-text")

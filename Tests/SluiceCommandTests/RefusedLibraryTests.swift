@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  /// A fixture, what it is compiled with, and what is said of it.
+  /// A fixture, its compiler definition, and the expected message.
   static let misbehaving: [(fixture: String, define: String, words: String)] = [
     ("constructor-crashes", "UNUSED", "crashed with SIGSEGV while it was loaded"),
     ("constructor-exits", "UNUSED", "while it was loaded"),
@@ -86,7 +86,7 @@ import Testing
   ]
 
   @Test(arguments: misbehaving)
-  func `a library whose code takes its process along ends a child, and the command with 3`(
+  func `a library that ends its process ends only a child, and the command ends with 3`(
     _ fixture: String, _ define: String, _ words: String
   ) async throws {
     let folder = try TemporaryDirectory()
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: [("ACTIVATE=abort()", "SIGABRT"), ("ACTIVATE=exit(0)", "status 0")])
-  func `check survives a plugin that takes its process along in activate, which no trial calls`(
+  func `check survives a plugin that ends its process in activate, which no trial calls`(
     _ define: String, _ words: String
   ) async throws {
     let folder = try TemporaryDirectory()
@@ -124,7 +124,7 @@ import Testing
     #expect(verdict["ok"]?.bool == false)
   }
 
-  @Test func `check reads its configuration once, so that it may come from a pipe`() async throws {
+  @Test func `check reads its configuration once, so it may come from a pipe`() async throws {
     let folder = try TemporaryDirectory()
     let library = BuiltProducts.library("bearer-auth")
     let text =

@@ -81,7 +81,7 @@ import Testing
     #expect(Sanitizer.isOn || late - early < 8 << 20)
   }
 
-  @Test func `ids of any scalar come back as they were, and line numbers stand for missing ones`() async throws {
+  @Test func `ids of any scalar come back unchanged, and missing ones are replaced by line numbers`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let url = server.baseURL
@@ -116,7 +116,7 @@ import Testing
     #expect(result.status == 0)
   }
 
-  @Test func `no more than the concurrency is in flight, and the rate is kept`() async throws {
+  @Test func `at most the given concurrency is in flight, and the rate is respected`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -152,7 +152,7 @@ import Testing
   @Test func `a result that cannot be written is an error, and counts as one`() async throws {
     let run = try await SpillingRun()
     defer { run.server.stop() }
-    // Its file can't be opened to be read.
+    // Its file cannot be opened for reading.
     _ = try await Command.run("prlimit", ["--pid", "\(run.running.processID)", "--nofile=1:1"])
     run.hasRest.set()
     let result = try await run.running.wait(upTo: Patience.limit)
@@ -172,7 +172,8 @@ import Testing
     #expect(FileTree.names(in: run.bodies) == [])
   }
 
-  @Test func `a concurrency beyond limits_transactions is refused, and the default is at most that`() async throws {
+  @Test func `a concurrency beyond limits_transactions is refused, and the default is at most that limit`() async throws
+  {
     let folder = try TemporaryDirectory()
     let file = try folder.write(#"{"limits": {"transactions": 2}}"#, to: "c.json")
     let refused = try await Tool.run("run", "-c", file, "--concurrency", "3")
@@ -196,7 +197,7 @@ import Testing
   }
 }
 
-/// A run whose one response has come half, and lies in a file.
+/// A run with one response of which half has arrived, in a file.
 private struct SpillingRun {
   let hasRest = Signal()
   let server: ScriptedServer

@@ -96,7 +96,7 @@ struct ScaffoldTests {
   }
 
   @Test(arguments: ["", "A", "a_b", "a b", "../a", "-a", "a--b", "a-", "1a", "ä", String(repeating: "a", count: 65)])
-  func `a name that is none is refused`(_ name: String) async throws {
+  func `an invalid name is refused`(_ name: String) async throws {
     let folder = try TemporaryDirectory()
     let result = try await run(folder, "plugin", "new", "--", name)
     #expect(result.status == 2)
@@ -127,7 +127,7 @@ struct ScaffoldTests {
     #expect(try await run(folder, "plugin", "new", "a", "--path", "nowhere").status == 2)
   }
 
-  @Test func `the first edit of a new plugin, another header, keeps its case`() async throws {
+  @Test func `the first edit of a new plugin, another header, keeps its self-test valid`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "edited")
     let file = folder.path("edited/plugin.c")

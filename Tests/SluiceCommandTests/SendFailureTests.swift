@@ -59,7 +59,7 @@ import Testing
     #expect(result.errorText.contains("no-such-host.invalid"))
   }
 
-  @Test func `what is no HTTP, and what is cut in the body, has its own word`() async throws {
+  @Test func `an answer that is not HTTP and a body that is cut off have separate codes`() async throws {
     let garbage = try ScriptedServer(.receiveHead, .send("SSH-2.0-x\r\n"))
     defer { garbage.stop() }
     let invalid = try await Tool.run("send", garbage.baseURL)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// When the supervisor of an engine takes a loop, or the whole process, for stuck.
+/// When the supervisor of an engine considers a loop, or the whole process, stuck.
 @Suite struct StallWatchTests {
   private static let limit = Duration.seconds(5)
 
@@ -11,7 +11,7 @@ import Testing
       loop: loop, plugin: "a", pluginID: "org.a", generation: 2, callback: "on_request", transaction: "t")
   }
 
-  /// A pulse and a look each 250 ms, from one quarter up to another; gives the first stall.
+  /// Sends a pulse and looks every 250 ms, from one quarter of a second to another; returns the first stall.
   private static func watch(
     _ watch: inout StallWatch, _ quarters: ClosedRange<Int>, turns: (Int) -> [Int64]?, calls: [StallWatch.Call] = []
   ) -> StallWatch.Stall? {
@@ -23,32 +23,32 @@ import Testing
     return nil
   }
 
-  @Test func `loops that turn are no stall, however long they are in one call after the other`() {
+  @Test func `loops that turn are not a stall, however many calls follow one another`() {
     var watch = StallWatch(at: .zero)
     #expect(Self.watch(&watch, 1...100, turns: { [Int64($0), Int64($0 / 10)] }, calls: [Self.call(1)]) == nil)
   }
 
-  @Test func `a loop that does not turn for the limit is a stall, with the call that it is in`() {
+  @Test func `a loop that does not turn for the limit is a stall, with its current call`() {
     var watch = StallWatch(at: .zero)
     let stall = Self.watch(&watch, 1...100, turns: { [Int64($0), Int64(min($0, 8))] }, calls: [Self.call(1)])
     #expect(stall == StallWatch.Stall(loop: 1, call: Self.call(1), age: .seconds(5)))
     #expect(stall?.headline == "plugin \"a\" (org.a, generation 2) kept loop 1 in on_request for 5.00 s")
   }
 
-  @Test func `a loop whose thread is gone is a stall without a call`() {
+  @Test func `a loop whose thread has ended is a stall without a call`() {
     var watch = StallWatch(at: .zero)
     let stall = Self.watch(&watch, 1...100, turns: { _ in [1] })
     #expect(stall == StallWatch.Stall(loop: 0, call: nil, age: .seconds(5)))
     #expect(stall?.headline == "loop 0 did not turn for 5.00 s, in no call of a plugin")
   }
 
-  @Test func `a process that sends no pulse any more is a stall of no loop`() {
+  @Test func `a process that stops sending pulses is a stall without a loop`() {
     var watch = StallWatch(at: .zero)
     let stall = Self.watch(&watch, 1...100, turns: { $0 < 8 ? [Int64($0)] : nil })
     #expect(stall == StallWatch.Stall(loop: nil, call: nil, age: .seconds(5)))
   }
 
-  @Test func `a watcher that was stopped itself blames nobody for that time`() {
+  @Test func `a watcher that was stopped itself does not count that time`() {
     var watch = StallWatch(at: .zero)
     #expect(Self.watch(&watch, 1...8, turns: { [Int64($0)] }) == nil)
     let later = Duration.seconds(3600)
@@ -57,7 +57,7 @@ import Testing
     #expect(watch.look(at: later, limit: Self.limit) == nil)
   }
 
-  @Test func `a packet about a client is read back as it was, and nothing else is one`() {
+  @Test func `a packet about a client is read back unchanged, and other bytes are not a packet`() {
     let packet = ClientPacket(kind: .began, id: 0x0102_0304_0506_0708, isHead: true)
     #expect(ClientPacket(packet.bytes) == packet)
     #expect(ClientPacket([]) == nil && ClientPacket([2] + [UInt8](repeating: 0, count: 9)) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluiceCommand
 
-/// Streams as whoever started the command has set them up.
+/// Standard streams as the parent process has set them up.
 @Suite struct StandardStreamsTests {
   @Test func `a pipe that does not block is waited for, by who writes and by who reads`() async throws {
     StandardSignals.ignoreBrokenPipes()

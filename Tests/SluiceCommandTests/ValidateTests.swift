@@ -129,7 +129,7 @@ struct ValidateTests {
     #expect(try await Tool.run("plugin", "validate").status == 2)
   }
 
-  /// A plugin whose create wants `key` to be `open sesame`, with that schema.
+  /// A plugin with that schema whose create requires that `key` is `open sesame`.
   private func wanting(_ schema: String) async throws -> PluginCompiler.Product {
     let literal = schema.replacing("\"", with: "\\\"")
     let product = try await PluginCompiler.compile(
@@ -159,7 +159,7 @@ struct ValidateTests {
     return product
   }
 
-  @Test func `without a configuration the least that the schema asks for is tried`() async throws {
+  @Test func `without a configuration the smallest one that the schema allows is tried`() async throws {
     let schema = ##"""
       {"type": "object", "required": ["key"], "properties": {"key": {"$ref": "#/definitions/k"}}, \##
       "definitions": {"k": {"enum": ["open sesame", "b"]}}}
@@ -171,7 +171,7 @@ struct ValidateTests {
     #expect(result.outputText.contains(#"derived from the schema: {"key":"open sesame"}"#), "\(result.outputText)")
   }
 
-  @Test func `a check that was skipped for want of a configuration fails with --strict alone, and says what was tried`()
+  @Test func `a check that was skipped without a configuration fails only with --strict, and says what was tried`()
     async throws
   {
     let product = try await wanting(
@@ -186,11 +186,11 @@ struct ValidateTests {
     let absent = try await validate(
       product.path, "--config", #"{"key": "open sesame"}"#, "--only", "state-any", "--only", "notifications", "--strict"
     )
-    #expect(absent.status == 0 && absent.outputText.contains("2 absent"), "what a plugin does not have is no failure")
+    #expect(absent.status == 0 && absent.outputText.contains("2 absent"), "an absent feature is not a failure")
     withExtendedLifetime(product) {}
   }
 
-  @Test func `call-outs are answered, so that a plugin that waits for a token is tried whole`() async throws {
+  @Test func `call-outs are answered, so that a plugin that waits for a token is tried completely`() async throws {
     let configuration =
       #"{"tokenEndpoint": "https://id.example.com/token", "clientID": "abc", "clientSecret": "s3cret", "hosts": ["example.com"]}"#
     let path = BuiltProducts.library("oauth-refresh")
@@ -207,7 +207,7 @@ struct ValidateTests {
     #expect(try await validate(path, "--answer", #"{"status": "x"}"#).status == 2)
   }
 
-  @Test func `a stage that waits for a call-out is suspended and resumed, by the answer that is given`() async throws {
+  @Test func `a stage that waits for a call-out is suspended, and the given answer resumes it`() async throws {
     let product = try await PluginCompiler.compile(
       source: """
         #include "\(RepositoryRoot.path("Tests/Plugins/stage.h"))"
@@ -216,7 +216,7 @@ struct ValidateTests {
           lookup *self = context;
           json_t *body = json_object_get(result->response, "body");
           const char *text = json_string_value(json_object_get(body, "text"));
-          // Without a token it waits for ever.
+          // Without a token it waits forever.
           if (text && strstr(text, "access_token")) self->host->resume(self->host, self->token, SLUICE_CONTINUE);
           free(self);
         }

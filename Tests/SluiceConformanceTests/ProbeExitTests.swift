@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// What a library does at the end of a process is no reason to refuse it, and is told.
+/// A library is not refused for what it does at the end of a process, but reported.
 struct ProbeExitTests {
   private func warning(_ behaviour: String, _ defines: [String]) async throws -> String? {
     let fixture = try await ProbeFixture(behaviour, defines)
@@ -22,7 +22,7 @@ struct ProbeExitTests {
     (["ATEXIT", "DOES=hang()"], "does not return in a function that it registered with atexit"),
     (["DOES=_exit(7)"], "ends the process with status 7 in a destructor of the library"),
   ])
-  func `a function that misbehaves at the end of the process is named, and the build is taken`(
+  func `a function that misbehaves at the end of the process is named, and the build is accepted`(
     _ defines: [String], _ words: String
   ) async throws {
     let warning = try #require(try await warning("ends-badly", defines))
@@ -31,16 +31,16 @@ struct ProbeExitTests {
   }
 
   @Test(arguments: [[], ["ATEXIT"]])
-  func `one that does no harm is nothing to speak of`(_ atexit: [String]) async throws {
+  func `an exit function that does no harm causes no warning`(_ atexit: [String]) async throws {
     #expect(try await warning("ends-badly", atexit + ["DOES=(void)0"]) == nil)
   }
 
   @Test(arguments: ["minimal", "keeps-state", "tests-itself"])
-  func `a library without any is nothing to speak of`(_ behaviour: String) async throws {
+  func `a library without exit functions causes no warning`(_ behaviour: String) async throws {
     #expect(try await warning(behaviour, []) == nil)
   }
 
-  @Test func `one that exits before the trial is over is refused as before`() async throws {
+  @Test func `a library that exits before the trial is over is refused`() async throws {
     let error = try #require(try await ProbeFixture.refusal(of: "create-misbehaves", ["DOES=exit(7)"]))
     #expect(error.code == .probeExited && error.reason.contains("status 7 in create"))
   }

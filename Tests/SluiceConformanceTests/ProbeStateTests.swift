@@ -44,7 +44,7 @@ struct ProbeStateTests {
   }
 
   @Test(arguments: [#"DOCUMENT="{""#, #"DOCUMENT="{\"url\": 1}""#])
-  func `F5 a self-test whose document is none is the plugin's mistake`(_ define: String) async throws {
+  func `F5 a self-test with an invalid document is the plugin's mistake`(_ define: String) async throws {
     let error = try #require(try await ProbeFixture.refusal(of: "tests-itself", [define]))
     #expect([.invalidTable, .selfTestFailed].contains(error.code), "\(error)")
   }

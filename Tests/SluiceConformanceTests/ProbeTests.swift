@@ -48,7 +48,7 @@ struct ProbeTests {
   }
 
   @Test(.disabled(if: Sanitizer.isOn, "address space is not limited then"))
-  func `F5 a library that takes memory without end gets no more than its limit`() async throws {
+  func `F5 a library that allocates endlessly is stopped at its limit`() async throws {
     let error = try #require(try await ProbeFixture.refusal(of: "constructor-allocates"))
     #expect(error.reason.contains("SIGABRT while it was loaded"), "\(error)")
   }
@@ -67,21 +67,21 @@ struct ProbeTests {
     }
   }
 
-  @Test func `a constructor that closes every descriptor is told for that`() async throws {
+  @Test func `a constructor that closes every descriptor is reported`() async throws {
     let error = try #require(try await ProbeFixture.refusal(of: "constructor-closes-descriptors"))
     #expect(error.code == .probeClosedDescriptors)
     #expect(error.reason.contains("closed descriptors that it had not opened while it was loaded"), "\(error)")
     #expect(error.isRefusal)
   }
 
-  @Test func `a constructor that kills its parent is told for that`() async throws {
+  @Test func `a constructor that kills its parent is reported`() async throws {
     let error = try #require(try await ProbeFixture.refusal(of: "constructor-kills-its-parent"))
     #expect(error.code == .probeKilledWatcher)
     #expect(error.reason.contains("ended the process that watched its trial: it got SIGKILL"), "\(error)")
     #expect(error.isRefusal)
   }
 
-  @Test func `destroy that hangs is named with the key for the time of its trial`() async throws {
+  @Test func `a destroy that hangs is reported with the key for the trial's time limit`() async throws {
     let error = try #require(
       try await ProbeFixture.refusal(
         of: "create-misbehaves", ["DOES=hang()", "WHERE=destroy"], deadline: .milliseconds(500)))
@@ -136,7 +136,7 @@ struct ProbeTests {
     #expect(try await ProbeFixture.refusal(of: "breaks-lifecycle", ["ACTIVATE=SLUICE_FAILED"]) == nil)
   }
 
-  @Test func `F5 a helper that is none is named, and not taken for a refusal`() async throws {
+  @Test func `F5 an invalid helper is reported, and is not mistaken for a refusal`() async throws {
     let fixture = try await ProbeFixture("minimal")
     for path in ["/bin/true", "/nonexistent/sluice"] {
       let probe = try #require(HelperProbe(helper: path))

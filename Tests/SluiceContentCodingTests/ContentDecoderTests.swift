@@ -2,7 +2,7 @@ import SluiceContentCoding
 import SluiceTestKit
 import Testing
 
-/// Codings are undone as the bytes come, in steps of bounded size, and what is not whole is an error.
+/// Codings are decoded as the bytes arrive, in steps of bounded size, and an incomplete body is an error.
 @Suite struct ContentDecoderTests {
   private static let text = Array(EncodedBody.text(lines: 2000).utf8)
 
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd])
-  func `a body decodes, whatever the size of the pieces and of the room`(_ coding: EncodedBody.Coding) throws {
+  func `a body decodes with any size of pieces and output`(_ coding: EncodedBody.Coding) throws {
     let encoded = EncodedBody.bytes(coding, Self.text)
     #expect(encoded.count < Self.text.count / 4)
     for (piece, room) in [(1, 65_536), (7, 1), (encoded.count, 13), (1000, 700)] {
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd])
-  func `a body that is cut anywhere is truncated`(_ coding: EncodedBody.Coding) {
+  func `a body that is cut off anywhere is truncated`(_ coding: EncodedBody.Coding) {
     let encoded = EncodedBody.bytes(coding, Array("a short text, a short text".utf8))
     for count in 0..<encoded.count {
       #expect(Self.code(Array(encoded[..<count]), coding.name) == .truncated, "\(count) of \(encoded.count)")
@@ -53,24 +53,24 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .zstd])
-  func `members and frames follow one another`(_ coding: EncodedBody.Coding) throws {
+  func `several members and frames form one body`(_ coding: EncodedBody.Coding) throws {
     let encoded = EncodedBody.bytes(coding, Self.text) + EncodedBody.bytes(coding, []) + EncodedBody.bytes(coding, [7])
     #expect(try Self.decode(encoded, coding.name) == Self.text + [7])
     #expect(Self.code(encoded.dropLast(), coding.name) == .truncated)
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd])
-  func `what follows the end of the coded data is refused`(_ coding: EncodedBody.Coding) {
+  func `bytes after the end of the coded data are refused`(_ coding: EncodedBody.Coding) {
     let code = Self.code(EncodedBody.bytes(coding, Self.text) + Array("more of it".utf8), coding.name)
     #expect(code == .trailingBytes || code == .invalid)
   }
 
   @Test(arguments: ["gzip", "br", "zstd", "deflate"])
-  func `what the coding is not is invalid`(_ name: String) {
+  func `bytes of another coding are invalid`(_ name: String) {
     #expect(Self.code(Array(repeating: 0xFF, count: 100), name) == .invalid)
   }
 
-  @Test func `codings are undone in the reverse of the order they are listed in`() throws {
+  @Test func `codings are decoded in reverse order`() throws {
     let encoded = EncodedBody.bytes(.zstd, EncodedBody.bytes(.brotli, EncodedBody.bytes(.gzip, Self.text)))
     for (piece, room) in [(1, 1), (1000, 700), (encoded.count, Self.text.count)] {
       #expect(try Self.decode(encoded, "gzip, BR ,\tzstd", pieceBytes: piece, roomBytes: room) == Self.text)
@@ -78,28 +78,28 @@ import Testing
     #expect(Self.code(encoded, "zstd, br, gzip") == .invalid)
   }
 
-  @Test func `the inner one of two codings is truncated too`() {
+  @Test func `the inner one of two codings can be truncated too`() {
     let inner = EncodedBody.bytes(.gzip, Self.text)
     #expect(Self.code(EncodedBody.bytes(.brotli, Array(inner.dropLast(4))), "gzip, br") == .truncated)
   }
 
-  @Test func `names are compared without case, older ones are known, identity is none`() throws {
+  @Test func `names are case-insensitive, x-gzip is accepted, and identity means no coding`() throws {
     #expect(try Self.decode(EncodedBody.bytes(.gzip, Self.text), "X-GZip") == Self.text)
     #expect(try Self.decode(Self.text, "identity") == Self.text)
     #expect(ContentCodings("identity").isEmpty)
   }
 
-  @Test func `an unknown coding and a sixth one are refused by name and number`() {
+  @Test func `an unknown coding is refused by name, and a sixth one by number`() {
     #expect(Self.code([1], "compress") == .unknownCoding)
     #expect(Self.code([1], "gzip, gzip, gzip, gzip, gzip, gzip") == .tooManyCodings)
     #expect(throws: ContentDecodingError.self) { try ContentDecoder(ContentCodings("gzip, compress")) }
   }
 
-  @Test func `a window beyond 8 MB is refused, whatever memory there is`() {
+  @Test func `a window beyond 8 MB is refused, however much memory is available`() {
     #expect(Self.code(EncodedBody.bytes(.wideZstd, Self.text), "zstd") == .invalid)
   }
 
-  @Test func `a step writes no more than there is room for, however much the input holds`() throws {
+  @Test func `a step never writes more than there is room for, whatever the input contains`() throws {
     for coding in [EncodedBody.Coding.gzip, .brotli, .zstd] {
       let encoded = EncodedBody.bytes(coding, Array(repeating: 0, count: 16 << 20))
       let decoder = try ContentDecoder(ContentCodings(coding.name))

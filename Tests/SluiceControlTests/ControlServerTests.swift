@@ -199,7 +199,7 @@ import Testing
     (["GET /v1/status"], 400), (["GET /v1/status HTTP/1.1", "no colon"], 400), (["GET /v1/status HTTP/9.9"], 505),
     (["POST /v1/swap HTTP/1.1", "Content-Length: -1"], 400),
   ])
-  func `what is no HTTP is refused, is the end of its connection, and of no other`(_ lines: [String], _ status: Int)
+  func `a request that is not HTTP is refused and ends its connection only`(_ lines: [String], _ status: Int)
     async throws
   {
     let client = try RawClient(unixSocket: control.path)

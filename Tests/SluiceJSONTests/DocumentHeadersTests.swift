@@ -50,7 +50,7 @@ struct DocumentHeadersTests {
     #expect(document == ["status": 200, "trailers": ["x-sum": "1"]])
   }
 
-  @Test func `what is no field value counts as absent`() {
+  @Test func `an invalid field value counts as absent`() {
     let document: JSONValue = ["headers": ["a": 1, "b": [], "c": ["base64": "!"], "d": ["x": "y"]]]
     let headers = DocumentHeaders(document)
     for name in ["a", "b", "c", "d", "e"] { #expect(headers[name] == nil) }

@@ -1,7 +1,7 @@
 import SluiceJSON
 import Testing
 
-/// Values that are nested deeper than jansson's functions, which recurse, can follow.
+/// Values that are nested deeper than jansson's recursive functions can follow.
 struct NestingTests {
   private static func nested(_ depth: Int, in innermost: JSONValue = .array()) -> JSONValue {
     var value = innermost
@@ -18,7 +18,7 @@ struct NestingTests {
     return nil
   }
 
-  @Test func `what a text can nest can be written and copied, and one level more cannot`() throws {
+  @Test func `the depth that a text may have can be written and copied, and one level more cannot`() throws {
     let deepest = Self.nested(JSONValue.depthLimit)
     #expect(try JSONValue(parsing: deepest.serialized()) == deepest)
     #expect(try deepest.deepCopy() == deepest)
@@ -28,7 +28,7 @@ struct NestingTests {
     #expect(Self.code { _ = try deeper.deepCopy() } == .tooDeep)
   }
 
-  @Test func `a value nested 200,000 deep is refused by everything that recurses, and released`() async {
+  @Test func `a value nested 200,000 deep is refused by every recursive function, and is released`() async {
     await #expect(processExitsWith: .success) {
       let value = Self.nested(200_000)
       try #require(Self.code { _ = try value.serialized() } == .tooDeep)
@@ -50,7 +50,7 @@ struct NestingTests {
     }
   }
 
-  @Test func `a nested value that is held twice is released with its last holder`() async {
+  @Test func `a nested value with two references is released with the last one`() async {
     await #expect(processExitsWith: .success) {
       let inner = Self.nested(200_000)
       var outer: JSONValue? = [inner, inner, [inner]]
@@ -59,7 +59,7 @@ struct NestingTests {
     }
   }
 
-  @Test func `a value that others hold parts of keeps those parts`() {
+  @Test func `a released value keeps the parts that have other references`() {
     let kept: JSONValue = ["x": [1, 2]]
     do {
       let deep = Self.nested(100_000, in: kept)
@@ -68,20 +68,20 @@ struct NestingTests {
     #expect(kept == ["x": [1, 2]])
   }
 
-  @Test func `a few values whose text would be endless are refused`() {
+  @Test func `a few values with an exponentially long text are refused`() {
     var value: JSONValue = [1]
     for _ in 0..<60 { value = [value, value] }
     #expect(Self.code { _ = try value.serialized() } == .tooLarge)
   }
 
-  @Test func `a value may hold many that others hold too`() throws {
+  @Test func `a value may contain many values with other references`() throws {
     let parts = (0..<300_000).map { _ in JSONValue.array() }
     let whole = JSONValue.array()
     for part in parts { whole.append(part) }
     #expect(try whole.serialized().count == 900_001)
   }
 
-  @Test func `a value that contains itself is told from one that is nested`() {
+  @Test func `a value that contains itself is distinguished from a nested one`() {
     let outer = JSONValue.object()
     outer["inner"] = ["outer": outer]
     #expect(Self.code { _ = try outer.serialized() } == .circular)

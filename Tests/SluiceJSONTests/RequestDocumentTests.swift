@@ -39,7 +39,7 @@ struct RequestDocumentTests {
     #expect(try RequestDocument.read(document, rules: .live).headers == headers)
   }
 
-  @Test func `a body is text where it is UTF-8 without NUL, else base64, and absent where there is none`() throws {
+  @Test func `a body is text if it is UTF-8 without NUL, otherwise base64, and an empty one is absent`() throws {
     #expect(try made(.text("grüß"))["body"] == ["text": "grüß"])
     #expect(try made(.bytes([0x61, 0x00]))["body"] == ["base64": "YQA="])
     #expect(try made(.bytes([0xFF]))["body"] == ["base64": "/w=="])
@@ -67,7 +67,7 @@ struct RequestDocumentTests {
     #expect(body.count == 2)
   }
 
-  @Test func `content that cannot be parsed is no part of the message`() throws {
+  @Test func `content that cannot be parsed is not part of the message`() throws {
     for body in [Body.text("{"), .bytes([0xFF])] {
       let document = try made(body, .parsed)
       #expect(document["body"]?["unreadable"] != nil)
@@ -76,7 +76,7 @@ struct RequestDocumentTests {
     }
   }
 
-  @Test func `a JSON body that lies in a file cannot be read, and another one need not be`() throws {
+  @Test func `a JSON body in a file cannot be parsed, and another body need not be`() throws {
     let file = Body.file(FileBody(path: "/f", byteCount: 7))
     #expect(try made(file, .parsed)["body"]?["unreadable"]?.string?.contains("file") == true)
     #expect(try made(file, .parsed, type: "text/plain")["body"] == ["file": "/f", "bytes": 7])
@@ -89,7 +89,7 @@ struct RequestDocumentTests {
     #expect(document["body"] == ["json": [1]])
   }
 
-  @Test func `a body that a stage has put there is readable as soon as it parses`() throws {
+  @Test func `a body that a stage has set is readable as soon as it parses`() throws {
     let document = try made(.text("{"), .parsed)
     document["body"]?["text"] = "[2]"
     BodyDocument.fill(document, from: .text("{"), .parsed)

@@ -115,7 +115,7 @@ struct DurationTextTests {
   @Test(arguments: [
     "", "5", "s", "-1s", "1 s", "1.s", ".5s", "1..5s", "1S", "1e3s", "99999999999999999999s", "9999999h", "١s",
   ])
-  func `any other spelling is none`(text: String) {
+  func `any other spelling is invalid`(text: String) {
     #expect(DurationText.duration(text) == nil)
   }
 

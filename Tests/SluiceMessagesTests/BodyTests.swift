@@ -38,7 +38,7 @@ struct BodyTests {
   }
 
   @Test(arguments: ["", "GET ", "G T", "GET\r\nX: y", "GÉT", "GET/"])
-  func `what is no token is no method`(_ method: String) throws {
+  func `a method must be a token`(_ method: String) throws {
     let request = try Request(method: method, url: HTTPURL("http://h"))
     let error = #expect(throws: MessageError.self) { try request.validate() }
     #expect(error?.code == .invalidMethod)

@@ -4,7 +4,7 @@ import Testing
 @testable import SluiceMessages
 
 struct HeaderFieldsPropertyTests {
-  @Test func `a header that is rewritten for ever takes bounded room`() {
+  @Test func `a header that is rewritten endlessly uses bounded memory`() {
     var fields: HeaderFields = ["first": "1"]
     fields.append("authorization", "secret", marks: .sensitive)
     for round in 0..<20_000 { fields["x-round"] = "value \(round)" }

@@ -37,7 +37,7 @@ struct HostPatternTests {
     "example.com:x", "https://", "*:", "*:0", "*:65536", "*:x", "*.:80", "*.0.0.1", "::1", "exa mple", "éxample",
     "http://example.com/", "a..b", "example.com/\u{301}", "example.com?\u{301}",
   ])
-  func `what is no host is refused with what was expected`(_ pattern: String) {
+  func `an invalid host is refused with what was expected`(_ pattern: String) {
     let error = #expect(throws: MessageError.self) { try HostPattern(pattern) }
     #expect(error?.reason.contains("*.suffix") == true)
   }

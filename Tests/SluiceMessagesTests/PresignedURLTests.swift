@@ -20,12 +20,12 @@ import Testing
     "&&=&",
     "a%26X-Amz-Signature=1",
   ])
-  func `a URL without a signature is none`(query: String) throws {
+  func `a URL without a signature is not presigned`(query: String) throws {
     #expect(try !HTTPURL("https://a.example/X-Amz-Signature=1?\(query)").isPresigned)
     #expect(try !HTTPURL("https://a.example/?\(query)#X-Amz-Signature=1").isPresigned)
   }
 
-  @Test func `one without a query is none`() throws {
+  @Test func `a URL without a query is not presigned`() throws {
     #expect(try !HTTPURL("https://a.example").isPresigned)
   }
 }

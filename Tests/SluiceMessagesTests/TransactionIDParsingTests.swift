@@ -14,7 +14,7 @@ import Testing
     "", "0123", "01234567-89ab-4def-8123-456789abcde", "01234567-89ab-4def-8123-456789abcdeg",
     "01234567-89AB-4DEF-8123-456789ABCDEF", "01234567-89ab-1def-8123-456789abcdef",
     "01234567-89ab-4def-0123-456789abcdef", "0123456789ab-4def-8123-456789abcdef-", "éééééééééééééééééé",
-  ]) func `what no id is written as is none`(_ text: String) {
+  ]) func `any other text is not an id`(_ text: String) {
     #expect(TransactionID(text) == nil)
   }
 }

@@ -11,11 +11,11 @@ import Testing
     ("/**/z", "/z", false), ("/a", "/A", false), ("/*a*/b", "/caab/b", true), ("/*/*", "/a", false), ("", "/", false),
     ("/aab", "/aaab", false), ("/*aab", "/aaab", true),
   ])
-  func `a path pattern stands for itself but for its stars`(pattern: String, path: String, expected: Bool) {
+  func `a path pattern matches itself, except for its stars`(pattern: String, path: String, expected: Bool) {
     #expect(PathGlob(pattern).matches(path) == expected)
   }
 
-  @Test func `a pattern made to be slow takes no more than parts times bytes steps`() {
+  @Test func `a pattern made to be slow takes at most parts times bytes steps`() {
     let pattern = String(repeating: "**a", count: 40)
     #expect(!PathGlob(pattern).matches(String(repeating: "a", count: 2000) + "b"))
   }

@@ -92,7 +92,7 @@ struct AccessLogTests {
     #expect(text.contains(#""set-cookie":"REDACTED""#))
   }
 
-  @Test func `the file is its owner's, and one that was rotated is opened anew`() throws {
+  @Test func `the file belongs to its owner, and a rotated file is opened again`() throws {
     let log = try instance()
     var facts = stat()
     #expect(stat(path, &facts) == 0)

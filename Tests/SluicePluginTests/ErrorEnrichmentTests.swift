@@ -44,20 +44,20 @@ struct ErrorEnrichmentTests {
     #expect(body(exchange) == ["title": "fine"])
   }
 
-  @Test func `what is no JSON object, or has the member, keeps its body`() throws {
+  @Test func `a body that is not a JSON object, or already has the member, stays unchanged`() throws {
     #expect(body(try enriched(["a"])) == ["a"])
     #expect(body(try enriched(["sluice": 1])) == ["sluice": 1])
     #expect(body(try enriched(["a": 1], type: "text/plain")) == ["a": 1])
   }
 
-  @Test func `statuses, header and key are configured, and null is none`() throws {
+  @Test func `statuses, header and key are configured, and null disables them`() throws {
     let quiet = try enriched(["a": 1], configuration: ["statuses": ["503"], "header": .null, "key": "trace"])
     #expect(quiet.header(1, "x-sluice-transaction") == nil)
     #expect(body(quiet)?["trace"]?["requestId"] == "r-1")
     #expect(body(try enriched(["a": 1], configuration: ["statuses": ["4xx"]])) == ["a": 1])
   }
 
-  @Test func `a status that is none is refused with its place`() throws {
+  @Test func `an invalid status is refused with its place`() throws {
     let entry = try entryPoint(of: "error-enrichment")
     let refusal = #expect(throws: StubRefusal.self) { try StubInstance(entry, ["statuses": ["5xx", "6x"]]) }
     #expect(

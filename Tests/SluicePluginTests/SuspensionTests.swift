@@ -61,7 +61,7 @@ struct SuspensionTests {
     #expect(exchange.token == nil)
   }
 
-  @Test func `a task that goes on for ever without waiting is suspended, not let keep the loop`() async throws {
+  @Test func `a task that runs endlessly without waiting is suspended and does not keep the loop`() async throws {
     let mayStop = Signal()
     let instance = try Scripted.instance { _, _ in
       while !mayStop.isSet { await Task.yield() }

@@ -127,14 +127,14 @@ import Testing
     #expect(try RawClient(port: second.port).request().bodyText == "again")
   }
 
-  @Test func `a listener outlives its server, and who connects meanwhile is answered by the next one`() throws {
+  @Test func `a listener outlives its server, and the next server answers clients that connect meanwhile`() throws {
     let listener = try SharedListener(on: .tcp())
     let first = try EmbeddedServer(accepting: listener) { _ in .text("first") }
     let open = try RawClient(port: first.port)
     #expect(try open.request().bodyText == "first")
     first.stopAccepting()
     #expect(try open.request().bodyText == "first", "connections that are open go on")
-    // The workers have looked at the order when they have answered, each of them.
+    // A worker that has answered has seen the order.
     first.stop()
     let waiting = try RawClient(port: first.port)
     try waiting.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SluiceServer
 
-/// A server that takes only so many connections.
+/// A server that accepts a limited number of connections.
 @Suite struct OpenConnectionsTests {
   // MARK: Who has to go
 

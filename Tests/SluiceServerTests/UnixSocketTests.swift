@@ -92,7 +92,7 @@ import Testing
     #expect(status() == nil)
   }
 
-  @Test func `what is no socket stays as it is`() throws {
+  @Test func `a file that is not a socket stays unchanged`() throws {
     try folder.write("precious", to: "a.sock")
     #expect(refusal()?.code == .pathUnfit)
     #expect(refusal()?.description.contains("something else than a socket") == true)

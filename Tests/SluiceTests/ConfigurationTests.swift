@@ -108,7 +108,7 @@ import Testing
       error.contains("plugins.a.config.token: the environment variable \"SLUICE_TEST_UNSET\" is not set"), "\(error)")
   }
 
-  @Test func `a reference to a file stands for its text without the last line end`() throws {
+  @Test func `a reference to a file is its text without the last line end`() throws {
     let folder = try TemporaryDirectory()
     _ = try folder.write("s3cret\n", to: "token")
     let path = try folder.write(

@@ -6,7 +6,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// C3: what was asked for ends once. Whoever ends it again is refused, counted and named.
+/// C3: each operation ends exactly once. A second end is refused, counted and named.
 struct ExactlyOnceTests {
   @Test func `C3: a request whose stage resumes it twice completes once; the second is refused and counted`()
     async throws

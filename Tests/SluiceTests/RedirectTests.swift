@@ -310,7 +310,7 @@ import Testing
     #expect(server.requests.map(\.method) == ["POST", "GET"])
   }
 
-  @Test func `a retry starts at the original URL again, with redirects counted anew`() async throws {
+  @Test func `a retry starts again at the original URL, with redirects counted from zero`() async throws {
     let server = try Self.server()
     defer { server.stop() }
     let engine = try Self.engine {

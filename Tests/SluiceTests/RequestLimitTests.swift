@@ -5,8 +5,7 @@ import Testing
 
 /// Requests that the engine does not send.
 @Suite struct RequestLimitTests {
-  @Test func `one transaction more than limits_transactions fails at once, from any thread and on a loop`() async throws
-  {
+  @Test func `one transaction beyond limits_transactions fails at once, from any thread and on a loop`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()

@@ -261,7 +261,7 @@ import Testing
     #expect(server.requests.map(\.method) == ["POST", "GET"])
   }
 
-  /// So many transactions, 40 at a time; gives how many attempts they took.
+  /// Runs `count` transactions, 40 at a time; returns how many attempts they took.
   private static func storm(_ configuration: Configuration, _ url: HTTPURL, transactions: Int) async throws -> Int {
     let engine = try Engine(configuration)
     let attempts = await withTaskGroup(of: Int.self) { group in

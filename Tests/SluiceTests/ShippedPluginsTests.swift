@@ -57,7 +57,7 @@ import Testing
     "\u{FEFF}" + #"{"password":"s3cret"}"#,
   ]
 
-  /// What a client gets of a response body that json-edit is to remove a password from.
+  /// What a client gets of a response body from which json-edit must remove a password.
   private static func removal(of body: String, policy: String = "") async throws -> TransactionResult {
     let server = try LoopbackServer { _ in
       ServerResponse(headers: [HeaderLine("content-type", "application/json")], body: .bytes(Array(body.utf8)))
@@ -74,14 +74,14 @@ import Testing
   }
 
   @Test(arguments: unreadable)
-  func `json-edit lets no JSON body through that it could not look into`(body: String) async throws {
+  func `json-edit lets no JSON body through that it cannot parse`(body: String) async throws {
     let result = try await Self.removal(of: body)
     #expect(result.error?.code == "unreadable_json")
     #expect(result.error?.stage == "edit")
     #expect(result.error?.message.contains("s3cret") == false, "\(String(describing: result.error))")
   }
 
-  @Test func `json-edit lets such a body through unchanged where the configuration says so`() async throws {
+  @Test func `json-edit lets such a body through unchanged if the configuration says so`() async throws {
     for body in Self.unreadable {
       let result = try await Self.removal(of: body, policy: #""onUnreadable": "pass", "#)
       #expect(result.error == nil)

@@ -30,8 +30,7 @@ import Testing
     #expect(told.withLock { $0 }.filter { $0.hasPrefix("resume=") || $0.hasPrefix("cancel=") } == ["resume=0"])
   }
 
-  @Test func `a BLOCKING call that does not return is named as that, and not as one that did not resume`() async throws
-  {
+  @Test func `a BLOCKING call that does not return is reported as such, not as one that did not resume`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -49,7 +48,7 @@ import Testing
     let message = result.error?.message ?? ""
     #expect(
       message.contains("its call, which is BLOCKING, did not return within its deadline of 0.05 seconds"), "\(message)")
-    // Both ends at once, which waits for nobody: the call returns.
+    // Opening both ends does not wait: the call returns.
     let writer = open(gate, O_RDWR | O_CLOEXEC)
     await engine.shutdown()
     close(writer)

@@ -81,7 +81,7 @@ import Testing
     #expect(try outcome.result.response?.text() == text)
   }
 
-  @Test func `E3 E4: a payload that its validation refuses is extracted and no more`() async throws {
+  @Test func `E3 E4: a payload that its validation refuses counts as extracted only`() async throws {
     let (outcome, events) = try await Self.run(Self.json(#"{"id": 1, "name": ""}"#)) {
       $0.decoding(Item.self).validatingPayload { _ in }.validatingPayload { item in
         if item.name.isEmpty { throw Refusal(description: "item \(item.id) has no name") }

@@ -60,7 +60,7 @@ import Testing
     #expect(Propagators.standard.extract(from: carrier).trace?.spanID == 0x8899_AABB_CCDD_EEFF)
   }
 
-  @Test func `what is no UTF-8 is refused`() {
+  @Test func `a value that is not UTF-8 is refused`() {
     var fields = HeaderFields()
     fields.append("traceparent".utf8.span, ([0xFF] as [UInt8]).span)
     fields.append("baggage".utf8.span, (Array("a=1,b=".utf8) + [0xC3]).span)
@@ -70,7 +70,7 @@ import Testing
     #expect(extraction.refusals.map(\.header) == ["traceparent", "baggage"])
   }
 
-  @Test func `whatever a carrier holds, the parent is one that the stage continues or there is none`() {
+  @Test func `for any carrier, the parent is absent or one that the stage continues`() {
     var random = SeededRandom(seed: 23)
     let alphabet = Array("0123456789abcdef-=,;: _%é\u{1}d".utf8)
     let names = ["traceparent", "tracestate", "baggage", "b3", "X-B3-TraceId", "X-B3-SpanId", "X-B3-Sampled"]

@@ -4,11 +4,11 @@ import SluiceTestKit
 import SluiceTransport
 import Testing
 
-/// Compressed bodies over the wire: what comes out is whole, or the transfer fails.
+/// Compressed bodies over the wire: the decoded body is complete, or the transfer fails.
 @Suite struct ContentCodingTests {
   private static let text = EncodedBody.text(lines: 3000)
 
-  /// An answer with that body, announced as long as it is.
+  /// An answer with that body and its length.
   private static func answer(_ coding: String, _ body: [UInt8], status: String = "200 OK") -> [ScriptStep] {
     let head = "HTTP/1.1 \(status)\r\nContent-Encoding: \(coding)\r\nContent-Length: \(body.count)\r\n\r\n"
     return [.receiveHead, .send(Array(head.utf8) + body)]
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .deflate, .bareDeflate, .brotli, .zstd])
-  func `a whole body decodes, and the wire's bytes are counted`(_ coding: EncodedBody.Coding) async throws {
+  func `a complete body decodes, and the bytes on the wire are counted`(_ coding: EncodedBody.Coding) async throws {
     let body = EncodedBody.bytes(coding, Array(Self.text.utf8))
     let record = try await Self.get(Self.answer(coding.name, body))
     #expect(record.error == nil)
@@ -47,12 +47,12 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.brotli, .zstd])
-  func `an empty body is a truncated one`(_ coding: EncodedBody.Coding) async throws {
+  func `an empty coded body is truncated`(_ coding: EncodedBody.Coding) async throws {
     #expect(try await Self.get(Self.answer(coding.name, [])).code == .decoding)
   }
 
   @Test(arguments: ["gzip", "deflate"])
-  func `an empty body that is announced so may be labelled gzip or deflate`(_ coding: String) async throws {
+  func `an empty body that was announced as empty may be labelled gzip or deflate`(_ coding: String) async throws {
     let record = try await Self.get(Self.answer(coding, []))
     #expect(record.error == nil)
     #expect(record.ends.first?.body.isEmpty == true)
@@ -81,13 +81,13 @@ import Testing
     }
   }
 
-  @Test func `several codings are undone in reverse, over several fields`() async throws {
+  @Test func `several codings are decoded in reverse order, over several fields`() async throws {
     let body = EncodedBody.bytes(.zstd, EncodedBody.bytes(.gzip, Array(Self.text.utf8)))
     let record = try await Self.get(Self.answer("gzip\r\nContent-Encoding: zstd", body))
     #expect(record.bodyText == Self.text)
   }
 
-  @Test func `a transfer coding that was not asked for is undone too`() async throws {
+  @Test func `a transfer coding that was not asked for is decoded too`() async throws {
     let body = EncodedBody.bytes(.gzip, EncodedBody.bytes(.brotli, Array(Self.text.utf8)))
     let head =
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nContent-Encoding: br\r\n\r\n"
@@ -97,7 +97,7 @@ import Testing
     #expect(record.bodyText == Self.text)
   }
 
-  @Test func `an unknown coding fails with the names that are known, unless the body is empty`() async throws {
+  @Test func `an unknown coding fails with the known names, unless the body is empty`() async throws {
     let record = try await Self.get(Self.answer("compress", [1, 2, 3]))
     #expect(record.code == .decoding)
     let words = "unknown coding \"compress\"; known codings: gzip, deflate, br, zstd"
@@ -105,7 +105,7 @@ import Testing
     #expect(try await Self.get(Self.answer("compress", [])).error == nil)
   }
 
-  @Test func `what is sent as Accept-Encoding is every coding, unless the request says it`() async throws {
+  @Test func `Accept-Encoding lists every coding, unless the request has the field`() async throws {
     let body = EncodedBody.bytes(.brotli, Array(Self.text.utf8))
     let server = try ScriptedServer([Self.answer("br", body) + Self.answer("br", body)])
     let wire = try Wire()
@@ -113,7 +113,7 @@ import Testing
     let second = try await wire.send(
       Request(url: HTTPURL(server.baseURL), headers: ["accept-encoding": "gzip", "X-A": "1"]))
     #expect(first.bodyText == Self.text)
-    // Decoded all the same: what a server sends counts, not what it was told.
+    // Decoded nevertheless: what the server sends counts, not what the request accepts.
     #expect(second.bodyText == Self.text)
     let start = "GET / HTTP/1.1\r\nHost: 127.0.0.1:\(server.port)\r\nAccept: */*\r\n"
     #expect(
@@ -122,7 +122,7 @@ import Testing
         + start + "accept-encoding: gzip\r\nX-A: 1\r\n\r\n")
   }
 
-  @Test func `a body is left as it is where decoding is off`() async throws {
+  @Test func `a body is left unchanged if decoding is off`() async throws {
     let body = EncodedBody.bytes(.gzip, Array(Self.text.utf8))
     let server = try ScriptedServer(Self.answer("gzip", body))
     var settings = TransportSettings.patient
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: [EncodedBody.Coding.gzip, .brotli, .zstd])
-  func `a small body that becomes a large one comes in bounded pieces, each of which may pause`(
+  func `a small body that becomes large comes in bounded pieces, each of which may pause`(
     _ coding: EncodedBody.Coding
   ) async throws {
     let bytes = 8 << 20
@@ -169,7 +169,7 @@ import Testing
     #expect(largest.value <= 65_536)
   }
 
-  @Test func `a taker that pauses in the middle of a piece holds back the rest of it`() async throws {
+  @Test func `an observer that pauses in the middle of a piece holds back the rest of it`() async throws {
     let server = try ScriptedServer(Self.answer("gzip", EncodedBody.bytes(.gzip, Array(repeating: 7, count: 1 << 20))))
     let wire = try Wire()
     let probe = Probe()
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test func `a body that nobody wants is not decoded, and its end is no error`() async throws {
+  @Test func `a discarded body is not decoded, and its end is not an error`() async throws {
     let body = EncodedBody.bytes(.gzip, Array(Self.text.utf8))
     let server = try ScriptedServer(Self.answer("gzip", body.dropLast(4)))
     let probe = Probe()

@@ -119,7 +119,7 @@ import Testing
     #expect(server.requests.first?.headers.first("Content-Length") == length.map(String.init))
   }
 
-  @Test func `a file that is shorter than its body is an error, and what was added to one is no part of it`()
+  @Test func `a file that is shorter than its body is an error, and bytes added to a file are ignored`()
     async throws
   {
     let folder = try TemporaryDirectory()

@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `a taker that wants no more ends the transfer`() async throws {
+  @Test func `an observer that stops ends the transfer`() async throws {
     let nginx = try await NginxServer.start()
     let probe = Probe()
     probe.disposition = .stream

@@ -42,7 +42,7 @@ import Testing
     #expect(reader.trailers.count == 1)
   }
 
-  @Test func `head and trailers take so many fields and no more`() {
+  @Test func `head and trailers have a maximum number of fields`() {
     var reader = ResponseReader()
     _ = reader.refusal(of: "HTTP/1.1 200 OK\r\n")
     let fields = (0..<ResponseReader.maximumFields).compactMap { _ in reader.refusal(of: "a: b\r\n") }
@@ -55,7 +55,7 @@ import Testing
     #expect(trailers == ["trailers of more than 4096 fields; only the server can fix it"])
   }
 
-  /// A field line of so many bytes, its end included.
+  /// A field line of `count` bytes, including its end.
   private static func line(byteCount: Int) -> String {
     "X: \(String(repeating: "v", count: byteCount - 5))\r\n"
   }

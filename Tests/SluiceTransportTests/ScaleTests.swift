@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `HTTP/2 ends with a whole response although the server takes no more of the request`() async throws {
+  @Test func `HTTP/2 ends with a whole response although the server stops reading the request`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(certificates: certificates)
     var settings = TransportSettings.patient

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SluiceTransport
 
-/// Bodies that other threads write to files. Each test in a process of its own, where nobody else uses those threads.
+/// Bodies that other threads write to files. Each test runs in its own process, where nothing else uses those threads.
 @Suite struct SpillTests {
   @Test func `the file of a body has no name, and its path leads to it`() async throws {
     await #expect(processExitsWith: .success) {
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `a disk that stands still stops the transfer, and not the loop`() async throws {
+  @Test func `a blocked disk stops the transfer, not the loop`() async throws {
     await #expect(processExitsWith: .success) {
       let threads = try StoppedThreads()
       let nginx = try await NginxServer.start(.serving(bigFileBytes: 30_000_000))
@@ -31,7 +31,7 @@ import Testing
       let big = Probe()
       wire.start(Request(url: try HTTPURL(nginx.baseURL + "/big")), big, options: TransferOptions(spillBytes: 100_000))
       try await big.record.wait(for: "the head") { $0.head != nil }
-      // What takes as long as the big one would: that one is read no further.
+      // Takes as long as the big body would: the big one is not read further.
       for _ in 0..<50 { #expect(try await wire.get(nginx.baseURL + "/").error == nil) }
       #expect(big.record.value.ends.isEmpty)
       threads.release()
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `pieces beyond a mebibyte wait, and what was waited for is told once`() async throws {
+  @Test func `pieces beyond a mebibyte wait, and the awaited progress is reported once`() async throws {
     await #expect(processExitsWith: .success) {
       let threads = try StoppedThreads()
       let loop = StubLoop()
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `a disk that takes nothing for 30 seconds fails the body, a slow one does not`() async throws {
+  @Test func `a disk that accepts nothing for 30 seconds fails the body, a slow one does not`() async throws {
     await #expect(processExitsWith: .success) {
       let threads = try StoppedThreads()
       let loop = StubLoop()
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `a full disk ends the transfer, and says so`() async throws {
+  @Test func `a full disk ends the transfer with a message`() async throws {
     await #expect(processExitsWith: .success) {
       var limit = rlimit(rlim_cur: 200_000, rlim_max: 200_000)
       let nginx = try await NginxServer.start(.serving(bigFileBytes: 3_000_000))
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `a file that gets no descriptor fails the body, and says what to raise`() async throws {
+  @Test func `a file without a descriptor fails the body, and says which limit to raise`() async throws {
     await #expect(processExitsWith: .success) {
       let loop = StubLoop()
       var readyCount = 0
@@ -141,7 +141,7 @@ import Testing
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
       }
       #expect(try body.append([1]) == .proceed)
-      // Ready at once or later, as the thread is fast or slow.
+      // Ready at once or later, depending on the speed of the thread.
       var error: TransportError?
       while error == nil {
         do {
@@ -154,7 +154,7 @@ import Testing
   }
 }
 
-/// Stops both threads that write, until it is told to release them.
+/// Blocks both writing threads, until it is told to release them.
 private final class StoppedThreads {
   private let stopped = Watched(0)
   private let gate = Signal()
@@ -167,7 +167,7 @@ private final class StoppedThreads {
         gate.waitBlocking()
       }
       files.append(file)
-      // More than may wait, so that the thread tells when it has written it.
+      // More than may wait, so that the thread reports when it has written it.
       _ = try file.append([UInt8](repeating: 0, count: SpillFile.fullBytes))
     }
     guard stopped.waitBlocking(upTo: Patience.limit, until: { $0 == 2 }) != nil else {
@@ -178,7 +178,7 @@ private final class StoppedThreads {
   func release() { gate.set() }
 }
 
-/// Used on its loop alone.
+/// Used only on its loop.
 private struct UncheckedTransfer: @unchecked Sendable {
   let transfer: any Transfer
   init(_ transfer: any Transfer) { self.transfer = transfer }

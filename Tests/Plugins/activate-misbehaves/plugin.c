@@ -1,4 +1,4 @@
-// ACTIVATE is what it does in activate: abort(), exit(0).
+// Executes ACTIVATE in activate: abort(), exit(0).
 #include <stdlib.h>
 
 #include "../fixture.h"

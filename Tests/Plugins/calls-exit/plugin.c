@@ -1,5 +1,5 @@
-// Answers each request itself, and ends the process in the one to a URL that ends with /end: by DOES, which is exit(0) unless
-// it is defined. With ON_THREAD that happens on a thread of its own; FLAGS are those of the stage.
+// Answers each request itself. A request to a URL that ends with /end ends the process with DOES (default exit(0)).
+// With ON_THREAD that happens on a separate thread; FLAGS are the flags of the stage.
 #define _GNU_SOURCE
 #include "../stage.h"
 

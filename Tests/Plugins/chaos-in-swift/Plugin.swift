@@ -44,7 +44,7 @@ struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInt
     case 0: await thread.turn()
     case 1: try await Task.sleep(for: .microseconds(dice.draw(8000)))
     case 2:
-      // Whoever gave up meanwhile is not waited for; the handle is dead then.
+      // A caller that gave up meanwhile is not waited for; then the handle no longer works.
       async let other: Void = thread.turn()
       await thread.turn()
       await other

@@ -1,4 +1,4 @@
-// Takes memory, and uses it, until there is none.
+// Allocates memory and writes to it, until none is left.
 #include <stdlib.h>
 #include <string.h>
 

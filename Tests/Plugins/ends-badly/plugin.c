@@ -1,4 +1,5 @@
-// Works, and does DOES when the process ends: in a destructor of the library, with ATEXIT in a function that create registers.
+// Works, and executes DOES when the process ends: in a destructor of the library; with ATEXIT in a function that create
+// registers.
 #include "../stage.h"
 
 #include <unistd.h>

@@ -15,7 +15,7 @@ static sem_t gate;
 
 __attribute__((constructor)) static void open_gate(void) { sem_init(&gate, 0, 0); }
 
-// How often the data was released, and how often of these on a thread of the pool.
+// How often the data was released, in total and on a thread of the pool.
 static int released[2];
 static void release(void *data) {
   char name[16] = "";

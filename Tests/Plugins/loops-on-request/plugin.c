@@ -1,4 +1,4 @@
-// Sets the header x-stamp-a to BUILD, and where it LOOPS, never comes back from a request to a URL that ends with /loop. With
+// Sets the header x-stamp-a to BUILD. With LOOPS, it never returns from a request to a URL that ends with /loop. With
 // ENDS_THREAD it ends the thread of the event loop there.
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>

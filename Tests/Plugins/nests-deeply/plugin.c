@@ -1,5 +1,5 @@
 // Hands the host JSON that is nested far deeper than anything that recurses can follow. Nothing here recurses either: a
-// value is built from the inside, and what the plugin owns itself it gives away.
+// value is built from the inside, and the plugin passes on the values that it owns.
 #include "../stage.h"
 
 #ifndef DEPTH
@@ -20,7 +20,7 @@ static json_t *nested(void) {
   return value;
 }
 
-/// Twice the same value in each array: of 60 values a text of 2^60 would be made.
+/// Each array contains the previous one twice: the text of 60 values would have 2^60 brackets.
 static json_t *spread(void) {
   json_t *value = json_array();
   for (int i = 0; i < 60; i++) {
@@ -32,7 +32,7 @@ static json_t *spread(void) {
   return value;
 }
 
-/// A value that contains itself, by way of another.
+/// A value that contains itself through another value.
 static json_t *circular(void) {
   json_t *outer = json_object(), *inner = json_object();
   json_object_set(inner, "outer", outer);
@@ -70,7 +70,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #endif
 #ifdef IN_HEADER
   put(json_object_get(document, "headers"), "x-deep", made());
-  // The host puts a value in place of the nested one, which goes with that.
+  // The host replaces the nested value, which is then released.
   tell(instance, "set", api->header_set(exchange, SLUICE_REQUEST, text("x-deep"), text("flat")));
 #endif
 #ifdef IN_HEADERS

@@ -1,5 +1,6 @@
-// Stamps its build into requests and responses, as stamps-generation does. Where a request has the header x-trap, the call
-// does not return: "loop" never, "gate" not before somebody opens the named pipe GATE for writing; "exit" ends the thread.
+// Stamps its build into requests and responses, as stamps-generation does. If a request has the header x-trap, the call
+// does not return: with "loop" never, with "gate" not before the named pipe GATE is opened for writing; "exit" ends the
+// thread.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,10 +1,10 @@
-// Reads what the host lent it after a second call of the host has replaced that. Each line told is 1 where the bytes are
-// still the ones that were lent.
+// Reads texts that the host lent it after a second call of the host has replaced them. Each result is 1 if the bytes
+// are still the lent ones.
 #include "../stage.h"
 
 enum { COPY_SIZE = 4096, CHUNKS = 8192 };
 
-/// A text as it was lent, and what it was then.
+/// A lent text, and a copy of its original content.
 typedef struct lent {
   sluice_text text;
   char copy[COPY_SIZE];
@@ -16,7 +16,7 @@ static lent remember(sluice_text text) {
   return lent;
 }
 
-/// Takes freed memory into use again, whatever its size, so that a text in it changes.
+/// Uses freed memory of any size again, so that a text in it changes.
 static void reuse_memory(void) {
   static void *chunks[CHUNKS];
   for (size_t i = 0; i < CHUNKS; i++) {

@@ -1,4 +1,4 @@
-// Logs MESSAGE, and fails each request with the code CODE and MESSAGE, AGAIN times over.
+// Logs MESSAGE, and fails each request with the code CODE and MESSAGE, repeated AGAIN times.
 #include "../stage.h"
 
 #ifndef CODE

@@ -1,4 +1,4 @@
-// Stops for ever at one place of its life, AT, as long as the file PLACE/armed is there; it tells that it did by writing
+// Stops forever at one place of its life, AT, as long as the file PLACE/armed exists; it reports that by writing
 // its process id to PLACE/stopped. A trial in a child process goes on, unless it is the trial that is to stop.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>

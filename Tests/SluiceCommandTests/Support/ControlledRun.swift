@@ -85,7 +85,7 @@ final class ControlledRun: Sendable {
 
   func stopFlow() { lines.update { $0.isStopping = true } }
 
-  /// Waits for so many more requests to have reached the server.
+  /// Waits until `count` more requests have reached the server.
   func waitForMore(_ count: Int) async throws { try await server.waitForRequests(server.requestCount + count) }
 
   /// Ends the input and the run.

@@ -3,7 +3,7 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// Bodies that are gathered on a disk that is behind.
+/// Bodies that are gathered on a slow disk.
 @Suite struct SlowGathererTests {
   private final class Fixture {
     let loop = StubLoop()
@@ -31,7 +31,7 @@ import Testing
       }
     }
 
-    /// The disk of the gatherer is no longer behind.
+    /// The disk of the gatherer has caught up.
     func ready(_ index: Int = 0) {
       loop.perform {
         files.gatherers[index].isBehind = false
@@ -42,7 +42,7 @@ import Testing
     func text(_ body: Body?) -> String? { body?.bytes.map { String(decoding: $0, as: UTF8.self) } }
   }
 
-  @Test func `a piece comes when the disk has room for it, and the end when it has everything`() throws {
+  @Test func `a piece arrives when the disk has room, and the end when the disk has everything`() throws {
     let fixture = Fixture(["a", "b"])
     try fixture.begin()
     #expect(fixture.stage.pieces == ["a"])
@@ -80,7 +80,7 @@ import Testing
     #expect(fixture.text(hop?.response?.body) == "ab" && hop?.isBodyWhole == true)
   }
 
-  @Test func `a record whose disk fails goes without the body, and the transaction goes on`() throws {
+  @Test func `a record whose disk fails omits the body, and the transaction continues`() throws {
     let fixture = Fixture(["a", "b"], on: SlowFiles(failingAt: 2))
     let sink = NotingSink()
     try fixture.begin(isRecorded: true, sink: sink)
@@ -109,17 +109,17 @@ import Testing
       fixture.environment.abortAll(TransactionError(code: TransactionError.Code.shutdown, message: "the end"))
     }
     #expect(fixture.result?.error?.code == "shutdown")
-    // Nobody is there any more to whom that would matter.
+    // The transaction has ended, so this has no effect.
     fixture.ready()
   }
 }
 
-/// Has gatherers whose disk is behind after each piece, and at the end.
+/// Has gatherers whose disk falls behind after each piece, and at the end.
 private final class SlowFiles: Transport {
   private let failingAt: Int
   private(set) var gatherers: [SlowGatherer] = []
 
-  /// - Parameter failingAt: the call of a gatherer, from 1, that fails.
+  /// - Parameter failingAt: the number of the gatherer's call that fails, counted from 1.
   init(failingAt: Int = .max) { self.failingAt = failingAt }
 
   func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {

@@ -15,7 +15,7 @@ struct CrashRecordTests {
   @Test(arguments: [
     "9223372036854775807.999999999999999999", "1099511627776.0", "-1.0", "1.1000000000", "1.-1", "1",
   ])
-  func `a time that no clock tells is ignored`(_ text: String) {
+  func `an impossible time is ignored`(_ text: String) {
     #expect(time(text) == Duration.zero)
   }
 }

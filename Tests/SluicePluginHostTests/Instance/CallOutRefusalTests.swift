@@ -14,7 +14,7 @@ struct CallOutRefusalTests {
     #expect(stage.told("in-activate") == ["0"])
   }
 
-  @Test func `what is no request is refused and counted`() async throws {
+  @Test func `an invalid request is refused and counted`() async throws {
     let stage = try await StageFixture("calls-in-create", defines: ["ACTIVATE=SLUICE_OK"])
     for name in ["no-url", "other-scheme", "line-break", "short-options", "no-request", "no-completion"] {
       #expect(stage.told(name) == ["-1"], "\(name)")

@@ -50,7 +50,7 @@ struct ChallengeCallTests {
     #expect(stage.transport.issued.count == 2)
   }
 
-  @Test func `answers for ever come to an end`() async throws {
+  @Test func `endless answers are limited`() async throws {
     let stage = try await Self.stage(
       "FOR_EVER=1",
       answer: { _ in

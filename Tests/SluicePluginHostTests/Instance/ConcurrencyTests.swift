@@ -47,7 +47,7 @@ struct ConcurrencyTests {
     #expect(stage.loop.run(until: { stage.numbers("fixture.released", count: 2) == [1, 0] }))
   }
 
-  @Test func `data of a late call is released where no loop takes anything more`() async throws {
+  @Test func `data of a late call is released after the loops have ended`() async throws {
     let stage = try await StageFixture("is-blocking")
     let loop = try Loop(index: 0)
     let environment = LoopEnvironment(loop: loop, transport: FailingTransport(loop: loop))
@@ -85,7 +85,7 @@ struct ConcurrencyTests {
     #expect(stage.instance.destroy(within: .seconds(30)))
   }
 
-  @Test func `calls that never began do not keep an instance from its end`() async throws {
+  @Test func `calls that never began do not prevent the end of an instance`() async throws {
     let stage = try await StageFixture("is-blocking")
     let runtime = HostRuntime(
       loops: [stage.environment], programName: "test", programVersion: "1", blockingThreads: 1
@@ -107,7 +107,9 @@ struct ConcurrencyTests {
   }
 
   @Test(arguments: [[], ["SERIAL"]])
-  func `a blocking call that ends its thread is a fault, and makes room for the next`(defines: [String]) async throws {
+  func `a blocking call that ends its thread is a fault, and makes room for the next call`(defines: [String])
+    async throws
+  {
     let stage = try await StageFixture("is-blocking", defines: defines)
     let said = Watched<[String]>([])
     let runtime = HostRuntime(
@@ -131,7 +133,7 @@ struct ConcurrencyTests {
   }
 
   @Test(arguments: [[], ["SERIAL"]])
-  func `one blocking call more than may be under way is a fault that names the key`(defines: [String]) async throws {
+  func `one blocking call beyond the limit is a fault that names the key`(defines: [String]) async throws {
     let stage = try await StageFixture("is-blocking", defines: defines)
     let runtime = HostRuntime(
       loops: [stage.environment], programName: "test", programVersion: "1", blockingCalls: 2, blockingThreads: 1
@@ -156,7 +158,7 @@ struct ConcurrencyTests {
     for _ in 0..<2 { try open(stage) }
     #expect(stage.loop.run(until: { results.count == 3 }))
     #expect(results.dropFirst().allSatisfy { $0.error == nil })
-    // What has ended makes room.
+    // An ended call makes room.
     for _ in 0..<2 { try open(stage) }
     try begin(2)
     #expect(stage.loop.run(until: { results.count == 5 }))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// JSON from a plugin that is nested deeper than recursion can follow. Each runs in a process of its own, which has to
+/// JSON from a plugin that is nested deeper than recursion can follow. Each test runs in its own process, which must
 /// survive it.
 struct DeepDocumentTests {
   private static func run(_ defines: String...) async throws -> (StageFixture, TransactionResult) {
@@ -15,7 +15,7 @@ struct DeepDocumentTests {
     return (stage, try stage.run(StageFixture.request("POST", ["x-deep": "1"], body: .text("{}"))))
   }
 
-  /// Whether the transaction fails with the stage as the one to blame, and with these words.
+  /// Whether the transaction fails with the stage at fault, and with these words.
   private static func fails(_ defines: String..., saying words: String) async throws -> Bool {
     let stage = try await StageFixture("nests-deeply", defines: defines)
     let result = try stage.run(StageFixture.request("POST", body: .text("{}")))
@@ -35,7 +35,7 @@ struct DeepDocumentTests {
     }
   }
 
-  @Test func `a value whose text would be endless fails the transaction`() async {
+  @Test func `a value with an exponentially long text fails the transaction`() async {
     await #expect(processExitsWith: .success) {
       try #require(try await Self.fails("IN_BODY", "SPREAD", saying: "occur more than"))
     }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// A stage with a `match` behind one that writes the request's document.
+/// A stage with a `match` after a stage that writes the request's document.
 struct DocumentMatchTests {
   private static let matches = StageMatch(methods: ["PATCH"], paths: [PathGlob("/path")])
 
-  /// - Parameter answers: what the stage behind the fixture does; nil has it watch only.
+  /// - Parameter answers: what the stage after the fixture does; with nil it only observes.
   private static func stage(
     _ defines: [String], match: StageMatch?, onFault: FaultPolicy = .fail,
     answer: @escaping @Sendable (Exchange) -> Verdict = { _ in .proceed }
@@ -33,13 +33,13 @@ struct DocumentMatchTests {
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }
 
-  @Test func `a stage is not asked about a request whose method or URL cannot be read`() async throws {
+  @Test func `a stage is not called for a request whose method or URL cannot be read`() async throws {
     let (stage, next) = try await Self.stage(["INVALID"], match: Self.matches)
     _ = try stage.run(Self.request())
     #expect(next.calls.isEmpty)
   }
 
-  @Test func `a match is held against the live document, which stays one`() async throws {
+  @Test func `a match is compared with the live document, without converting it`() async throws {
     let (stage, next) = try await Self.stage([], match: Self.matches)
     let result = try stage.run(Self.request())
     #expect(result.error == nil)
@@ -47,13 +47,13 @@ struct DocumentMatchTests {
     #expect(stage.transport.issued.first?.method == "PATCH")
   }
 
-  @Test func `a match that holds for the native request alone does not hold`() async throws {
+  @Test func `a match that holds only for the outdated native request does not hold`() async throws {
     let (stage, next) = try await Self.stage([], match: StageMatch(methods: ["POST"]))
     _ = try stage.run(Self.request())
     #expect(next.calls.isEmpty)
   }
 
-  @Test func `a stage that is skipped for a fault does not hide that the document is invalid`() async throws {
+  @Test func `a stage that is skipped for a fault does not hide an invalid document`() async throws {
     let (stage, _) = try await Self.stage(["INVALID_HEADER"], match: nil, onFault: .skip) { exchange in
       do throws(TransactionError) {
         try exchange.settleRequest()
@@ -66,7 +66,7 @@ struct DocumentMatchTests {
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }
 
-  @Test func `a stage that responds does not hide that the request's document is invalid`() async throws {
+  @Test func `a stage that responds does not hide an invalid request document`() async throws {
     let (stage, _) = try await Self.stage(["INVALID_HEADER"], match: nil) { exchange in
       exchange.nativeResponse = Response(status: 204)
       return .respond
@@ -76,7 +76,8 @@ struct DocumentMatchTests {
   }
 }
 
-/// Watches whether the request's document is the truth at each call. Confined to the loop, unchecked for that reason.
+/// Observes at each call whether the request's document is authoritative. Confined to the loop, unchecked for that
+/// reason.
 private final class NextStage: Interceptor, @unchecked Sendable {
   let capabilities: StageCapabilities = .request
   private(set) var calls: [Bool] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// What the host lends stays as it was until the call returns, whatever the plugin changes meanwhile.
+/// Texts that the host lends do not change until the call returns, whatever the plugin changes meanwhile.
 struct LentTextTests {
   private static let text = String(repeating: "lent ", count: 100)
 
@@ -19,7 +19,7 @@ struct LentTextTests {
   }
 
   @Test(arguments: [[], ["WITH_DOCUMENT"]])
-  func `a text is what it was after the host has replaced it`(defines: [String]) async throws {
+  func `a lent text is unchanged after the host has replaced it`(defines: [String]) async throws {
     let stage = try await Self.run(defines)
     for name in ["header_get", "header_at", "header_remove", "body_get", "body_set"] {
       #expect(stage.told(name) == ["1", "1"], "\(name)")
@@ -28,7 +28,8 @@ struct LentTextTests {
   }
 
   @Test(arguments: [["RESPOND"], ["RESPOND", "WITH_DOCUMENT"]])
-  func `a text of a response is what it was after respond has replaced the response`(defines: [String]) async throws {
+  func `a lent text of a response is unchanged after respond has replaced the response`(defines: [String]) async throws
+  {
     let stage = try await Self.run(defines)
     #expect(stage.told("respond-header") == ["1"])
     #expect(stage.told("respond-body") == ["1"])

@@ -6,14 +6,14 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// What plugins say has an end, and stays in its line.
+/// Texts of plugins have a maximum length, and stay on one line.
 @Suite struct PluginTextTests {
   private func message(_ stage: StageFixture) throws -> (log: String, error: TransactionError) {
     let result = try stage.run(StageFixture.request())
     return (try #require(stage.log.value.last?.message), try #require(result.error))
   }
 
-  @Test func `a line break or an escape in a log line is shown and does nothing`() async throws {
+  @Test func `a line break or an escape in a log line is shown and has no effect`() async throws {
     let (log, error) = try message(await StageFixture("says-too-much"))
     let shown = #"down\nsluice: error: the host is down\r\u{1B}[2J\u{2028}end"# + "\u{FFFD}"
     #expect(log == shown)
@@ -21,7 +21,7 @@ import Testing
     #expect(error.message == "down\nsluice: error: the host is down\r\u{1B}[2J\u{2028}end\u{FFFD}")
   }
 
-  @Test func `a message that is too long is cut at a character, with a mark`() async throws {
+  @Test func `a message that is too long is cut off at a character, with a mark`() async throws {
     let stage = try await StageFixture("says-too-much", defines: ["MESSAGE=\"\u{20AC}\"", "AGAIN=300000"])
     let (log, error) = try message(stage)
     #expect(log.utf8.count <= 8 << 10 && log.utf8.count > (8 << 10) - 6)
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `escapes do not make a line longer than its bound`() async throws {
+  @Test func `escapes do not make a line longer than its limit`() async throws {
     let (log, error) = try message(
       await StageFixture("says-too-much", defines: [#"MESSAGE="\x1b""#, "AGAIN=300000"]))
     #expect(log.utf8.count <= 8 << 10 && log.hasPrefix(#"\u{1B}\u{1B}"#) && log.hasSuffix("…"))
@@ -48,13 +48,13 @@ import Testing
     #expect(stage.warnings.last?.contains("1 to 64") == true, "\(stage.warnings)")
   }
 
-  @Test func `a code of 64 bytes is taken`() async throws {
+  @Test func `a code of 64 bytes is accepted`() async throws {
     let code = String(repeating: "c", count: 64)
     let result = try await StageFixture("says-too-much", defines: ["CODE=\"\(code)\""]).run(StageFixture.request())
     #expect(result.error?.code == code)
   }
 
-  @Test func `a reason that fills its buffer is cut at a character, with a mark`() {
+  @Test func `a reason that fills its buffer is cut off at a character, with a mark`() {
     let (_, message) = PluginErrorBuffer.collect { error in
       let capacity = Int(error.pointee.capacity)
       for index in 0..<capacity - 1 { error.pointee.message[index] = CChar(bitPattern: [0xE2, 0x82, 0xAC][index % 3]) }

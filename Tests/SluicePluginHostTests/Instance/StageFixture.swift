@@ -19,7 +19,7 @@ final class StageFixture {
   let log: Watched<[PluginLogEntry]>
   var stageDeadline: Duration?
   var onFault = FaultPolicy.fail
-  /// Stages behind the fixture, in both lists.
+  /// Stages after the fixture, in both lists.
   var nextStages: [StageBinding] = []
 
   init(

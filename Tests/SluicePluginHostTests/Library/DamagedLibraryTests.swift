@@ -4,7 +4,7 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// Libraries in which one number is wrong: whatever it is, the reader goes on, and the message names what is wrong.
+/// Libraries with one wrong number: the reader never traps, and the message names the problem.
 struct DamagedLibraryTests {
   private func minimal(_ flags: [String] = []) async throws -> LibraryBytes {
     let names = ["-Wl,-soname,libminimal.so", "-Wl,-rpath,/nowhere", "-Wl,--build-id"]
@@ -21,7 +21,7 @@ struct DamagedLibraryTests {
   private static let (needed, soname, runPath): (UInt64, UInt64, UInt64) = (1, 14, 29)
 
   @Test(arguments: [needed, soname, runPath], [1 << 63, .max, 1 << 40])
-  func `a dynamic entry with an offset beyond all numbers is none`(_ tag: UInt64, _ offset: UInt64) async throws {
+  func `a dynamic entry with an offset out of range is ignored`(_ tag: UInt64, _ offset: UInt64) async throws {
     var library = try await minimal()
     #expect(judge(library) == nil)
     let entry = try #require(library.dynamicEntries.first { $0.tag == tag })
@@ -29,7 +29,7 @@ struct DamagedLibraryTests {
     #expect(judge(library) == nil)
   }
 
-  @Test func `whatever a number of the headers and tables is, preflight judges`() async throws {
+  @Test func `preflight judges any number in the headers and tables`() async throws {
     let whole = try await minimal()
     let headers = Array(stride(from: 16, to: 64, by: 2)).map { ($0, 2) }
     let entries = (whole.segments.map(\.header) + whole.sections.map(\.header)).flatMap { header in
@@ -45,7 +45,7 @@ struct DamagedLibraryTests {
     }
   }
 
-  @Test func `a segment that wants more memory than there is is refused for that`() async throws {
+  @Test func `a segment that wants too much memory is refused`() async throws {
     var library = try await minimal()
     let segment = try #require(library.segments.last { $0.type == LibraryBytes.load })
     for size: UInt64 in [1 << 40, 1 << 62, .max] {
@@ -69,21 +69,21 @@ struct DamagedLibraryTests {
       error?.says("its build id ", "in no segment of notes", "build it again") == true, "\(String(describing: error))")
   }
 
-  @Test func `notes outside of what is loaded are refused as damage`() async throws {
+  @Test func `notes outside of the loaded segments are refused as damage`() async throws {
     var library = try await minimal()
     let note = try #require(library.segment(LibraryBytes.note))
     library.write(1 << 30, at: note.addressPlace, width: 8)
     #expect(judge(library)?.says("is damaged: its notes") == true)
   }
 
-  /// Where a segment lies in memory.
+  /// The place of a segment in memory.
   private func memory(of segment: LibraryBytes.Segment, in library: LibraryBytes) -> Range<UInt64> {
     let start = library.number(at: segment.addressPlace, width: 8)
     return start..<start + library.number(at: segment.memorySizePlace, width: 8)
   }
 
   @Test(arguments: [(LibraryBytes.note, "notes"), (LibraryBytes.dynamic, "dynamic entries")])
-  func `what is read in memory and reaches beyond a loaded segment is refused as damage`(
+  func `a part that is read in memory and reaches beyond a loaded segment is refused as damage`(
     _ type: UInt64, _ name: String
   ) async throws {
     let whole = try await minimal()
@@ -95,7 +95,7 @@ struct DamagedLibraryTests {
     }
   }
 
-  @Test func `notes in a segment that cannot be read are refused as damage`() async throws {
+  @Test func `notes in an unreadable segment are refused as damage`() async throws {
     let whole = try await minimal()
     let notes = memory(of: try #require(whole.segment(LibraryBytes.note)), in: whole)
     let loaded = whole.segments.filter { $0.type == LibraryBytes.load }
@@ -105,7 +105,7 @@ struct DamagedLibraryTests {
     #expect(judge(library)?.says("is damaged: its ", "lie outside of what is loaded") == true)
   }
 
-  @Test func `a program header that is said to lie outside of what is loaded is refused as damage`() async throws {
+  @Test func `a program header outside of the loaded segments is refused as damage`() async throws {
     var library = try await minimal()
     let segment = try #require(library.segment(LibraryBytes.stack))
     // PT_PHDR.
@@ -114,7 +114,7 @@ struct DamagedLibraryTests {
     #expect(judge(library)?.says("is damaged: its program headers") == true)
   }
 
-  @Test func `an executable stack is found, and one that is not said counts as such`() async throws {
+  @Test func `an executable stack is found, and a missing declaration counts as one`() async throws {
     var library = try await minimal()
     let stack = try #require(library.segment(LibraryBytes.stack))
     library.write(7, at: stack.flagsPlace, width: 4)
@@ -125,7 +125,7 @@ struct DamagedLibraryTests {
     #expect(judge(library)?.says("makes the stacks of the whole process executable") == true)
   }
 
-  @Test func `code that can be written is found in segments and in text relocations`() async throws {
+  @Test func `writable code is found in segments and in text relocations`() async throws {
     var library = try await minimal()
     let segment = try #require(library.segments.first { $0.type == LibraryBytes.load })
     let flags = library.number(at: segment.flagsPlace, width: 4)
@@ -141,7 +141,7 @@ struct DamagedLibraryTests {
     #expect(facts.refusal(by: HostOffer(allowed: [.writableCode]), at: "a.so") == nil)
   }
 
-  @Test func `symbols of a file whose segments end behind all numbers are not looked for`() async throws {
+  @Test func `symbols are not looked up in a file whose segments end out of range`() async throws {
     var library = try await minimal()
     for segment in library.segments where segment.type == LibraryBytes.load {
       library.write(.max, at: segment.fileSizePlace, width: 8)

@@ -39,7 +39,7 @@ struct ContinuedMetricTests {
     definition("calls", .gauge), definition("calls", labels: ["method"]), definition("calls", .histogram, bounds: [1]),
     definition("Calls"),
   ])
-  func `one that is another kind, or has other labels, begins anew`(definition: MetricDefinition) throws {
+  func `a metric of another kind or with other labels starts at zero`(definition: MetricDefinition) throws {
     let old = draft(continuing: [], [Self.definition("calls")])
     _ = try #require(old.first).record(nil, 3)
     let new = try #require(draft(continuing: old, [definition]).first)

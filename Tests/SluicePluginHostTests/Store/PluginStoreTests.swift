@@ -150,7 +150,7 @@ struct PluginStoreTests {
   }
 
   @Test(.enabled(if: access("/dev/shm", W_OK) == 0, "there is no /dev/shm"))
-  func `what has the first time that there is counts as old`() async {
+  func `a file with the earliest possible time counts as old`() async {
     await #expect(processExitsWith: .success) {
       // A file system in memory keeps any time.
       setenv("TMPDIR", "/dev/shm", 1)
@@ -167,7 +167,7 @@ struct PluginStoreTests {
   }
 
   @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1000000001"])
-  func `a folder with a number that no store gives does not count`(_ number: String) throws {
+  func `a folder with a number that no store assigns does not count`(_ number: String) throws {
     let store = try PluginStore(at: folder.path("store"))
     try folder.makeFolder("store/\(image.hash.hex)")
     try folder.makeFolder("store/\(image.hash.hex)/\(number)")
@@ -198,7 +198,7 @@ struct PluginStoreTests {
     #expect(error?.says(store.path, "key \"store\"", "cannot be written to", "No such file") == true)
   }
 
-  @Test func `a symbolic link in place of a hash folder is refused, and nothing is written where it leads`() throws {
+  @Test func `a symbolic link in place of a hash folder is refused, and nothing is written to its target`() throws {
     let store = try PluginStore(at: folder.path("store"))
     let elsewhere = try folder.makeFolder("elsewhere")
     let entry = folder.path("store/\(image.hash.hex)")
@@ -217,7 +217,7 @@ struct PluginStoreTests {
     #expect(error?.says("\(entry) belongs to another user or is open to others") == true)
   }
 
-  @Test func `what a symbolic link in place of a hash folder leads to is not cleared`() throws {
+  @Test func `the target of a symbolic link in place of a hash folder is not cleared`() throws {
     _ = try PluginStore(at: folder.path("store"))
     try folder.makeFolder("elsewhere")
     try folder.makeFolder("elsewhere/1")

@@ -31,7 +31,7 @@ struct RefusalListTests {
     String(repeating: "g", count: 64), "../" + String(repeating: "a", count: 61),
     String(repeating: "\u{FF11}", count: 64),
   ])
-  func `what is no SHA-256 is turned away, and no file made of it`(_ text: String) throws {
+  func `a text that is not a SHA-256 is refused and creates no file`(_ text: String) throws {
     let list = RefusalList(store: store, project: "/a/sluice.json")
     let error = #expect(throws: PluginError.self) { try list.add(text, because: "the moon fell") }
     #expect(error?.says("cannot refuse \"\(text)\"", "64 hex digits") == true, "\(String(describing: error))")
@@ -68,7 +68,7 @@ struct RefusalListTests {
     #expect(RefusalList(store: store, project: "/a/sluice.json").reason(for: hash) == "the moon fell")
   }
 
-  @Test func `a project is a file, whichever way its path is written, or the program`() throws {
+  @Test func `a project is a file, however its path is written, or the program`() throws {
     let file = try folder.write("{}", to: "real.json")
     try #require(symlink(file, folder.path("link.json")) == 0)
     #expect(RefusalList.project(of: folder.path("link.json")) == RefusalList.project(of: file))

@@ -8,7 +8,7 @@ import Testing
 
 /// Challenges over real sockets.
 @Suite struct ChallengeTests {
-  /// A server that wants Digest with user `u` and password `p`, and gives each nonce for so many requests.
+  /// A server that wants Digest with user `u` and password `p`, and accepts each nonce for a number of requests.
   private static func digestServer(
     _ algorithm: String = "SHA-256", more: String = "", nonce: @escaping @Sendable (Int) -> String = { _ in "n0" },
     answer: @escaping @Sendable (ServerRequest) -> ServerResponse = { _ in .text("ok") }
@@ -92,7 +92,7 @@ import Testing
     #expect(server.requestCount == 3)
   }
 
-  @Test func `nonces that are stale for ever come to an end`() async throws {
+  @Test func `endless stale nonces are limited`() async throws {
     let server = try Self.digestServer(nonce: { "n\($0)" })
     defer { server.stop() }
     let result = try await Self.run(Request(url: Self.url(server))) { $0.credentialPolicy = .digest }
@@ -190,7 +190,7 @@ import Testing
     #expect(basic.requestCount == 4)
   }
 
-  @Test func `a delegate cancels, or answers what is no header`() async throws {
+  @Test func `a delegate cancels, or answers with an invalid header`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Basic realm=x")])
     }

@@ -51,7 +51,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a streamed body too large for memory is sent from its file where that is allowed`() async throws {
+  @Test func `a streamed body too large for memory is sent from its file if that is allowed`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration(#"{"spillBytes": 4096}"#, onUnreadable: "pass"))

@@ -5,7 +5,7 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// What the result of a failed transaction has of the body.
+/// Which part of the body the result of a failed transaction has.
 @Suite struct WithheldBodyTests {
   private static func result(
     of status: Int = 200, spillBytes: Int = 65_536, _ stages: (name: String, StageCode)...

@@ -4,7 +4,7 @@ import SluiceTestKit
 import Testing
 
 /// The shipped cache, in a real engine, through the scenarios of the public suite of tests for HTTP caches
-/// (http-tests/cache-tests), told anew in `Tests/Cases/cache`.
+/// (http-tests/cache-tests), rewritten in `Tests/Cases/cache`.
 @Suite struct CacheConformanceTests {
   @Test(arguments: CacheCases.groups)
   func `issue 3.4: the cache passes the required and the chosen other cases of`(group: String) async throws {

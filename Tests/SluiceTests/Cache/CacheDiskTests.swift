@@ -102,9 +102,9 @@ import Testing
     try folder.write(bytes, to: String(file.dropFirst(folder.path.utf8.count + 1)))
   }
 
-  /// A status below and above all, then when it was asked for, then when it came: places behind the URL.
+  /// A status below and above the range, then the time of the request, then that of the response: places after the URL.
   @Test(arguments: [(0, 99), (0, 1000), (8, .min), (16, .min), (16, .max)] as [(Int, Int64)])
-  func `a whole file with a number that no response has is dropped and fetched again`(
+  func `a complete file with an impossible number is dropped and fetched again`(
     place: Int, number: Int64
   ) async throws {
     let server = try LoopbackServer { _ in .cacheable("right", "max-age=600") }
@@ -119,7 +119,7 @@ import Testing
     await second.shutdown()
   }
 
-  /// Writes a number of an entry, and the digest that fits.
+  /// Writes a number of an entry, and the matching digest.
   private func forge(_ file: String, _ number: Int64, at place: Int) throws {
     var bytes = try FileTree.read(file)
     // A mark of 8 bytes, a digest of 32, and the length of the URL.
@@ -175,7 +175,7 @@ import Testing
   @Test(.enabled(if: access("/dev/shm", W_OK) == 0, "there is no /dev/shm"))
   func `files of the largest size are counted, and removed`() async {
     await #expect(processExitsWith: .success) {
-      // A file system in memory takes a file of any size.
+      // A file system in memory accepts a file of any size.
       setenv("TMPDIR", "/dev/shm", 1)
       let test = try CacheDiskTests()
       try test.folder.makeFolder("http")

@@ -43,7 +43,7 @@ private final class Chaos: Sendable {
     for product in [plain, serial] { chmod(product.path, 0o755) }
   }
 
-  /// One engine and one server for so many transactions.
+  /// The number of transactions for one engine and one server.
   func run(_ count: Int, inFlight: Int) async throws {
     let server = try ChaosServer(seed: seed)
     defer { server.stop() }

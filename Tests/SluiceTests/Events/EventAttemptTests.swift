@@ -8,7 +8,7 @@ import Testing
 
 /// Retries, redirects and answers of stages, told as events and phases.
 @Suite struct EventAttemptTests: EventScenario {
-  @Test func `every attempt issues anew, and the decision stands in between`() async throws {
+  @Test func `every attempt is issued again, with the decision in between`() async throws {
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.append(
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `a redirect to another server connects anew`() async throws {
+  @Test func `a redirect to another server opens a new connection`() async throws {
     try await withServer { other in
       let elsewhere = other.baseURL + "/there"
       try await withServer({ _ in ServerResponse(status: 302, headers: [HeaderLine("Location", elsewhere)]) }) {

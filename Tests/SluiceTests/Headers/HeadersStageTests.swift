@@ -52,7 +52,7 @@ import Testing
     for name in ["traceparent", "tracestate", "baggage", "X-Request-ID"] { #expect(lines.first(name) == nil) }
   }
 
-  @Test func `a star stands for every host`() async throws {
+  @Test func `a star matches every host`() async throws {
     let lines = try await Self.arrived("{\"hosts\": [\"*\"]}")
     #expect(lines.first("traceparent") != nil)
   }

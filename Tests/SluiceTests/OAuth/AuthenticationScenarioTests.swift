@@ -6,7 +6,7 @@ import SluiceTestKit
 import Testing
 
 /// The scenarios that authentication interceptors are known by, each for both grants: a token is applied; requests wait
-/// while one is fetched; what is no refusal is left alone; refusals lead to a retry, with or without a refresh;
+/// while one is fetched; other statuses are left alone; refusals lead to a retry, with or without a refresh;
 /// failures reach everyone; too many refreshes end.
 @Suite struct AuthenticationScenarioTests {
   typealias Grant = TokenService.Grant

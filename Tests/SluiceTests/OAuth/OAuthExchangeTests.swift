@@ -73,7 +73,7 @@ import Testing
   ]
 
   @Test(arguments: malformed.indices)
-  func `D4: an answer that is none fails the refresh and says why, without showing it`(_ index: Int) async throws {
+  func `D4: an invalid answer fails the refresh and says why, without showing the answer`(_ index: Int) async throws {
     let (name, body, says) = Self.malformed[index]
     let service = try TokenService(endpoint: { _, _ in .text(body, type: "application/json") })
     let engine = try service.engine()

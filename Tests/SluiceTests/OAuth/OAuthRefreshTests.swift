@@ -149,7 +149,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: a slow endpoint costs a transaction no more than its deadline`() async throws {
+  @Test func `D4: a slow endpoint delays a transaction at most until its deadline`() async throws {
     let service = try TokenService()
     let engine = try service.engine(token: "old")
     service.endpoint.hold()

@@ -97,7 +97,7 @@ final class TokenService: Sendable {
     Request(url: try HTTPURL(api.baseURL + path), headers: headers)
   }
 
-  /// Runs so many transactions at once.
+  /// Runs `count` transactions at once.
   func run(_ count: Int, on engine: Engine) async throws -> [TransactionResult] {
     let request = try request()
     return await withTaskGroup { group in

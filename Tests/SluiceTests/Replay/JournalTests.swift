@@ -30,7 +30,7 @@ import Testing
     return try Configuration(text: Array(text.utf8))
   }
 
-  @Test func `F5: without being asked for there is none`() async throws {
+  @Test func `F5: a request that does not ask for a journal has none`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration(StageCode(request: { request, _ in request.headers["x"] = "1" })))
@@ -249,7 +249,7 @@ import Testing
   }
 
   @Test(arguments: [-1, 1_000_001, Int64.max])
-  func `F5: a document with an attempt or a hop that no transaction has is no call`(_ number: Int64) {
+  func `F5: a document with an impossible attempt or hop is not a call`(_ number: Int64) {
     for key in ["attempt", "hop"] {
       let document = StageCall(stage: "s", callback: .issue).document
       document[key] = JSONValue(number)

@@ -167,7 +167,7 @@ import Testing
     #expect(ReplayReport().text() == "nothing was compared")
   }
 
-  @Test func `a difference of several requests is told once, with those that have it`() {
+  @Test func `a difference that several requests share is shown once, with their numbers`() {
     func comparison(_ index: Int, _ url: String, _ values: String...) -> ReplayComparison {
       var comparison = ReplayComparison(index: index, request: "GET http://a.example\(url)", old: [], new: [])
       comparison.differences = values.enumerated().map { Self.difference("header x-\($0.offset)", "0", $0.element) }

@@ -78,7 +78,7 @@ import Testing
     #expect(differences.map(\.callback) == [.request, .challenge] && differences.map(\.hop) == [0, 1])
   }
 
-  @Test func `F5: retries do not wait, and ask for no more than was recorded`() async throws {
+  @Test func `F5: retries do not wait, and end with the recording`() async throws {
     let fixture = try await ReplayFixture(new: ["RETRIES=1"]) { _ in ServerResponse(status: 503) }
     let started = ContinuousClock.now
     let report = try await fixture.compare(try await fixture.record())
@@ -181,7 +181,7 @@ import Testing
       report.failures.first?.error.reason
         == "had not come to an end in on_request of \"a\", with request 1 of 1", "\(report.failures)")
     #expect(report.omissions.map(\.index) == [0])
-    // The server, the recordings and another replay are none the worse for it.
+    // The server, the recordings and another replay are not affected.
     #expect(try await fixture.compare(recordings, replay).isSame)
   }
 

@@ -14,8 +14,8 @@ final class StuckFixture: EngineFixture {
   private let library: StampedLibrary
 
   /// - Parameters:
-  ///   - abandon: when what runs on a loop that stands still is ended.
-  ///   - deadline: of each transaction.
+  ///   - abandon: when transactions on a stuck loop are ended.
+  ///   - deadline: the deadline of each transaction.
   init(loops: Int, probation: String = "0s", abandon: String = "1h", deadline: String = "1h") async throws {
     folder = try TemporaryDirectory()
     let gate = folder.path("gate")
@@ -44,7 +44,7 @@ final class StuckFixture: EngineFixture {
     return request
   }
 
-  /// A transaction whose stage is in the trap, on one of the loops.
+  /// Starts a transaction whose stage does not return, on one of the loops.
   func trapped(_ trap: String = "gate", cancellation: Cancellation? = nil) async throws -> Watched<[TransactionResult]>
   {
     let results = Watched<[TransactionResult]>([])
@@ -55,7 +55,7 @@ final class StuckFixture: EngineFixture {
     return results
   }
 
-  /// The build that one request was stamped by.
+  /// The build that has stamped one request.
   func stamp() async throws -> Int? {
     let result = await engine.transaction(try request())
     return result.response?.headers["x-stamp-a"].flatMap { Int($0) }

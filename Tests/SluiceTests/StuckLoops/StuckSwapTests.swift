@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sluice
 
-/// Swaps while a stage does not give its loop back.
+/// Swaps while a stage keeps its loop.
 @Suite struct StuckSwapTests {
   @Test(arguments: [1, 4])
   func `a swap and a rollback are published on the loops that answer, and name the one that does not`(
@@ -37,7 +37,9 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a loop that comes back takes the newest of several swaps, and what it kept ends then`() async throws {
+  @Test func `a loop that comes back takes the newest of several swaps, and the snapshot that it kept ends then`()
+    async throws
+  {
     let fixture = try await StuckFixture(loops: 2)
     let trapped = try await fixture.trapped()
     for number in 2...4 {
@@ -45,7 +47,7 @@ import Testing
       #expect(try await fixture.engine.swap().late.count == 1)
     }
     #expect(try await fixture.stamp() == 4)
-    // Those that the loop never had end without it.
+    // Snapshots that the loop never had end without it.
     let held = try await fixture.waitForStatus("the ends of 2 and 3") { status in
       status.generations.map(\.state.description) == ["draining", "parked", "parked", "active"]
         && status.replaced.used == 1
@@ -60,7 +62,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a loop whose thread a stage has ended is named, and is waited for by nobody`() async throws {
+  @Test func `a loop whose thread a stage has ended is named, and nothing waits for it`() async throws {
     let fixture = try await StuckFixture(loops: 2)
     let trapped = try await fixture.trapped("exit")
     try await trapped.wait(for: "the result") { !$0.isEmpty }

@@ -3,9 +3,9 @@ import SluicePipeline
 import SluiceTestKit
 import Testing
 
-/// Requests, and the end of the engine, while a stage does not give its loop back.
+/// Requests, and the end of the engine, while a stage keeps its loop.
 @Suite struct StuckTrafficTests {
-  @Test func `new transactions go to loops that move, and so do those that were waiting for the stuck one`()
+  @Test func `new transactions go to loops that move, and so do those that waited for the stuck one`()
     async throws
   {
     let fixture = try await StuckFixture(loops: 2)
@@ -24,7 +24,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `what runs on a loop that stands still for too long fails with stalled, once`() async throws {
+  @Test func `a transaction on a loop that is stuck for too long fails with stalled, once`() async throws {
     let fixture = try await StuckFixture(loops: 1, abandon: "100ms")
     let trapped = try await fixture.trapped()
     let waiting = await fixture.engine.transaction(try fixture.request())
@@ -42,7 +42,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a transaction whose deadline passes on a loop that stands still fails then`() async throws {
+  @Test func `a transaction on a stuck loop fails at its deadline`() async throws {
     let fixture = try await StuckFixture(loops: 1, deadline: "100ms")
     let trapped = try await fixture.trapped()
     try await trapped.wait(for: "the result") { !$0.isEmpty }
@@ -53,7 +53,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a caller that cancels is answered though the loop is stuck`() async throws {
+  @Test func `a caller that cancels is answered although the loop is stuck`() async throws {
     let fixture = try await StuckFixture(loops: 1)
     let cancellation = Cancellation()
     let trapped = try await fixture.trapped(cancellation: cancellation)
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [1, 4])
-  func `a drain ends when it says, with a result for each, and names the loop that is left behind`(
+  func `a drain ends in time, with a result for each transaction, and names the loop that is left behind`(
     _ loops: Int
   ) async throws {
     let fixture = try await StuckFixture(loops: loops)
@@ -77,7 +77,7 @@ import Testing
     #expect(obstacles.count == 1 && obstacle.call?.plugin == "a" && obstacle.call?.callback == "on_request")
     #expect(trapped.value.map(\.error?.code) == ["stalled"])
     #expect(!fixture.lines("the engine ended without one of its loops: loop \(obstacle.loop)").isEmpty)
-    // The call may go on in this instance.
+    // The call may still run in this instance.
     #expect(fixture.lines("destroyed=1").isEmpty)
     #expect(!fixture.lines("\"a\": neither deactivated nor destroyed").isEmpty)
     try fixture.openGate()
@@ -85,7 +85,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `a drain that nothing needs any more says how long a loop was stuck, not how long it might have waited`()
+  @Test func `a drain that ends early says how long a loop was stuck, not how long it might have waited`()
     async throws
   {
     let fixture = try await StuckFixture(loops: 1, abandon: "50ms")

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Sluice
 
-/// Which refused files are read again a moment later.
+/// Which refused files are read again shortly afterwards.
 @Suite struct LibraryReadingTests {
   @Test(.enabled(if: access("/dev/shm", W_OK) == 0, "there is no /dev/shm"))
-  func `the first time that there is counts as long ago, and the last one as the future`() async {
+  func `the earliest time counts as long ago, and the latest one as the future`() async {
     await #expect(processExitsWith: .success) {
       // A file system in memory keeps any time.
       setenv("TMPDIR", "/dev/shm", 1)

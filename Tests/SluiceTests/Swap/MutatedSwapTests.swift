@@ -6,9 +6,9 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// Damaged libraries in front of an engine under load. Scale: 8 of each kind, 50 with `SLUICE_SOAK=1`.
+/// Damaged libraries that are swapped into an engine under load. Scale: 8 of each kind, 50 with `SLUICE_SOAK=1`.
 @Suite struct MutatedSwapTests {
-  @Test func `a damaged library is refused with a sentence or works, in a swap under load`() async {
+  @Test func `a damaged library works or is refused with a message, in a swap under load`() async {
     await #expect(processExitsWith: .success) {
       for kind in MutatedPlugins.Kind.allCases { try await MutatedSwapTests.swap(kind) }
     }
@@ -48,7 +48,7 @@ import Testing
         #expect(error.description.contains("plugin \"x\" at "), "\(mutant.what): \(error)")
         continue
       }
-      // It is in front now. The whole one takes its place, and serves.
+      // It is published now. The intact build replaces it, and serves.
       try StampedLibrary.install(plugins.whole, at: path)
       _ = try await engine.swap()
     }

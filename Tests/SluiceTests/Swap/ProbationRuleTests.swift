@@ -15,7 +15,7 @@ import Testing
     #expect(breach(Sample(ended: 100, failed: 100)) != nil)
   }
 
-  @Test func `five in a hundred are allowed where there were none, and not more`() {
+  @Test func `five percent are allowed after zero, and not more`() {
     #expect(breach(Sample(ended: 100, failed: 5)) == nil)
     #expect(breach(Sample(ended: 100, failed: 6))?.hasPrefix("6.0 % of its transactions failed, 0.0 %") == true)
   }

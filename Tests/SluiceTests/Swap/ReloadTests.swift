@@ -38,7 +38,8 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: an instance whose settings changed is made anew, on the same build, with its state`() async throws {
+  @Test func `F5: an instance whose settings changed is created again, on the same build, with its state`() async throws
+  {
     let (fixture, _) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)

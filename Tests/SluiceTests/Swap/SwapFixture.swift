@@ -120,7 +120,7 @@ final class SwapLoad: Sendable {
     }
   }
 
-  /// Waits for so many more successes.
+  /// Waits for `count` more successes.
   func run(_ count: Int = 20) async throws {
     let target = counts.value.succeeded + count
     try await counts.wait(for: "\(count) more successes") {

@@ -15,7 +15,7 @@ import Testing
     .published(SwapMachine.Settlement(request: request, snapshot: snapshot, replaced: replaced, late: late))
   }
 
-  /// Brings snapshot `number` out on every loop, asked for by a request of that number.
+  /// Publishes snapshot `number` on every loop, for a request of that number.
   private func publish(_ number: Int, on machine: inout SwapMachine, at now: Duration, _ terms: SwapMachine.Terms) {
     _ = machine.handle(.requested(number, .swap(nil)), at: now)
     _ = machine.handle(.made(number, snapshot: number, terms), at: now)
@@ -35,7 +35,7 @@ import Testing
 
   // MARK: The queue
 
-  @Test func `one swap at a time, and what the newest does too is superseded`() {
+  @Test func `one swap runs at a time, and a newer one supersedes a waiting one with the same work`() {
     var machine = machine()
     #expect(machine.handle(.requested(1, .swap(nil)), at: .zero) == [.prepare(1)])
     #expect(machine.handle(.requested(2, .swap(["a"])), at: .zero) == [])
@@ -43,7 +43,7 @@ import Testing
     #expect(machine.handle(.stopped(1), at: .zero) == [.prepare(3)])
   }
 
-  @Test func `a swap is taken back while it waits or is prepared, and not later`() {
+  @Test func `a swap can be cancelled while it waits or is prepared, and not later`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.requested(2, .reload), at: .zero)
@@ -54,7 +54,7 @@ import Testing
     #expect(machine.handle(.cancelled(9), at: .zero) == [])
   }
 
-  @Test func `with 64 snapshots that have not ended a swap is refused, and a return is not`() {
+  @Test func `with 64 unended snapshots a swap is refused, and a return is not`() {
     var machine = machine(loops: 1)
     for number in 2...65 { publish(number, on: &machine, at: .zero, number == 65 ? Self.watched : Self.terms) }
     #expect(machine.retiredCount == 63)
@@ -83,7 +83,7 @@ import Testing
     #expect(machine.served == 2 && machine.running == nil)
   }
 
-  @Test func `after its bound it is done on the loops that answer, and names the others`() {
+  @Test func `after its time limit a publication is done on the loops that answer, and names the others`() {
     var machine = machine(loops: 4)
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.terms), at: .seconds(1))
@@ -97,7 +97,7 @@ import Testing
     #expect(machine.lateLoops == [2])
   }
 
-  @Test func `with the only loop stuck it is done after its bound all the same`() {
+  @Test func `with the only loop stuck a publication is still done after its time limit`() {
     var machine = machine(loops: 1)
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.terms), at: .zero)
@@ -105,7 +105,7 @@ import Testing
     #expect(machine.served == 2)
   }
 
-  @Test func `a return behind a stuck swap takes no longer than its own bound`() {
+  @Test func `a return behind a stuck swap takes at most its own time limit`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.watched), at: .zero)
@@ -142,12 +142,12 @@ import Testing
 
   // MARK: Probation
 
-  @Test func `a snapshot that stands its probation ends the one before`() {
+  @Test func `a snapshot that passes its probation ends the previous one`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.watched)
     #expect(machine.standby?.snapshot == 1 && machine.deadline == .milliseconds(100))
     #expect(machine.handle(.passed, at: .milliseconds(100)) == [.sample(snapshot: 2, standby: 1)])
-    // One answer is due at a time.
+    // Only one sample is requested at a time.
     #expect(machine.handle(.passed, at: .milliseconds(300)) == [])
     #expect(machine.handle(.sampled(snapshot: 2, breach: nil), at: .milliseconds(300)) == [])
     #expect(machine.deadline == .milliseconds(400))
@@ -158,7 +158,7 @@ import Testing
       ])
   }
 
-  @Test func `a breach is gone back from once, and its builds are refused`() {
+  @Test func `a breach leads to one return, and its builds are refused`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.watched)
     _ = machine.handle(.passed, at: .seconds(1))
@@ -184,13 +184,13 @@ import Testing
     publish(2, on: &machine, at: .zero, Self.watched)
     publish(3, on: &machine, at: .seconds(1), Self.watched)
     #expect(machine.standby?.snapshot == 2 && machine.retired.map(\.snapshot) == [1])
-    // What was to be said about the second is out of date.
+    // The sample of the second snapshot is out of date.
     #expect(machine.handle(.sampled(snapshot: 2, breach: "worse"), at: .seconds(2)) == [])
   }
 
   // MARK: The end of what was replaced
 
-  @Test func `a replaced snapshot ends when nothing runs on it and nothing is due`() {
+  @Test func `a replaced snapshot ends when nothing runs on it and no work is open`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.terms)
     #expect(machine.handle(.emptied(snapshot: 1, loop: 0), at: .seconds(1)) == [])
@@ -206,7 +206,7 @@ import Testing
     #expect(machine.retired.isEmpty && machine.endingCount == 0)
   }
 
-  @Test func `work that has no outcome is waited for no longer than the drain`() {
+  @Test func `the drain limits the wait for work without an outcome`() {
     var machine = machine(loops: 1)
     publish(2, on: &machine, at: .zero, Self.terms)
     _ = machine.handle(.emptied(snapshot: 1, loop: 0), at: .zero)
@@ -216,7 +216,7 @@ import Testing
       ])
   }
 
-  @Test func `what is suspended when the drain is over is expired, and what still runs then is leaked`() {
+  @Test func `after the drain, suspended calls expire, and running ones make the snapshot leak`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.terms)
     _ = machine.handle(.emptied(snapshot: 1, loop: 1), at: .seconds(1))
@@ -248,7 +248,7 @@ import Testing
     #expect(machine.handle(.emptied(snapshot: 2, loop: 1), at: .seconds(30)) == [.countCompletions(snapshot: 2)])
   }
 
-  @Test func `transactions of a loop whose thread has ended keep nothing`() {
+  @Test func `transactions of a loop whose thread has ended keep no snapshot`() {
     var machine = machine()
     publish(2, on: &machine, at: .zero, Self.terms)
     _ = machine.handle(.emptied(snapshot: 1, loop: 1), at: .seconds(1))
@@ -257,7 +257,7 @@ import Testing
 
   // MARK: The end of the engine
 
-  @Test func `the end answers what waits, gives up what is prepared, and begins nothing`() {
+  @Test func `the end answers waiting swaps, gives up the prepared one, and begins none`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.requested(2, .reload), at: .zero)
@@ -267,7 +267,7 @@ import Testing
     #expect(machine.running == nil)
   }
 
-  @Test func `the end waits for no loop: a publication under way is done, and nothing is drained`() {
+  @Test func `the end waits for no loop: a running publication counts as done, and nothing is drained`() {
     var machine = machine()
     _ = machine.handle(.requested(1, .swap(nil)), at: .zero)
     _ = machine.handle(.made(1, snapshot: 2, Self.watched), at: .zero)

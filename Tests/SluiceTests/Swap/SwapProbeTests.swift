@@ -43,7 +43,7 @@ struct SwapProbeTests {
     await fixture.shutdown()
   }
 
-  @Test func `a build whose trial fails is looked at again where its file has changed meanwhile`() async throws {
+  @Test func `a build whose trial fails is examined again if its file has changed meanwhile`() async throws {
     let library = try await StampedLibrary.inC()
     let folder = try TemporaryDirectory()
     let mark = folder.path("on-trial")
@@ -63,7 +63,7 @@ struct SwapProbeTests {
     await fixture.shutdown()
   }
 
-  @Test func `an engine with a probe tries out what it starts with, and one without loads it`() async throws {
+  @Test func `an engine with a probe tries out its first libraries, and one without loads them`() async throws {
     let folder = try TemporaryDirectory()
     let product = try await PluginCompiler.compile("create-misbehaves", defines: ["DOES=exit(7)", "WHERE=destroy"])
     try StampedLibrary.install(try FileTree.read(product.path), at: folder.path("a.so"))
@@ -75,13 +75,13 @@ struct SwapProbeTests {
     }
     let error = #expect(throws: EngineError.self) { try engine("60s", probe) }
     #expect(error.map { "\($0)" }?.contains("status 7 in destroy of \"a\"") == true, "\(String(describing: error))")
-    // Not ended: that is what this one cannot stand.
+    // The engines are not ended, because this plugin ends the process in destroy.
     let untried = [try engine("0s", probe), try engine("60s", nil)]
     for engine in untried { #expect(await engine.status.serving("a")?.id == 1) }
     withExtendedLifetime(untried) {}
   }
 
-  @Test func `F5: another plugin under the name of one that keeps its state begins anew, in the trial as in the swap`()
+  @Test func `F5: another plugin under the name of one with state starts without state, in the trial as in the swap`()
     async throws
   {
     let folder = try TemporaryDirectory()

@@ -69,17 +69,17 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a file whose parts are written in any order is waited for, whatever it looks like meanwhile`()
+  @Test func `a file whose parts are written in any order is waited for, whatever it contains meanwhile`()
     async throws
   {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     let load = try SwapLoad(fixture)
     let build = library.build(2)
-    // Its size is there and its header, and nothing behind it: no section has a name, and no entry point is found.
+    // It has its final size and its header, and nothing after that: no section has a name, and no entry point is found.
     let headers = 1024
     let unfinished = Array(build.prefix(headers)) + [UInt8](repeating: 0, count: build.count - headers)
     try StampedLibrary.write(unfinished, to: fixture.path())
-    // A file of the future counts as one that was just written to, on a slow machine too.
+    // A file with a future time counts as just written to, even on a slow machine.
     let ahead = timespec(tv_sec: time(nil) + 3600, tv_nsec: 0)
     try #require(utimensat(AT_FDCWD, fixture.path(), [ahead, ahead], 0) == 0)
     async let report = fixture.engine.swap()

@@ -110,7 +110,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a symbolic link is followed anew`() async throws {
+  @Test func `F5: a symbolic link is resolved again`() async throws {
     let library = try await StampedLibrary.inC()
     let fixture = try SwapFixture { folder in
       for number in 1...2 { try library.install(number, at: folder.path("\(number).so")) }

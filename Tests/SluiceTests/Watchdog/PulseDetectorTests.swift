@@ -3,11 +3,11 @@ import Testing
 
 @testable import Sluice
 
-/// Which loops count as standing still.
+/// Which loops count as stuck.
 @Suite struct PulseDetectorTests {
   private static let limit = Duration.milliseconds(100)
 
-  @Test func `a loop that is in one turn for the limit stands still, until the next turn`() {
+  @Test func `a loop whose turn lasts for the limit is stuck until the next turn`() {
     var detector = PulseDetector()
     detector.look([LoopPulse(turn: 7)], at: .zero, limit: Self.limit)
     #expect(detector.standstills.isEmpty)
@@ -17,16 +17,16 @@ import Testing
     #expect(detector.standstills.isEmpty)
   }
 
-  @Test func `a loop that sleeps does not stand still, however long`() {
+  @Test func `a sleeping loop is not stuck, however long it sleeps`() {
     var detector = PulseDetector()
     detector.look([LoopPulse(turn: 7, isAsleep: true)], at: .zero, limit: Self.limit)
     detector.look([LoopPulse(turn: 7, isAsleep: true)], at: .seconds(9), limit: Self.limit)
-    // Woken for the same turn: its time counts from here.
+    // It has woken up without a new turn: its time counts from here.
     detector.look([LoopPulse(turn: 7)], at: .seconds(9), limit: Self.limit)
     #expect(detector.standstills.isEmpty)
   }
 
-  @Test func `a busy loop does not stand still`() {
+  @Test func `a busy loop is not stuck`() {
     var detector = PulseDetector()
     for turn in UInt64(1)...20 {
       detector.look([LoopPulse(turn: turn)], at: .milliseconds(90 * Int(turn)), limit: Self.limit)
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a loop whose thread has ended stands still from the first look, asleep or not`() {
+  @Test func `a loop whose thread has ended is stuck from the first look, asleep or not`() {
     var detector = PulseDetector()
     let pulses = [LoopPulse(turn: 1), LoopPulse(turn: 7, isAsleep: true, hasDied: true)]
     detector.look(pulses, at: .zero, limit: Self.limit)

@@ -28,7 +28,7 @@ import Testing
     #expect(detector.stalls.isEmpty)
   }
 
-  @Test func `design 2: calls that come and go are none, however busy the loop is`() {
+  @Test func `design 2: short calls are not a stall, however busy the loop is`() {
     var detector = StallDetector()
     for number in UInt64(1)...20 {
       #expect(detector.look([Self.call(number)], at: .milliseconds(90 * Int(number)), limit: Self.limit).isEmpty)

@@ -3,7 +3,8 @@ import Testing
 
 @testable import SluiceTraceContext
 
-/// What the vectors of W3C Baggage (github.com/w3c/baggage, test/) ask for, written anew: each of its 24 has its fact here.
+/// The requirements of the W3C Baggage vectors (github.com/w3c/baggage, test/), rewritten: each of its 24 vectors has a
+/// check here.
 @Suite struct BaggageMemberTests {
   private typealias Property = BaggageMember.Property
   private static let special = "\t \"';=asdf!@#$%^&*()"
@@ -91,7 +92,7 @@ import Testing
     #expect(Baggage.content(text.utf8.span) == .beyondLimits)
   }
 
-  @Test func `what cannot be decoded stands for itself, and is no trap`() {
+  @Test func `a value that cannot be decoded stays as it is and does not trap`() {
     #expect(Baggage.members(of: "a=%,b=%4,c=%zz,d=%41%").map(\.value) == ["%", "%4", "%zz", "A%"])
     #expect(Baggage.members(of: "a=%FF").map(\.value) == ["\u{FFFD}"])
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import SluiceTraceContext
 
 /// What the suite of W3C Trace Context (github.com/w3c/trace-context, test/test.py, strict, level 2) asks of a service that
-/// relays a trace, written anew: each of its 41 cases has its fact here.
+/// relays a trace, rewritten: each of its 41 cases has a check here.
 @Suite struct TraceContextSuiteTests {
   private static let traceID = "5bd66ef5095369c7b0d1f8f4bd33716a"
   private static let parent = "00-\(traceID)-c532cb4098ac3dd2-01"
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: ["trace-state", "trace.state"])
-  func `a state under another name is none`(name: String) throws {
+  func `a state under another name is ignored`(name: String) throws {
     var fields: HeaderFields = ["traceparent": Self.parent]
     fields.append(name, "north=1")
     #expect(Propagators.standard.extract(from: fields).trace?.state == nil)
