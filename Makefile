@@ -1,4 +1,4 @@
-# make help     lists what there is
+# make help     lists the targets
 SHELL := /bin/sh
 SWIFT ?= swift
 # Options for every swift build and swift test, for instance: make test SWIFTFLAGS='-j 2'
@@ -72,7 +72,7 @@ lint: ## style, and who imports whom
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_FILES)
 	scripts/check-imports.sh
 
-format: ## mend the style
+format: ## fix the style
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_FILES)
 
 # The tests expect some children to die of a signal, which a sanitizer would turn into an exit code. Libraries stay
@@ -93,7 +93,7 @@ check-asan: deps ## the tests under AddressSanitizer, and those of bodies, suspe
 # Leaks of transactions, bodies and builds: their suites again, with the search for leaks. XCTest is off, because it
 # leaks.
 LEAK_SUITES = Bod(y|ies)|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Probation|Recording
-# By intent: a thread that a stage ends, and the instances of a plugin whose threads may still come to them.
+# Leaks by design: a thread that a stage ends, and instances that threads of their plugin may still use.
 LEAKING_TESTS = whose.thread.a.stage.has.ended|SwapWorkTests
 check-leaks:
 	SLUICE_SANITIZER=address ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=1 \

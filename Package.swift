@@ -183,7 +183,7 @@ let package = Package(
     .target(
       name: "CrashesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/crashes-in-swift",
       swiftSettings: strict),
-    // Encodes what the decoders are tested with.
+    // Encodes the input for tests of the decoders.
     .target(
       name: "CTestKit", dependencies: ["CZlib", "CZstd"], cSettings: strictC,
       linkerSettings: [.linkedLibrary("brotlienc")]),

@@ -6,7 +6,7 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"), .treatAllWarnings(as: .error),
 ]
 
-/// One program for each parser. libFuzzer brings `main`, so that the one file of it must not be taken for a script.
+/// One program for each parser. libFuzzer provides `main`, so the single source file must not be compiled as a script.
 func fuzzer(_ name: String, of product: String = "SluiceTraceContext") -> Target {
   .executableTarget(
     name: "fuzz-\(name)",

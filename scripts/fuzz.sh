@@ -11,7 +11,7 @@ shift
 export SWIFT_BACKTRACE=enable=no
 # shellcheck disable=SC2086 # the options are words
 $SWIFT build -c release --sanitize=fuzzer ${SWIFTFLAGS:-}
-# Small libraries to begin with: with and without symbols, with a library that is needed, with note and without.
+# Small libraries as seeds: with and without symbols, with a needed library, with and without a note.
 make_libraries() {
   flags="-shared -fPIC -I../include $(pkg-config --cflags jansson) -Wl,-z,noseparate-code -Wl,-z,max-page-size=64 -Wl,--build-id"
   for plugin in minimal no-note own-jansson; do

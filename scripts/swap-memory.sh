@@ -24,7 +24,7 @@ wait_for() { # SECONDS WHAT COMMAND...
   done
 }
 
-# A build with another content: bytes behind the end change nothing else.
+# A build with other content: bytes that are appended to the file change nothing else.
 swap() {
   printf x >>"$folder/next.so"
   cp "$folder/next.so" "$folder/copy.so"
@@ -33,7 +33,7 @@ swap() {
 }
 
 facts() { # private clean and private dirty memory, in KiB
-  # Nothing runs on the builds before, so they end at once; to ask for the status would take memory too.
+  # Nothing runs on the previous builds, so they end at once; asking for the status would also take memory.
   sleep 2
   awk '/^Private_Clean:/ {clean = $2} /^Private_Dirty:/ {dirty = $2} END {print clean, dirty}' "/proc/$pid/smaps_rollup"
 }
@@ -53,7 +53,7 @@ END
   pid=$!
   exec 3>"$folder/input"
   wait_for 30 "the control socket" test -S "$folder/control"
-  # The first swaps also load what is loaded once.
+  # The first swaps also load code that is loaded only once.
   for number in $(seq "$count"); do swap; done
   before=$(facts)
   for number in $(seq "$count"); do swap; done

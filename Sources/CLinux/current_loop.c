@@ -36,7 +36,7 @@ void sluice_watch_thread(const void *context, void (*end)(const void *context)) 
   watch.end = end;
   watch.context = context;
   pthread_once(&watch_once, make_key);
-  // Without a key nobody learns of such an end: a loop is then one that does not move.
+  // Without a key such an end is not noticed: the loop then counts as one that does not move.
   if (has_key) pthread_setspecific(watch_key, &watch);
 }
 

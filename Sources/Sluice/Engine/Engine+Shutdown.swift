@@ -5,7 +5,7 @@ import SluiceTransport
 import Synchronization
 
 extension Engine {
-  /// For a drained loop to end, and for a log function that does not return.
+  /// How long to wait for a drained loop to end, and for a log function that does not return.
   private static let endLimit = Duration.seconds(5)
 
   /// Ends the engine. Transactions that were submitted have the time `drain` to finish; after it they fail with the code

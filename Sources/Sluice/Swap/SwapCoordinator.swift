@@ -91,8 +91,8 @@ final class SwapCoordinator: Sendable {
     }
   }
 
-  /// Calls into the first builds on a thread of its own; undoes the draft where that fails, and gives up where a call does not
-  /// return.
+  /// Calls into the first builds on a separate thread; undoes the draft if a call fails, and gives up if a call does
+  /// not return.
   private static func firstCalls(
     _ draft: SnapshotDraft, _ body: @escaping @Sendable () throws(EngineError) -> Snapshot
   ) throws(EngineError) -> Snapshot {

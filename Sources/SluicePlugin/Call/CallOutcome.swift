@@ -25,7 +25,7 @@ enum CallOutcome: Sendable {
 }
 
 extension ExchangeCall {
-  /// Tells the host what the verdict needs, inside the call, and gives the verdict.
+  /// Passes to the host what the verdict needs, inside the call, and returns the verdict.
   final func verdict(_ outcome: CallOutcome) -> sluice_verdict {
     switch outcome {
     case .returned:

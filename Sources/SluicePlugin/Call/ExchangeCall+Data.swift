@@ -1,6 +1,6 @@
 import CSluice
 
-/// Holds what an instance keeps for a transaction, behind the one pointer that the host keeps.
+/// Holds an instance's data for a transaction, behind the one pointer that the host keeps.
 private final class KeptData: Sendable {
   let value: any Sendable
 
@@ -8,7 +8,7 @@ private final class KeptData: Sendable {
 }
 
 extension ExchangeCall {
-  /// What ``setData(_:)`` kept; nil where there is nothing, or outside of the call.
+  /// The data of ``setData(_:)``; nil without any, or outside of the call.
   final var data: (any Sendable)? {
     withExchange { api, exchange in
       api.pointee.data_get(exchange).map { Unmanaged<KeptData>.fromOpaque($0).takeUnretainedValue().value }

@@ -2,10 +2,10 @@ import CSluice
 import Glibc
 import Synchronization
 
-/// One call of the host: the exchange's name, and the thread on which it may be touched now.
+/// One call of the host: the exchange's name, and the thread on which it may be used now.
 ///
-/// `@unchecked Sendable`: the variables are touched only by the thread that `owner` names, which is the one that wrote
-/// them; every access asks for that first.
+/// `@unchecked Sendable`: the variables are used only by the thread in `owner`, which has written them; every access
+/// checks that first.
 class ExchangeCall: @unchecked Sendable {
   let link: HostLink
   private let owner = Atomic<UInt>(0)
@@ -14,14 +14,14 @@ class ExchangeCall: @unchecked Sendable {
   /// The first thing that the host refused to write.
   private(set) var refusal: PluginFailure?
   private(set) var hasResponded = false
-  /// The verdict of a call that returned, where it is neither RESPOND nor CONTINUE by what the call did.
+  /// The verdict of a returned call, unless it is RESPOND or CONTINUE, which follows from what the call did.
   private(set) var decision: sluice_verdict?
 
   init(link: HostLink) {
     self.link = link
   }
 
-  /// The exchange can be touched, by this thread, until ``leave()``.
+  /// This thread can use the exchange until ``leave()``.
   final func enter(_ exchange: OpaquePointer) {
     self.exchange = exchange
     owner.store(pthread_self(), ordering: .releasing)
@@ -31,7 +31,8 @@ class ExchangeCall: @unchecked Sendable {
     owner.store(0, ordering: .releasing)
   }
 
-  /// The handles are dead from here on, without complaint: the transaction went its way, which is not the plugin's fault.
+  /// From here on the handles do nothing, without a warning: the transaction has ended, which is not the plugin's
+  /// fault.
   final func silence() {
     mayComplain.store(false, ordering: .relaxed)
   }
@@ -50,7 +51,7 @@ class ExchangeCall: @unchecked Sendable {
     link.log(.warning, "a request or response was used outside of its call or thread; that had no effect")
   }
 
-  /// Writes something; true where the host did it, false where there was nothing to do it to.
+  /// Writes something; true if the host did it, false if the target does not exist.
   @discardableResult
   final func write(
     _ subject: @autoclosure () -> String, _ body: (UnsafePointer<sluice_exchange_api>, OpaquePointer) -> sluice_status
@@ -60,7 +61,7 @@ class ExchangeCall: @unchecked Sendable {
     throw PluginFailure(message: "\(subject()): \(reason(status))")
   }
 
-  /// Runs what cannot throw where it stands; the call fails with the first error at its end.
+  /// Runs a write at a place that cannot throw; the call fails at its end with the first error.
   final func attempt(_ body: () throws(PluginFailure) -> Void) {
     do {
       try body()

@@ -18,15 +18,15 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
 
   private struct Progress {
     var phase = Phase.starting
-    /// What came while there was no token to post it with.
+    /// Jobs that came before there was a token to post them with.
     var waiting: [UnownedJob] = []
     var outcome: CallOutcome?
     var task: Task<Void, Never>?
-    /// Taken before it was known that the call will be suspended.
+    /// A token that was taken before the call was known to suspend.
     var early: sluice_token?
   }
 
-  /// A task that goes on at once so often is suspended all the same, so that it cannot keep the loop for itself.
+  /// A task that continues at once this often is suspended nevertheless, so that it cannot keep the loop.
   private static let piecesAtOnce = 32
 
   private let progress = Locked(Progress())
@@ -56,7 +56,7 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
     return suspend(task)
   }
 
-  /// The host gave the suspended call up. The plugin sees a cancelled task.
+  /// The host has given up the suspended call. The plugin sees a cancelled task.
   func abandon() {
     silence()
     let task = progress.withLock { progress in
@@ -80,7 +80,7 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
     }
   }
 
-  /// Hops between actors come here at once; running them now saves the suspension.
+  /// Switches between actors come here at once; running them now avoids a suspension.
   private func runWaiting() {
     for _ in 0..<Self.piecesAtOnce {
       guard let job = progress.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) else { return }
@@ -100,8 +100,8 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
     return withExchange({ $0.pointee.suspend($1, &token) }) == 0 ? token : nil
   }
 
-  /// The token by which the call is suspended, or will be; nil where it cannot be, or is over. A call that does not wait
-  /// after all lets the host void it. [inside the call]
+  /// The token with which the call is or will be suspended; nil if it cannot be suspended, or is over. If the call does
+  /// not wait in the end, the host voids the token. [inside the call]
   func tokenForCalls() -> sluice_token? {
     let (phase, early) = progress.withLock { ($0.phase, $0.early) }
     switch phase {
@@ -145,7 +145,7 @@ extension SuspendableCall {
     if !isKept { post(job) }
   }
 
-  /// Has the loop perform the job. A host that takes nothing new has given the call up, so that any thread will do.
+  /// Runs the job on the loop. A host that accepts nothing new has given up the call, so any thread may run it.
   private func post(_ job: UnownedJob) {
     let posted = Unmanaged.passRetained(PostedJob(call: self, job: job))
     let status = link.withHost { host in

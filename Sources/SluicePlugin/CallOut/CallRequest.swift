@@ -1,16 +1,16 @@
 import SluiceJSON
 
-/// A request of the plugin's own, for ``PluginHost/send(_:onBehalfOf:)``.
+/// A request of the plugin itself, for ``PluginHost/send(_:onBehalfOf:)``.
 public struct CallRequest: Sendable {
   public var method: String
   /// Absolute, `http` or `https`.
   public var url: String
-  /// Lines in wire order; names in any case.
+  /// Lines in wire order; names are case-insensitive.
   public var headers: [(name: String, value: String)]
   public var body: [UInt8]
-  /// Until the whole response is there; nil takes the host's, which is `transport.timeout` of the configuration.
+  /// The time limit for the whole response; nil means the host's, `transport.timeout` of the configuration.
   public var timeout: Duration?
-  /// A longer response is an error; nil takes the host's limit.
+  /// A longer response is an error; nil means the host's limit.
   public var maximumResponseBytes: Int?
 
   public init(

@@ -5,10 +5,10 @@ public struct CallResponse: Sendable {
   public let status: Int
   /// Names in lower case.
   public let headers: [(name: String, value: String)]
-  /// The content decoded, byte by byte as it came.
+  /// The decoded content, as bytes.
   public let body: [UInt8]
 
-  /// The first value of a name, compared without case.
+  /// The first value of a name, which is case-insensitive.
   public func header(_ name: String) -> String? {
     let name = name.lowercased()
     return headers.first { $0.name == name }?.value
@@ -35,7 +35,7 @@ public struct CallResponse: Sendable {
     value.isArray ? value.elements.compactMap(text) : [text(value)].compactMap(\.self)
   }
 
-  /// Bytes that are no UTF-8 come as base64; they are repaired here.
+  /// Bytes that are not UTF-8 come as base64; invalid parts become U+FFFD here.
   private static func text(_ value: JSONValue) -> String? {
     value.string ?? value["base64"].flatMap(decoded).map { String(decoding: $0, as: UTF8.self) }
   }

@@ -1,7 +1,7 @@
 import CSluice
 
-/// Runs tasks on an event loop of the host, outside of any exchange. Once the host takes nothing new they go on elsewhere,
-/// so that each can finish.
+/// Runs tasks on an event loop of the host, outside of any exchange. After the host accepts nothing new, they continue
+/// elsewhere, so that each can finish.
 final class LoopExecutor: TaskExecutor {
   private let link: HostLink
   private let loop: sluice_loop = 0
@@ -37,10 +37,11 @@ private func performLoopJob(_ context: UnsafeMutableRawPointer?) {
 }
 
 extension PluginHost {
-  /// Starts a task that belongs to no exchange: what several of them wait for, or what goes on between them. It runs on an
-  /// event loop, and must not block it. Nothing cancels it but its maker; a call-out in it ends with the instance.
+  /// Starts a task that belongs to no exchange, for work that several exchanges wait for, or that continues between
+  /// them. It runs on an event loop, and must not block it. Only its creator cancels it; a call-out in it ends with the
+  /// instance.
   ///
-  /// Not to be used in `init`, which starts nothing.
+  /// Do not use it in `init`, which must not start anything.
   @discardableResult
   public func task<Success: Sendable>(
     _ body: @escaping @Sendable () async throws -> Success

@@ -1,13 +1,13 @@
 import CSluice
 
 extension PluginHost {
-  /// Sends a request of the plugin's own, and waits for the whole response, whatever its status.
+  /// Sends a request of the plugin itself, and waits for the whole response, whatever its status.
   ///
   ///     let answer = try await host.send(CallRequest(url: "https://users.example.com/7"), onBehalfOf: request)
   ///     guard answer.status == 200 else { throw PluginFailure(message: "the directory answered \(answer.status)") }
   ///
-  /// It goes past the stages, so that a plugin never calls itself, over the engine's own connections, and follows no
-  /// redirect. A task that is cancelled ends it.
+  /// It runs no stages, so that a plugin never calls itself, uses the engine's connections, and follows no redirect.
+  /// Cancelling the task ends it.
   ///
   /// - Parameter request: the exchange that waits for it, inside an `async` method of an interceptor: its deadline bounds
   ///   the call, its end cancels it. nil for a call that other exchanges wait for too.

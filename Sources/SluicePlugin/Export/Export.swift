@@ -1,12 +1,12 @@
 public import CSluice
 
-/// The revision of the ABI that this SDK is made for; it stands twice in the note.
+/// The revision of the ABI that this SDK was built for; the note contains it twice.
 public let pluginABI: UInt32 = 1
 
-/// The content of the section `.note.sluice`, from which a host knows the plugin before any of its code runs.
+/// The content of the section `.note.sluice`, which a host reads before any code of the plugin runs.
 ///
 /// In order: 7, 28, 1, 0x6975_6c73, 0x6563 (the owner "sluice" and the sizes), lowest and highest ABI, flags (0), the
-/// host features that the plugin cannot do without, and its version: major, minor, patch.
+/// host features that the plugin requires, and its version: major, minor, patch.
 ///
 ///     @section(".note.sluice") @used
 ///     public let note: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 0, 1, 4, 0)
@@ -14,7 +14,7 @@ public typealias PluginNote = (
   UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32
 )
 
-/// What the entry point is given and gives, for its declaration.
+/// The types of the entry point's arguments and result, for its declaration.
 public typealias PluginEntryHost = UnsafePointer<sluice_host>?
 public typealias PluginEntryError = UnsafeMutablePointer<sluice_error>?
 public typealias PluginEntryTable = UnsafePointer<sluice_plugin>?

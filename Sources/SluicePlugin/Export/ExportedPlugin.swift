@@ -5,7 +5,7 @@ import SluiceLocks
 /// The plugin of this library and its tables, created on the first call of the entry point and kept permanently,
 /// because the library is never unmapped.
 ///
-/// `@unchecked Sendable`: what the pointers lead to is written once, before the value is shared.
+/// `@unchecked Sendable`: the memory behind the pointers is written once, before the value is shared.
 struct ExportedPlugin: @unchecked Sendable {
   let type: any Plugin.Type
   let table: UnsafePointer<sluice_plugin>
@@ -17,10 +17,10 @@ struct ExportedPlugin: @unchecked Sendable {
 
   private static let shared = Locked<ExportedPlugin?>(nil)
 
-  /// The one of this library, for the functions of its table.
+  /// The plugin of this library, for the functions of its table.
   static var current: ExportedPlugin? { shared.withLock { $0 } }
 
-  /// The tables of a type; throws where the type cannot work, or the library exports another.
+  /// The tables of a type; throws if the type cannot work, or if the library already exports another.
   static func export(_ type: any Plugin.Type) throws(PluginFailure) -> ExportedPlugin {
     try shared.withLock { shared throws(PluginFailure) in
       if let known = shared {
@@ -65,7 +65,7 @@ private func check(_ type: any Plugin.Type) throws(PluginFailure) {
   }
 }
 
-/// Puts a table where it stays.
+/// Stores a table permanently.
 func keep<Table>(_ table: Table) -> UnsafePointer<Table> {
   let place = UnsafeMutablePointer<Table>.allocate(capacity: 1)
   place.initialize(to: table)

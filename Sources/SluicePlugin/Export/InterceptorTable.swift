@@ -1,6 +1,7 @@
 import CSluice
 
-/// The table `sluice.interceptor/1` of a type, with NULL for what it does not conform to; nil where that is everything.
+/// The table `sluice.interceptor/1` of a type, with NULL for protocols that it does not conform to; nil if it conforms
+/// to none.
 func makeInterceptorTable(_ type: any Plugin.Type) -> sluice_interceptor? {
   var table = sluice_interceptor()
   table.size = UInt32(MemoryLayout<sluice_interceptor>.size)

@@ -40,7 +40,7 @@ func destroyInstance(_ instance: UnsafeMutableRawPointer?) {
 }
 
 extension Plugin {
-  /// Decodes the configuration, none counting as empty, and makes an instance with it.
+  /// Decodes the configuration, where a missing one counts as empty, and creates an instance with it.
   fileprivate static func makeInstance(_ given: JSONValue?, _ host: PluginHost) throws -> Instance {
     let configuration = try decodeConfiguration(given.flatMap { $0.isNull ? nil : $0 } ?? .object())
     return Instance(try Self(configuration: configuration, host: host), host: host)
@@ -54,7 +54,7 @@ extension Plugin {
     }
   }
 
-  /// A new object that shares the members; the host's own is not touched.
+  /// A new object that shares the members; the host's object does not change.
   private static func completed(_ given: JSONValue) -> JSONValue {
     guard let defaults = configurationDefaults, given.isObject else { return given }
     let complete = JSONValue.object()
@@ -64,7 +64,8 @@ extension Plugin {
   }
 }
 
-/// Runs what may throw; the message goes to the host's buffer, cut off between characters where it is too long.
+/// Runs a body that may throw; the message goes to the host's buffer, and is cut off between characters if it is too
+/// long.
 func reporting(to error: UnsafeMutablePointer<sluice_error>?, _ body: () throws -> Void) -> sluice_status {
   do {
     try body()

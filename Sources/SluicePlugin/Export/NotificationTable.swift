@@ -2,7 +2,8 @@ import CJansson
 import CSluice
 import SluiceJSON
 
-/// The table `sluice.notifications/1`, with NULL for what the type does not conform to; nil where that is everything.
+/// The table `sluice.notifications/1`, with NULL for protocols that the type does not conform to; nil if it conforms to
+/// none.
 func makeNotificationTable(_ type: any Plugin.Type) -> sluice_notifications? {
   var table = sluice_notifications()
   table.size = UInt32(MemoryLayout<sluice_notifications>.size)

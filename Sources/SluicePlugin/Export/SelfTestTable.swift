@@ -2,7 +2,8 @@ import CSluice
 import Glibc
 import SluiceJSON
 
-/// The table `sluice.selftest/1`; nil for a type without cases. Made once, and kept as long as the library is mapped.
+/// The table `sluice.selftest/1`; nil for a type without cases. Created once, and kept as long as the library is
+/// mapped.
 func makeSelfTestTable(_ type: any Plugin.Type) -> sluice_selftest? {
   let cases = type.selfTestCases
   guard !cases.isEmpty else { return nil }
@@ -38,7 +39,8 @@ extension Plugin {
     }
   }
 
-  /// Text that is never freed. What cannot be written as JSON is shown as what it is, and refused as no JSON by the host.
+  /// Text that is never freed. A value that cannot be written as JSON becomes a description, which the host refuses
+  /// because it is not JSON.
   private static func text(_ document: JSONValue?) -> UnsafePointer<CChar>? {
     document.flatMap { UnsafePointer(strdup((try? $0.serializedText()) ?? "a document that cannot be written")) }
   }

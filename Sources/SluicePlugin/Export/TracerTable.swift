@@ -1,6 +1,6 @@
 import CSluice
 
-/// The table `sluice.tracer/1`; nil for a type that is no tracer.
+/// The table `sluice.tracer/1`; nil for a type that is not a tracer.
 func makeTracerTable(_ type: any Plugin.Type) -> sluice_tracer? {
   guard type is any TransactionTracer.Type else { return nil }
   var table = sluice_tracer()

@@ -4,9 +4,9 @@ import CSluice
 public struct Challenge: Hashable, Sendable {
   /// 401 from the server, 407 from a proxy.
   public let status: Int
-  /// `Basic`, `Digest`, `Bearer` …, as the server spells it.
+  /// `Basic`, `Digest`, `Bearer` …, as the server writes it.
   public let scheme: String
-  /// What follows the scheme, as sent.
+  /// The text after the scheme, as sent.
   public let parameters: String
   /// How many challenges this attempt has answered already.
   public let answered: Int
@@ -22,18 +22,18 @@ public struct Challenge: Hashable, Sendable {
   public var credentialsHeader: String { status == 407 ? "Proxy-Authorization" : "Authorization" }
 }
 
-/// What becomes of a challenge.
+/// The decision about a challenge.
 public enum ChallengeDecision: Hashable, Sendable {
-  /// Leave it to the next stage, and at the end to the default handling.
+  /// Leave it to the next stage, and after the last stage to the default handling.
   case performDefaultHandling
   /// Send again with this value of the credentials header, for instance `Bearer …`.
   case answer(String)
 }
 
-/// Is offered each challenge of a 401 or 407 response, in order. Throwing fails the transaction; ``RetryRequestError``
-/// does too here.
+/// Gets each challenge of a 401 or 407 response, in order. Throwing fails the transaction, even with
+/// ``RetryRequestError``.
 public protocol ChallengeInterceptor: Sendable {
-  /// - Parameter response: the response that demands credentials, for reading.
+  /// - Parameter response: the response that demands credentials, only for reading.
   func interceptChallenge(
     _ challenge: Challenge, response: Response, context: ResponseContext
   ) async throws -> ChallengeDecision

@@ -2,10 +2,10 @@ import CSluice
 
 /// Why there is no response.
 public struct Failure: Hashable, Sendable {
-  /// A word for programs: `dns`, `connect`, `tls`, `timeout`, `connection_lost` …
+  /// A code for programs: `dns`, `connect`, `tls`, `timeout`, `connection_lost` …
   public var code: String
   public var message: String
-  /// The stage that failed; nil where it was the transport.
+  /// The stage that failed; nil if the transport failed.
   public var stage: String?
   /// No byte of the request can have reached the server.
   public var isBeforeSending: Bool

@@ -1,16 +1,16 @@
-/// Sees a request before it goes out, and may change it as a whole.
+/// Sees a request before it is sent, and may change all of it.
 ///
-/// Return to go on, ``Request/respond(status:)`` to answer without the wire, throw ``RetryRequestError`` for another
-/// attempt, anything else to fail the transaction.
+/// Return to continue, call ``Request/respond(status:)`` to answer without the wire, throw ``RetryRequestError`` for
+/// another attempt, throw any other error to fail the transaction.
 ///
-/// The method runs on the event loop of its transaction and must not block. Where it awaits, the transaction waits for
-/// it and the loop goes on; it comes back on the same loop. When the transaction ends before that, the task is
-/// cancelled, and the handles are dead: reading gives nil, writing does nothing.
+/// The method runs on the event loop of its transaction and must not block. If it awaits, the transaction waits and the
+/// loop continues with other work; the method resumes on the same loop. If the transaction ends before that, the task
+/// is cancelled, and the handles stop working: reading returns nil, writing does nothing.
 public protocol RequestInterceptor: Sendable {
   func intercept(_ request: Request, context: RequestContext) async throws
 }
 
-/// The same without `async`, and without the price of a task, for stages on every request's way.
+/// The same without `async`, and without the cost of a task, for stages that every request passes.
 public protocol SynchronousRequestInterceptor: Sendable {
   func intercept(_ request: Request, context: RequestContext) throws
 }
@@ -25,14 +25,15 @@ public protocol SynchronousResponseInterceptor: Sendable {
   func intercept(_ response: Response, context: ResponseContext) throws
 }
 
-/// The last moment before bytes leave, for every hop: request headers only, and they hold for this hop.
+/// The last moment before a hop is sent: only request headers can be changed, and only for this hop.
 ///
-/// Throwing fails the transaction; ``RetryRequestError`` does too here.
+/// Throwing fails the transaction, even with ``RetryRequestError``.
 public protocol IssueInterceptor: Sendable {
   func interceptIssue(_ request: Request, context: RequestContext) throws
 }
 
-/// No response came. Return to leave the failure as it is; otherwise as with ``RequestInterceptor``.
+/// Called when an attempt has failed without a response. Return to keep the failure; otherwise as with
+/// ``RequestInterceptor``.
 public protocol FailureInterceptor: Sendable {
   func interceptFailure(_ failure: Failure, of request: Request, context: ResponseContext) async throws
 }

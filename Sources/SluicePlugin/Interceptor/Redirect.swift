@@ -3,9 +3,9 @@ import CSluice
 /// A redirect that is about to be followed.
 public struct Redirect: Hashable, Sendable {
   public let status: Int
-  /// Where it leads, absolute.
+  /// The target, as an absolute URL.
   public let url: String
-  /// What it would be sent with.
+  /// The method of the next request.
   public let method: String
   /// Scheme, host or port change.
   public let isCrossOrigin: Bool
@@ -18,16 +18,16 @@ public struct Redirect: Hashable, Sendable {
   }
 }
 
-/// What becomes of a redirect.
+/// The decision about a redirect.
 public enum RedirectDecision: Hashable, Sendable {
   case follow
   /// The redirect itself is the response.
   case takeResponse
 }
 
-/// Is asked before a redirect is followed. Throwing fails the transaction; ``RetryRequestError`` does too here.
+/// Called before a redirect is followed. Throwing fails the transaction, even with ``RetryRequestError``.
 public protocol RedirectInterceptor: Sendable {
-  /// - Parameter response: the redirect, for reading.
+  /// - Parameter response: the redirect, only for reading.
   func interceptRedirect(
     _ redirect: Redirect, response: Response, context: ResponseContext
   ) async throws -> RedirectDecision

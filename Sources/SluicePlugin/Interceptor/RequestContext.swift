@@ -1,22 +1,22 @@
 import CSluice
 
-/// The facts of a transaction when a call began. A value, good to keep.
+/// The facts of a transaction when a call began. A value that can be kept.
 public struct RequestContext: Sendable, Hashable {
   /// The path of the request's URL, percent-encoded, without the query.
   public let path: String
   public let method: String
-  /// 0 first, then one more for each retry.
+  /// Counted from 0; each retry adds one.
   public let attemptNumber: Int
-  /// The same over all attempts, and what the request id header carries.
+  /// The value of the request id header; the same in all attempts.
   public let requestId: String
   public let transactionID: TransactionID
-  /// Request on the wire within the attempt, 0 first; a redirect or challenge makes another.
+  /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
   public let hop: Int
-  /// Since the transaction began.
+  /// The time since the transaction began.
   public let elapsed: Duration
-  /// Until the transaction's deadline; nil without one.
+  /// The time until the transaction's deadline; nil without one.
   public let remaining: Duration?
-  /// The caller's W3C trace context, where it has one.
+  /// The caller's W3C trace context, if it has one.
   public let parent: TraceContext?
 
   init(_ context: sluice_context) {
@@ -32,7 +32,7 @@ public struct RequestContext: Sendable, Hashable {
   }
 }
 
-/// The facts of a transaction that has an answer, or a failure in its place.
+/// The facts of a transaction that has a response or a failure.
 public struct ResponseContext: Sendable, Hashable {
   /// The same facts as a request interceptor has.
   public let request: RequestContext

@@ -1,8 +1,8 @@
 import CSluice
 
-// Fields as they came, for what may not be UTF-8.
+// Fields as bytes, for values that may not be UTF-8.
 extension Headers {
-  /// Lends each field in wire order, without copying it; name and value are good inside of `body` only.
+  /// Lends each field in wire order, without copying it; name and value are valid only inside of `body`.
   public func withEachField(_ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Void) {
     _ = call.withExchange { api, exchange in
       var index = 0

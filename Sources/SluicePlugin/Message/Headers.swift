@@ -1,6 +1,6 @@
 import CSluice
 
-/// The headers of a message where they lie. Names are compared without case.
+/// The headers of a message in the host. Names are case-insensitive.
 ///
 /// A value that the host refuses (a line break, a hop-by-hop field, a message that is read only here) fails the call as
 /// if its method had thrown; ``set(_:to:)`` and ``add(_:for:)`` throw at once instead.
@@ -21,7 +21,7 @@ public struct Headers: Sendable {
     }
   }
 
-  /// The first value as it came, for what may not be UTF-8.
+  /// The first value as bytes, for values that may not be UTF-8.
   public func bytes(_ name: String) -> [UInt8]? { call.header(side, name) }
 
   /// Every value of a name in wire order.
@@ -54,8 +54,8 @@ public struct Headers: Sendable {
     return isRemoved
   }
 
-  /// Marks all fields that the name has now as a secret: dropped when a redirect leaves the origin, redacted wherever
-  /// they are shown.
+  /// Marks all current fields of the name as secret: they are dropped when a redirect leaves the origin, and redacted
+  /// wherever they are shown.
   public func setSensitive(_ name: String) {
     call.attempt { () throws(PluginFailure) in
       try call.write("header \"\(name)\"") { api, exchange in
@@ -78,7 +78,7 @@ extension Headers: Sequence {
     }
   }
 
-  /// Line by line in wire order; names in the spelling they came in.
+  /// Each line in wire order; names as they were received.
   public func makeIterator() -> Iterator { Iterator(headers: self) }
 }
 

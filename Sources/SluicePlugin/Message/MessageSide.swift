@@ -1,16 +1,16 @@
 import CSluice
 
-/// Which message of an exchange.
+/// A message of an exchange.
 enum MessageSide: UInt32, Sendable {
   case request = 0
   case response = 1
 }
 
-/// What a document is asked for.
+/// The purpose of a document.
 public enum DocumentAccess: Sendable {
-  /// A view; changes to it are lost or seen by others, so make none.
+  /// A view; do not change it: changes are lost, or other stages see them.
   case reading
-  /// The document becomes the truth: what is changed in it goes out.
+  /// The document becomes authoritative: changes in it are sent.
   case writing
 
   var flag: UInt32 {
@@ -21,7 +21,7 @@ public enum DocumentAccess: Sendable {
   }
 }
 
-/// A file that a large body lies in, to be read only, and only during the call.
+/// The file of a large body, only for reading, and only during the call.
 public struct BodyFile: Hashable, Sendable {
   public let path: String
   public let byteCount: UInt64

@@ -1,9 +1,9 @@
 public import SluiceJSON
 
-/// The request of an exchange, where it lies; good until the intercepting method returns.
+/// The request of an exchange, in the host; valid until the intercepting method returns.
 ///
-/// Reading after that, or on a thread that the call was taken to by an executor of its own (`@MainActor`), gives nil or
-/// nothing; writing does nothing; both are logged once a call. What the host refuses to write fails the call.
+/// After that, or on the thread of another executor (`@MainActor`), reading returns nil or nothing, and writing does
+/// nothing; both are logged once for each call. A write that the host refuses fails the call.
 public struct Request: Sendable {
   let call: ExchangeCall
 
@@ -14,7 +14,7 @@ public struct Request: Sendable {
     nonmutating set { call.attempt { () throws(PluginFailure) in try call.setMethod(newValue) } }
   }
 
-  /// The absolute URL; for issue interceptors that of the hop.
+  /// The absolute URL; for issue interceptors the URL of the hop.
   public var url: String {
     get { call.url ?? "" }
     nonmutating set { call.attempt { () throws(PluginFailure) in try call.setURL(newValue) } }
@@ -26,18 +26,18 @@ public struct Request: Sendable {
     nonmutating set { call.attempt { () throws(PluginFailure) in try call.setBody(.request, newValue ?? []) } }
   }
 
-  /// Where a large body lies instead.
+  /// The file of a large body, which is not in memory.
   public var bodyFile: BodyFile? { call.bodyFile(.request) }
 
-  /// The live JSON document of the request; see `docs/schema`. With `body`, its body member is there too, parsed where
-  /// the media type is JSON.
+  /// The live JSON document of the request; see `docs/schema`. With `body`, it includes the body, parsed if the media
+  /// type is JSON.
   ///
-  /// nil in issue interceptors, and for writing where the request is read only. Let go of it before the method returns.
+  /// nil in issue interceptors, and for writing if the request is read-only. Release it before the method returns.
   public func document(for access: DocumentAccess, body: Bool = false) -> JSONValue? {
     call.document(.request, access, body: body)
   }
 
-  /// Answers in place of the wire, or of a failure, with an empty response to fill. The call still has to return.
+  /// Answers instead of the wire, or of a failure, with an empty response to fill in. The call must still return.
   @discardableResult
   public func respond(status: Int) -> Response {
     call.attempt { () throws(PluginFailure) in try call.respond(status) }

@@ -1,12 +1,12 @@
 public import SluiceJSON
 
-/// The response of an exchange, where it lies; good until the intercepting method returns, as ``Request`` is.
+/// The response of an exchange, in the host; valid until the intercepting method returns, like ``Request``.
 public struct Response: Sendable {
   let call: ExchangeCall
 
   public var headers: Headers { Headers(call: call, side: .response) }
 
-  /// 200–999; 0 where there is no response.
+  /// 200–999; 0 without a response.
   public var status: Int {
     get { call.status }
     nonmutating set { call.attempt { () throws(PluginFailure) in try call.setStatus(newValue) } }
@@ -26,6 +26,6 @@ public struct Response: Sendable {
     call.document(.response, access, body: body)
   }
 
-  /// The request that it answers, for reading.
+  /// The request that it answers, only for reading.
   public var request: Request { Request(call: call) }
 }

@@ -1,7 +1,7 @@
 import CSluice
 
 extension String {
-  /// Copies borrowed bytes; what is not UTF-8 is repaired.
+  /// Copies borrowed bytes; invalid UTF-8 becomes U+FFFD.
   init(_ text: sluice_text) {
     self = String(decoding: text.bytes, as: UTF8.self)
   }
@@ -15,7 +15,7 @@ extension sluice_text {
   }
 }
 
-/// Lends a string as a text for the length of the call.
+/// Lends a string as a text during the call.
 func withText<Result>(_ string: String, _ body: (sluice_text) -> Result) -> Result {
   var string = string
   return string.withUTF8 { body(sluice_text(UnsafeRawBufferPointer($0))) }
@@ -26,7 +26,7 @@ extension Duration {
     self = .nanoseconds(Int64(clamping: nanoseconds))
   }
 
-  /// Whole nanoseconds; none for what is negative, the most there are for what is too long.
+  /// Whole nanoseconds; zero for a negative duration, the maximum for one that is too long.
   var wholeNanoseconds: UInt64 {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

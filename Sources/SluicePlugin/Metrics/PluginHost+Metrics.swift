@@ -1,10 +1,10 @@
 import CSluice
 import Glibc
 
-/// A metric of a plugin: counted together over all threads, without a lock.
+/// A counter of a plugin, for all threads together, without a lock.
 ///
-/// A host without metrics takes every definition and records nothing. What is malformed, a number of labels other than
-/// defined, a value that is no number or a negative amount for a counter, is not recorded; the host logs it.
+/// A host without metrics accepts every definition and records nothing. A wrong number of labels, a value that is not a
+/// number or a negative amount for a counter is not recorded; the host logs it.
 public struct Counter: Sendable {
   let metric: Metric
 
@@ -16,7 +16,7 @@ public struct Counter: Sendable {
 public struct Gauge: Sendable {
   let metric: Metric
 
-  /// Says what it is now, for these values of its labels.
+  /// Sets the current value, for these values of its labels.
   public func set(_ value: Double, _ labels: String...) { metric.record(value, labels) }
 }
 
@@ -33,8 +33,8 @@ public struct Histogram: Sendable {
   }
 }
 
-// Defined in `init` of the plugin only; the instance's name is put before the name. Units are UCUM: `s`, `By`, `{request}`.
-// Beyond `seriesLimit` combinations of labels, 100 where it is 0, the others are counted together.
+// Metrics can be defined only in `init` of the plugin; the instance's name is put before the metric's name. Units are
+// UCUM: `s`, `By`, `{request}`. Combinations of labels beyond `seriesLimit` are counted together; 0 means 100.
 extension PluginHost {
   public func counter(
     _ name: String, _ description: String = "", unit: String = "", labels: [String] = [], seriesLimit: UInt32 = 0
@@ -48,7 +48,7 @@ extension PluginHost {
     Gauge(metric: try define(SLUICE_GAUGE, name, description, unit, labels, seriesLimit))
   }
 
-  /// - Parameter bounds: upper bounds, ascending; without any those that OpenTelemetry advises for seconds.
+  /// - Parameter bounds: upper bounds, ascending; by default those that OpenTelemetry recommends for seconds.
   public func histogram(
     _ name: String, _ description: String = "", unit: String = "s", labels: [String] = [], bounds: [Double] = [],
     seriesLimit: UInt32 = 0
@@ -57,10 +57,10 @@ extension PluginHost {
   }
 }
 
-/// What a host calls a metric.
+/// The host's id of a metric.
 struct Metric: Sendable {
   let link: HostLink
-  /// Nil where the host has no metrics.
+  /// Nil if the host has no metrics.
   let table: MetricTable?
   let number: sluice_metric
   let labelCount: Int
@@ -132,7 +132,7 @@ private func withDefinition(
   }
 }
 
-/// Lends strings as texts for the length of the call.
+/// Lends strings as texts during the call.
 private func withTexts(_ strings: [String], _ body: (UnsafePointer<sluice_text>?) -> Void) {
   if strings.isEmpty { return body(nil) }
   withUnsafeTemporaryAllocation(of: sluice_text.self, capacity: strings.count) { texts in

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A thread of the plugin's own, for what blocks: files, sockets, a library that waits.
+/// A thread of the plugin itself, for blocking work: files, sockets, a library that waits.
 ///
-/// No signal is delivered on it. Those of the program are not the plugin's to take, and what a signal would say shows as
-/// an error: a reader that has gone as EPIPE, a file that would grow past its limit as EFBIG.
+/// It blocks all signals, because a plugin must not handle the signals of the program. The same conditions appear as
+/// errors: a closed reader as EPIPE, a file beyond its size limit as EFBIG.
 public struct BackgroundThread: Sendable {
   private let thread: pthread_t
 
-  /// Starts it. To be started from `activate` on, and either joined or detached. [any]
+  /// Starts the thread. Allowed from `activate` on; the thread must be joined or detached. [any]
   public init(_ body: @escaping @Sendable () -> Void) throws(PluginFailure) {
     var all = sigset_t()
     var previous = sigset_t()
@@ -37,7 +37,7 @@ public struct BackgroundThread: Sendable {
   /// Waits for its end; once.
   public func join() { pthread_join(thread, nil) }
 
-  /// It ends by itself; nobody waits for it.
+  /// The thread ends by itself; nothing waits for it.
   public func detach() { pthread_detach(thread) }
 
   private final class Body: Sendable {

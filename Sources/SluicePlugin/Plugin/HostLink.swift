@@ -2,20 +2,20 @@ import CSluice
 import Glibc
 import Synchronization
 
-/// The one keeper of the host pointer: nobody follows it once the instance is destroyed.
+/// The only owner of the host pointer, which is not used after the instance is destroyed.
 ///
-/// `@unchecked Sendable`: the pointer is valid until ``close()``, which waits for those who use it; the host's functions
+/// `@unchecked Sendable`: the pointer is valid until ``close()``, which waits for its users; the host's functions
 /// reached by ``withHost(_:)`` may be called from any thread. Using it takes no lock.
 final class HostLink: @unchecked Sendable {
   private static let closedBit = 1
-  /// Twice the number of those inside, and the closed bit.
+  /// Twice the number of users, plus the closed bit.
   private let users = Atomic<Int>(0)
-  /// For calls that come from the host, during which the host cannot be gone.
+  /// For calls from the host, during which the host exists.
   let current: UnsafePointer<sluice_host>
 
   init(_ host: UnsafePointer<sluice_host>) { current = host }
 
-  /// Lends the host for a function that calls nothing back; nil when the instance has ended.
+  /// Lends the host for a function that does not call back; nil if the instance has ended.
   @discardableResult
   func withHost<Result: Sendable>(_ body: (UnsafePointer<sluice_host>) -> Result) -> Result? {
     let before = users.add(2, ordering: .acquiring).oldValue

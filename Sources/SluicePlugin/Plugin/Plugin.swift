@@ -10,27 +10,27 @@
 /// unless ``PluginOptions/serial`` is asked for, so what it changes it guards itself: with a `Mutex`, an `Atomic`, or by
 /// being an actor. A library exports one plugin; see ``export(_:_:_:_:)``.
 public protocol Plugin: Sendable {
-  /// Read from the `config` of the configuration file; keys that it does not know are refused.
+  /// Decoded from `config` in the configuration file; unknown keys are refused.
   associatedtype Configuration: Decodable & Sendable = NoConfiguration
 
   static var information: PluginInformation { get }
-  /// How the plugin wants to be called; nothing special unless said.
+  /// How the plugin wants to be called; by default without options.
   static var options: PluginOptions { get }
   /// A JSON Schema (draft-07) that the host checks the configuration against before ``init(configuration:host:)``.
   static var configurationSchema: String? { get }
-  /// Members that a configuration gets where it does not have them, before it is decoded. The compiler's own decoding
-  /// takes no notice of a property's initial value.
+  /// Members that are added to a configuration without them, before it is decoded. The compiler's decoding ignores a
+  /// property's initial value.
   static var configurationDefaults: JSONValue? { get }
-  /// What the plugin checks itself with before a hot swap.
+  /// The self-test cases of the plugin, which run before a hot swap.
   static var selfTests: [SelfTest<Self>] { get }
 
-  /// Checks the configuration and remembers it: no I/O, no threads. What it throws is shown to the user.
+  /// Checks the configuration and stores it: no I/O, no threads. The user sees the error that it throws.
   init(configuration: Configuration, host: PluginHost) throws
 
   /// Opens, connects, starts: called just before the first exchange. May block.
   func activate() throws
 
-  /// Ends what is under way within the deadline. No call comes from here on. May block.
+  /// Ends running work within the deadline. No call comes from here on. May block.
   func deactivate(deadline: Duration)
 }
 
@@ -43,7 +43,7 @@ extension Plugin {
   public func deactivate(deadline: Duration) {}
 }
 
-/// The configuration of a plugin that has none; any key is refused.
+/// The configuration of a plugin without settings; any key is refused.
 public struct NoConfiguration: Decodable, Sendable {
   private enum CodingKeys: CodingKey {}
 

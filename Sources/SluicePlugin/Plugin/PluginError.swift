@@ -1,6 +1,6 @@
-/// Ends a call with an error of the plugin's own wording; the transaction fails with it.
+/// An error with the plugin's own code and message; it ends the call, and the transaction fails with it.
 public struct PluginFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A short word for programs: `[a-z0-9_]`.
+  /// A short code for programs: `[a-z0-9_]`.
   public var code: String
   /// What failed, on what, why, and what to do, for people.
   public var message: String
@@ -15,9 +15,9 @@ public struct PluginFailure: Error, Hashable, Sendable, CustomStringConvertible 
 
 /// Thrown by an interceptor: start the next attempt, from the original request.
 ///
-/// The attempts are counted; past the configured number the transaction ends with what it has.
+/// The number of attempts is limited by the configuration; after that the transaction fails with `retries_exhausted`.
 public struct RetryRequestError: Error, Hashable, Sendable {
-  /// How long to wait before it.
+  /// The wait before the next attempt.
   public var delay: Duration
 
   public init(after delay: Duration = .zero) {

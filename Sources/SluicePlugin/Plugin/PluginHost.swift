@@ -1,6 +1,6 @@
 import CSluice
 
-/// The engine, as an instance sees it. Usable from any thread, and harmless after the instance has ended.
+/// The engine, as an instance sees it. Can be used from any thread; after the instance has ended, it does nothing.
 public struct PluginHost: Sendable {
   let link: HostLink
 
@@ -9,7 +9,7 @@ public struct PluginHost: Sendable {
   /// Name and version of the program, for messages.
   public let programName: String
   public let programVersion: String
-  /// The plugin is being tried out in a child process: nothing outside may be changed.
+  /// The plugin is being tried out in a child process: it must not change anything outside.
   public let isProbe: Bool
 
   init(_ host: UnsafePointer<sluice_host>) {

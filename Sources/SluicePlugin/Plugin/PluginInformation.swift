@@ -1,8 +1,8 @@
-/// What a plugin says of itself.
+/// A plugin's description of itself.
 public struct PluginInformation: Hashable, Sendable {
-  /// Reverse-DNS or a plain name, the same over all versions: `org.example.auth`.
+  /// Reverse-DNS or a plain name, the same in all versions: `org.example.auth`.
   public var id: String
-  /// Semantic version, the one in the note.
+  /// The semantic version, as in the note.
   public var version: String
   /// One line for people.
   public var summary: String
@@ -20,14 +20,14 @@ public struct PluginOptions: OptionSet, Sendable {
 
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Calls for one instance come one at a time, whatever the loop. A suspended call does not hold up the next.
+  /// Calls for one instance come one at a time, on whichever loop. A suspended call does not delay the next one.
   public static let serial = PluginOptions(rawValue: 1)
   /// The methods may block: they are called on a thread pool. Only for the synchronous protocols.
   public static let blocking = PluginOptions(rawValue: 2)
-  /// The whole request body is there when a request interceptor is called, also where the caller streams it: that is read
-  /// to its end before, up to `transport.maxRequestBytes`, into memory or a file.
+  /// The whole request body is available when a request interceptor is called. If the caller streams it, it is read
+  /// completely before, up to `transport.maxRequestBytes`, into memory or a file.
   public static let wantsRequestBody = PluginOptions(rawValue: 4)
-  /// The whole response body is there when a response interceptor is called, which is then later: without this, it is
-  /// called when the head has come.
+  /// The whole response body is available when a response interceptor is called. Without this option, the interceptor
+  /// is called earlier, when the head has arrived.
   public static let wantsResponseBody = PluginOptions(rawValue: 8)
 }

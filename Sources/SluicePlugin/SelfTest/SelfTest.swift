@@ -1,6 +1,6 @@
 public import SluiceJSON
 
-/// A case that a plugin checks itself with: before each hot swap, and in `sluice plugin validate`.
+/// A self-test case of a plugin, which runs before each hot swap and in `sluice plugin validate`.
 ///
 ///     static let selfTests = [
 ///       SelfTest<AddHeader>(
@@ -17,17 +17,18 @@ public struct SelfTest<Tested: Plugin>: Sendable {
   /// Stable, `[a-z0-9-]`.
   public var name: String
   public var description: String
-  /// Of an instance that is made for this case; nil has it run on the one with the user's configuration.
+  /// The configuration of an instance that is created for this case; with nil the case runs on the instance with the
+  /// user's configuration.
   public var configuration: JSONValue?
-  /// nil for a GET of http://example.com/.
+  /// The request document; nil means a GET of http://example.com/.
   public var request: JSONValue?
-  /// What must be on the wire in the end.
+  /// The expected request on the wire.
   public var expectedRequest: JSONValue?
-  /// What the wire answers; nil for a 200 without a body.
+  /// The answer of the wire; nil means a 200 without a body.
   public var response: JSONValue?
-  /// What the caller must get in the end.
+  /// The expected response for the caller.
   public var expectedResponse: JSONValue?
-  /// Runs after the documents what they cannot say; what it throws fails the case.
+  /// Additional checks, which run after the comparison of documents; an error that it throws fails the case.
   public var run: (@Sendable (Tested) throws -> Void)?
 
   public init(

@@ -1,19 +1,19 @@
-/// A plugin that hands what it knows over to the next build in a hot swap.
+/// A plugin that passes its state to the next build in a hot swap.
 ///
-/// The instance that serves saves while requests flow, and goes on with them: what it counts after that is not in the state.
-/// What has to be exact goes into ``PluginHost/values``. The new instance loads after `init` and before `activate()`.
+/// The serving instance saves while requests flow, and continues to serve: what it counts after that is not in the
+/// state. Exact counts belong in ``PluginHost/values``. The new instance loads after `init` and before `activate()`.
 ///
-/// The hand-over fails when either method throws, or the state is beyond 16 MiB as JSON; then the swap is refused and the old
-/// build serves on, unless ``isStateOptional`` of the new build says that it can begin without.
+/// This fails if either method throws, or if the state is larger than 16 MiB as JSON. Then the swap is refused and the
+/// old build continues to serve, unless ``isStateOptional`` of the new build says that it can start without state.
 public protocol StatefulPlugin: Plugin {
-  /// Crosses as JSON: no type of one build is a type of another.
+  /// Passed as JSON, because two builds do not share types.
   associatedtype State: Codable & Sendable
 
-  /// Counts the forms of `State` over the builds of the plugin; 1 unless said.
+  /// The version of `State`, which a build with another form must increase; default 1.
   static var stateVersion: UInt32 { get }
-  /// Whether a swap goes on when there is no state, or it is not taken; false unless said.
+  /// Whether a swap continues if there is no state, or if it is refused; default false.
   static var isStateOptional: Bool { get }
-  /// Makes a state of one that a build with another version saved. Throws unless said otherwise.
+  /// Converts a state that a build with another version has saved. By default it throws.
   static func migrate(_ document: JSONValue, fromVersion version: UInt32) throws -> State
 
   /// On a control thread; may block.

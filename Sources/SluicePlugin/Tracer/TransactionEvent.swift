@@ -1,10 +1,10 @@
 import CSluice
 
-/// One entry in the ledger of a transaction. It cannot be kept: take out of it what is needed.
+/// One entry in the ledger of a transaction. It cannot be kept: copy what you need.
 ///
-/// Each property is read when it is asked for, so that a tracer pays for what it looks at.
+/// Each property is read on access, so that a tracer pays only for what it uses.
 public struct TransactionEvent: ~Copyable {
-  /// What happened; more may be added.
+  /// The kind of event; more kinds may be added.
   public enum Kind: UInt32, Sendable, Hashable {
     case willExecute = 1
     case didConfigure = 2
@@ -27,7 +27,7 @@ public struct TransactionEvent: ~Copyable {
     case cancelled = 3
   }
 
-  /// What went wrong, in `didComplete`, or why another attempt follows, in `willRetry`.
+  /// The failure, in `didComplete`, or the reason for another attempt, in `willRetry`.
   public struct Reason: Sendable, Hashable {
     public let code: String
     public let message: String
@@ -43,14 +43,14 @@ public struct TransactionEvent: ~Copyable {
 
 extension TransactionEvent {
   public var transactionID: TransactionID { TransactionID(network: event.pointee.transaction_id) }
-  /// 0 first, then one more for each retry.
+  /// Counted from 0; each retry adds one.
   public var attemptNumber: Int { Int(event.pointee.attempt) }
   public var hop: Int { Int(event.pointee.hop) }
-  /// On the host's monotonic clock, since its beginning.
+  /// The time on the host's monotonic clock.
   public var time: Duration { Duration(nanoseconds: event.pointee.time) }
   /// The response's status; nil without one.
   public var status: Int? { event.pointee.status == 0 ? nil : Int(event.pointee.status) }
-  /// In `didComplete`; else nil.
+  /// The outcome in `didComplete`; otherwise nil.
   public var outcome: Outcome? { Outcome(rawValue: event.pointee.outcome) }
 
   public var reason: Reason? {
@@ -64,11 +64,11 @@ extension TransactionEvent {
   public var duration: Duration { Duration(nanoseconds: event.pointee.duration) }
   public var requestId: String { String(event.pointee.request_id) }
   public var method: String { String(event.pointee.method) }
-  /// The request's URL at this moment, redirects followed; it may hold secrets.
+  /// The current URL of the request, after redirects; it may contain secrets.
   public var url: String { String(event.pointee.url) }
   /// In `didReceive` and `didComplete`.
   public var timings: TransferTimings? { event.pointee.timings.map { TransferTimings($0.pointee) } }
-  /// For reading, during the call; nil where delivery is queued.
+  /// Only for reading, during the call; nil with queued delivery.
   public var request: Request? { call.map { Request(call: $0) } }
   /// The same for the response; also nil without a response.
   public var response: Response? { call.flatMap { $0.status == 0 ? nil : Response(call: $0) } }

@@ -1,13 +1,14 @@
 import CSluice
 
-/// Integers that the host keeps for the name of an instance: exact over hot swaps, where old and new build count side by side.
+/// Integers that the host keeps for the name of an instance. They stay exact across hot swaps, in which the old and the
+/// new build count at the same time.
 ///
-/// From any thread, and without a lock but for the first value of a key. Keys have 1 to 256 bytes; a name has up to 4096. They
-/// last as long as the engine.
+/// From any thread; only the first value of a key takes a lock. Keys have 1 to 256 bytes; a name has up to 4096 keys.
+/// They exist as long as the engine.
 public struct HostValues: Sendable {
   let link: HostLink
 
-  /// Adds to a value, which is 0 until it is set; gives what it is then. Nil where the host does not take it: it keeps no
+  /// Adds to a value, which is 0 until it is set, and returns the new value. Nil if the host refuses: it keeps no
   /// values, has too many, or the instance has ended.
   @discardableResult
   public func add(_ amount: Int64 = 1, to key: String) -> Int64? {
@@ -16,15 +17,15 @@ public struct HostValues: Sendable {
     return status == sluice_status(SLUICE_OK) ? result : nil
   }
 
-  /// Nil where it was never set.
+  /// Nil if it was never set.
   public subscript(key: String) -> Int64? {
     var value: Int64 = 0
     let status = call(key) { $1.pointee.get($0, $2, &value) }
     return status == sluice_status(SLUICE_OK) ? value : nil
   }
 
-  /// Sets a value where it is what is expected; one that was never set counts as 0.
-  /// - Returns: whether it was set, and what it was before. Nil as with ``add(_:to:)``.
+  /// Sets a value if it equals the expected one; a value that was never set counts as 0.
+  /// - Returns: whether it was set, and its previous value. Nil as with ``add(_:to:)``.
   public func compareExchange(
     _ key: String, expected: Int64, desired: Int64
   ) -> (exchanged: Bool, original: Int64)? {

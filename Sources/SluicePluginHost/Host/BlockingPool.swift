@@ -6,7 +6,7 @@ import Glibc
 final class BlockingPool: Sendable {
   struct Job: Sendable {
     let run: @Sendable () -> Void
-    /// Called in place of the return of `run`, when that ends the thread with `pthread_exit`.
+    /// Called if `run` does not return because it ends the thread with `pthread_exit`.
     let threadEnded: @Sendable () -> Void
 
     init(_ run: @escaping @Sendable () -> Void, threadEnded: @escaping @Sendable () -> Void = {}) {

@@ -45,7 +45,7 @@ extension PluginInstance {
     deliver(verdict, of: call)
   }
 
-  /// Called on what is left of the thread.
+  /// Called while the thread ends.
   private func threadEnded(in call: BlockingCall) {
     seat.log(.error, "has ended the thread of a call, which is BLOCKING, with pthread_exit")
     turns?.end()
@@ -74,11 +74,11 @@ extension PluginInstance {
   }
 }
 
-/// A BLOCKING call with the copy that it works on. Counts as work of its instance until the loop has taken the copy back and
-/// let it go, so that what the plugin keeps with it is released before the instance is destroyed.
+/// A BLOCKING call with the copy that it works on. It counts as work of its instance until the loop has taken the copy
+/// back and released it, so that the plugin's data for it is released before the instance is destroyed.
 ///
-/// `@unchecked Sendable`: one thread has the copy at a time, and passes it on by `submit` and `post`. A job that is dropped
-/// ends the call too.
+/// `@unchecked Sendable`: one thread has the copy at a time, and passes it on by `submit` and `post`. Dropping the job
+/// also ends the call.
 private final class BlockingCall: @unchecked Sendable {
   let token: SuspensionToken
   private let instance: PluginInstance
