@@ -1,9 +1,9 @@
-/// How user and password of a URL are used.
+/// How the user and password of a URL are used.
 public enum CredentialPolicy: Sendable, Hashable {
-  /// As Basic (RFC 7617) with the first request already, and as Digest where the server asks for it.
+  /// As Basic (RFC 7617) with the first request, and as Digest if the server asks for it.
   case basicFirst
-  /// As Digest alone: they never cross the wire.
+  /// Only as Digest: the password is never sent.
   case digest
-  /// As whatever the server asks for, Digest before Basic, and nothing before it asks.
+  /// As the server asks, Digest before Basic; nothing is sent before it asks.
   case whenAsked
 }

@@ -1,13 +1,13 @@
 import SluiceMessages
 import SluicePipeline
 
-/// The engine's own answers to challenges: with user and password of the URL.
+/// The engine's own answers to challenges, with the user and password of the URL.
 final class CredentialResponder: ChallengeResponder {
   private let policy: CredentialPolicy
 
   init(_ policy: CredentialPolicy) { self.policy = policy }
 
-  /// Those of a proxy stand in the proxy's URL, which is libcurl's.
+  /// The credentials of a proxy are in the proxy's URL, which libcurl uses.
   func hasCredentials(status: Int, for exchange: Exchange) -> Bool {
     status == 401 && exchange.nativeRequest.url.userInfo != nil
   }
@@ -15,7 +15,7 @@ final class CredentialResponder: ChallengeResponder {
   func answer(_ challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
     guard hasCredentials(status: status, for: exchange), let (user, password) = exchange.nativeRequest.url.credentials
     else { return nil }
-    // A credentials header of a stage's or the caller's own has been refused; ours are no better guess.
+    // A credentials header of a stage or the caller was refused; the engine's would not be better.
     guard !isForeign(exchange) else { return nil }
     // Basic has been sent before it was asked for, and was refused.
     let usable = policy == .whenAsked ? challenges : challenges.filter { $0.isScheme("digest") }

@@ -1,8 +1,8 @@
 import SluiceMessages
 import SluicePipeline
 
-/// What was answered in an attempt, for the hops that follow within the origin: a digest is good for one request alone.
-/// Kept with the exchange; confined to its loop.
+/// The answers of an attempt, for later hops within the origin: a digest is valid for only one request. Kept with the
+/// exchange; confined to its loop.
 final class CredentialSession {
   /// The value that was sent last.
   var value: String?
@@ -43,7 +43,7 @@ final class CredentialSession {
 
   func isBasic(_ credentials: Credentials) -> Bool { digest == nil && self.credentials == credentials }
 
-  /// The value for a request; nil where the hash cannot be had.
+  /// The value for a request; nil if the hash is not available.
   func answer(_ request: Request) -> String? {
     guard let digest else { return value }
     count += 1

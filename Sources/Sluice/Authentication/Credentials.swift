@@ -7,8 +7,8 @@ struct Credentials: Sendable, Hashable {
   var user: [UInt8]
   var password: [UInt8]
 
-  /// The value of the credentials header that answers one of the challenges: Digest before Basic. Nil where none can be
-  /// answered, or where an answer in this attempt has been refused.
+  /// The value of the credentials header that answers one of the challenges: Digest before Basic. Nil if none can be
+  /// answered, or if an answer in this attempt was refused.
   func answer(to challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {
     let before = CredentialSession.of(exchange).flatMap { $0.isFor(exchange, status) ? $0 : nil }
     for challenge in challenges {

@@ -22,7 +22,7 @@ struct DigestAlgorithm: Sendable, Hashable {
     self.name = name
   }
 
-  /// In lower-case hexadecimal; nil where libcrypto refuses, as a policy may have it do with MD5.
+  /// In lower-case hexadecimal; nil if libcrypto refuses, as it may do for MD5 because of a policy.
   func hash(_ bytes: [UInt8]) -> String? {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: CUnsignedInt = 0

@@ -6,15 +6,15 @@ struct DigestChallenge: Sendable, Hashable {
   var nonce: String
   let opaque: String?
   let algorithm: DigestAlgorithm
-  /// `auth`; false where the server names none.
+  /// Whether the server wants `auth`; false if it names none.
   let hasQuality: Bool
-  /// The nonce was too old, the credentials were not wrong.
+  /// The nonce was too old; the credentials were not wrong.
   let isStale: Bool
-  /// The user's name goes as a hash (§3.4.4).
+  /// The user's name is sent as a hash (§3.4.4).
   let hashesUser: Bool
   let isUTF8: Bool
 
-  /// Nil where it is another scheme, lacks what it needs, or names an algorithm or quality that is not known here.
+  /// Nil if it has another scheme, lacks a parameter, or names an unknown algorithm or quality.
   init?(_ challenge: Challenge) {
     guard challenge.isScheme("digest"), let realm = challenge["realm"], let nonce = challenge["nonce"],
       let algorithm = DigestAlgorithm(challenge["algorithm"] ?? "MD5")
@@ -38,7 +38,7 @@ struct DigestChallenge: Sendable, Hashable {
   /// The value of the credentials header (§3.4).
   ///
   /// - Parameters:
-  ///   - count: of the requests with this nonce, this one included.
+  ///   - count: the number of requests with this nonce, including this one.
   ///   - clientNonce: random; the same for all requests with one nonce.
   func answer(
     _ credentials: Credentials, _ method: String, _ target: String, _ count: UInt32, _ clientNonce: String

@@ -55,7 +55,7 @@ extension Configuration {
     }
   }
 
-  /// A list of names, or of objects with a name and what it is for.
+  /// A list of names, or of objects with a name and a `match`.
   func stages(_ node: ConfigurationNode?) throws(ConfigurationError) -> [StageReference] {
     guard let node else { return [] }
     var stages: [StageReference] = []

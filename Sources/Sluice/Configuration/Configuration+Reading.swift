@@ -19,7 +19,7 @@ extension Configuration {
   }
 
   /// Reads a configuration from text.
-  /// - Parameter file: what relative paths start from and what errors name.
+  /// - Parameter file: the base of relative paths, and the file that errors name.
   public init(text: [UInt8], file: String? = nil) throws(ConfigurationError) {
     let root: JSONValue
     do { root = try JSONValue(parsing: text, options: .rejectDuplicates) } catch {

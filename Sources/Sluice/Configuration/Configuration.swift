@@ -5,9 +5,9 @@ public import SluicePipeline
 public import SluicePluginHost
 public import SluiceTransport
 
-/// What an engine is made from: plugins, the order of stages, and how requests go out.
+/// The settings of an engine: plugins, the order of stages, and how requests are sent.
 ///
-/// Read from a JSON file with ``init(file:)``, or put together in code. docs/configuration.md describes every key.
+/// Read from a JSON file with ``init(file:)``, or created in code. docs/configuration.md describes every key.
 public struct Configuration: Sendable {
   /// The instances by name, in the order of the file.
   public var plugins: [PluginConfiguration] = []
@@ -15,27 +15,27 @@ public struct Configuration: Sendable {
   public var issue: [StageReference] = []
   public var response: [StageReference] = []
   public var tracers: [StageReference] = []
-  /// Bounds a whole transaction, retries included; nil for none.
+  /// Bounds a whole transaction, retries included; nil means no bound.
   public var deadline: Duration? = .seconds(60)
-  /// What relative URLs of requests start from, and whose origin trace headers go to by default.
+  /// The base of relative URLs in requests; trace headers go to its origin by default.
   public var baseURL: HTTPURL?
   /// Requests name their sender as `sluice/VERSION` unless ``SluiceTransport/TransportSettings/userAgent`` says otherwise.
   public var transport = Self.transportDefaults
   /// Attempts of one transaction, the first included.
   public var maxAttempts = 3
-  /// What the engine repeats by itself.
+  /// Which requests the engine repeats by itself.
   public var retry = RetryPolicy()
   public var acceptedStatuses = StatusSet.notAnError
-  /// What the body of every response has to be.
+  /// What the body of every response must be.
   public var extract = PayloadForm.raw
-  /// What a body that is taken for JSON is held against.
+  /// The schema for bodies that are read as JSON.
   public var payloadSchema: JSONSchema?
-  /// How redirects are followed; what ``redaction`` names as headers counts as secret there.
+  /// How redirects are followed; the headers in ``redaction`` count as secret there.
   public var redirects = RedirectSettings()
-  /// How user and password of a URL are used.
+  /// How the user and password of a URL are used.
   public var credentialPolicy = CredentialPolicy.basicFirst
   public var requestIDHeader = "X-Request-ID"
-  /// What the program is called in its metrics; nil leaves it to `OTEL_SERVICE_NAME`.
+  /// The name of the program in its metrics; nil means `OTEL_SERVICE_NAME`.
   public var serviceName: String?
   public var redaction = Redaction()
   public var swap = SwapSettings()
@@ -48,9 +48,9 @@ public struct Configuration: Sendable {
   /// How long a loop may go without moving before its transactions end with the code `stalled`, regardless of their
   /// deadlines.
   public var stallAbandon = Duration.seconds(30)
-  /// The folder of private copies of plugins; nil for the user's cache.
+  /// The folder for private copies of plugins; nil means the user's cache.
   public var store: String?
-  /// Nil for no control socket.
+  /// The control socket; nil means none.
   public var control: ControlPlace?
 
   /// The file that the configuration was read from; nil for one that was created in code.
@@ -77,25 +77,25 @@ public struct PluginConfiguration: Sendable {
 
   /// How events reach a tracer.
   public enum Delivery: String, Sendable, Hashable, CaseIterable {
-    /// On the event loop, within the time budget.
+    /// On the event loop, within the time limit.
     case inline
-    /// As bounded copies, on a thread of the tracer's own.
+    /// As bounded copies, on the tracer's own thread.
     case queued
   }
 
   public var name: String
   public var source: Source
-  /// What the plugin is given; references are resolved already.
+  /// The configuration for the plugin; references are already resolved.
   public var config: JSONValue
   /// Bounds one suspended or blocking call.
   public var deadline: Duration?
-  /// Nil takes the default: fail for interceptors, skip for tracers.
+  /// Nil means the default: fail for interceptors, skip for tracers.
   public var onFault: FaultPolicy?
-  /// How its library is made, for tools that watch the sources; an engine leaves it alone.
+  /// How its library is built, for tools that watch the sources; an engine ignores it.
   public var build: PluginBuildRule?
   /// What the plugin's library may do to the memory protection of the process; a hazard that is not listed is refused.
   public var allowed: Set<LibraryHazard> = []
-  /// How its tracer is told; only plugins from a library can have theirs queued.
+  /// How its tracer gets events; only plugins from a library can be queued.
   public var delivery = Delivery.inline
   public var location: ConfigurationLocation
 
@@ -116,7 +116,7 @@ public struct PluginConfiguration: Sendable {
 public struct StageReference: Sendable {
   public var plugin: String
   public var match: StageMatch?
-  /// Whether a plugin without a part in that list is left out of it, instead of being an error.
+  /// Whether a plugin without a callback for that list is omitted, instead of being an error.
   public var isOptional: Bool
   public var location: ConfigurationLocation
 
@@ -131,7 +131,7 @@ public struct StageReference: Sendable {
   }
 }
 
-/// What is hidden wherever requests are shown, besides what is hidden always.
+/// Additional values to hide wherever requests are shown.
 public struct Redaction: Sendable, Hashable {
   /// Names of headers, in lower case.
   public var headers: [String] = []

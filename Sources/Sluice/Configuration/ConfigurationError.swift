@@ -5,7 +5,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
   public var location: ConfigurationLocation
   /// What is wrong and what was expected.
   public var reason: String
-  /// What to do about it, where that isn't plain.
+  /// What to do about it, if that is not obvious.
   public var advice: String?
 
   public init(_ location: ConfigurationLocation, _ reason: String, advice: String? = nil) {
@@ -19,7 +19,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
 
 /// A place in a configuration: `sluice.json:12: plugins.auth.deadline`.
 public struct ConfigurationLocation: Sendable, Hashable, CustomStringConvertible {
-  /// The path as it was given; nil for a configuration made in code.
+  /// The path as it was given; nil for a configuration created in code.
   public var file: String?
   /// Counted from 1.
   public var line: Int?

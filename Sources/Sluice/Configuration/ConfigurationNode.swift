@@ -1,7 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 
-/// A value of a configuration together with where it stands; each accessor checks, and says what it expected.
+/// A value of a configuration and its place; each accessor checks the value, and says what it expected.
 struct ConfigurationNode {
   let value: JSONValue
   let pointer: JSONPointer
@@ -110,13 +110,13 @@ struct ConfigurationNode {
     return word
   }
 
-  /// Takes on the error of a value type that reads itself from a string.
+  /// Converts the error of a value type that is parsed from a string.
   func parsed<Value>(_ parse: (String) throws(MessageError) -> Value) throws(ConfigurationError) -> Value {
     let text = try string()
     do { return try parse(text) } catch { throw self.error(error.reason) }
   }
 
-  /// The known key that a misspelled one is nearest to: one letter too many, too few, other, or two swapped.
+  /// The known key nearest to a misspelled one: one letter too many, too few or different, or two letters swapped.
   private static func nearest(_ key: String, _ keys: [String]) -> String? {
     guard key.utf8.count <= 64 else { return nil }
     let scored = keys.map { ($0, distance(Array(key.lowercased()), Array($0.lowercased()))) }

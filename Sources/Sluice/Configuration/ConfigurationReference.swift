@@ -2,9 +2,9 @@ import Glibc
 import SluiceJSON
 import SluiceMessages
 
-// `{"env": "NAME"}` and `{"file": "PATH"}`: how a secret gets into a configuration without standing in it.
+// `{"env": "NAME"}` and `{"file": "PATH"}`: how a configuration uses a secret without containing it.
 extension ConfigurationNode {
-  /// The value itself, or what its reference refers to. The text of a file loses its last line end.
+  /// The value itself, or the value of its reference. The text of a file loses its last line end.
   func resolvingReference() throws(ConfigurationError) -> JSONValue {
     guard value.isObject, value.count == 1 else { return value }
     if let name = value["env"]?.string { return JSONValue(try environmentVariable(name)) }

@@ -1,6 +1,6 @@
 import SluiceJSON
 
-/// The text of a configuration, kept so that an error can say on which line it is.
+/// The text of a configuration, kept so that an error can name the line.
 final class ConfigurationSource: Sendable {
   let file: String?
   private let text: [UInt8]
@@ -20,7 +20,7 @@ final class ConfigurationSource: Sendable {
     return file[...slash] + path
   }
 
-  /// The folder that they start from; nil for that of the process.
+  /// The base folder of paths; nil means the folder of the process.
   var folder: String? {
     guard let file, let slash = file.lastIndex(of: "/") else { return nil }
     return slash == file.startIndex ? "/" : String(file[..<slash])

@@ -1,6 +1,6 @@
-/// Where an engine can be talked to while it runs; the key `control` of a configuration.
+/// Where an engine listens for commands while it runs; the key `control` of a configuration.
 ///
-/// An ``Engine`` opens no socket by itself: `sluice run` does, and a program with a `ControlServer` of the module
+/// An ``Engine`` does not open a socket itself: `sluice run` does, or a program with a `ControlServer` of the module
 /// `SluiceControl`.
 public enum ControlPlace: Sendable, Hashable {
   /// A socket named after the process, in the user's folder for sockets.

@@ -1,16 +1,16 @@
-/// How the library of a plugin is made from its sources; the key `build` of a plugin. `sluice dev` goes by it.
+/// How the library of a plugin is built from its sources; the key `build` of a plugin. `sluice dev` uses it.
 public struct PluginBuildRule: Sendable, Hashable {
   public enum Way: Sendable, Hashable {
-    /// As `sluice plugin build` does with this folder.
+    /// As `sluice plugin build` builds this folder.
     case folder(String)
     /// A program with its arguments.
     case command([String])
   }
 
   public var way: Way
-  /// Files and folders whose change asks for a build.
+  /// Files and folders whose change starts a build.
   public var sources: [String]
-  /// Where a command is run: the folder of the configuration; nil for the program's own.
+  /// The folder in which a command runs: that of the configuration; nil means the program's own.
   public var workingFolder: String?
 
   public init(_ way: Way, sources: [String], workingFolder: String? = nil) {

@@ -10,7 +10,7 @@ enum BuiltIns {
     let plugin: PluginConfiguration
     let log: @Sendable (LogLine) -> Void
 
-    /// Says what the built-in leaves aside and goes on without.
+    /// Reports a setting that the built-in ignores.
     func warn(_ message: String) { log(LogLine(level: .warning, stage: plugin.name, message: message)) }
 
     /// Reads the built-in's `config`. Its references are resolved already and its text is gone, so an error names the key

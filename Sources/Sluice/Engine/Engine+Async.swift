@@ -7,7 +7,7 @@ extension Engine {
   /// Sends a request through the pipeline.
   ///
   /// Cancelling the task cancels the transaction.
-  /// - Parameter parent: the trace context that the request belongs to; nil takes that of the task,
+  /// - Parameter parent: the trace context that the request belongs to; nil means the task's,
   ///   ``SluiceTraceContext/TraceContext/current``.
   /// - Returns: the response of a transaction that succeeded.
   /// - Throws: ``TransactionFailure`` with the error, and the response where there was one.
@@ -23,7 +23,7 @@ extension Engine {
     return response
   }
 
-  /// Sends a request through the pipeline and gives everything that is known of how it went.
+  /// Sends a request through the pipeline and returns the whole result.
   public func transaction(
     _ request: Request, parent: ParentContext? = nil, delegate: (any TransactionDelegate)? = nil
   ) async -> TransactionResult {

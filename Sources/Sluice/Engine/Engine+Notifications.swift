@@ -7,14 +7,14 @@ import Synchronization
 
 extension Engine {
   /// Offers a notification to the plugins in the order of the configuration until one takes it, and waits for its outcome.
-  /// What no plugin takes goes to the handler of the program, once.
+  /// A notification that no plugin takes goes to the handler of the program, once.
   ///
-  /// From any thread; the outcome comes exactly once, also when the engine is shut down meanwhile. Cancelling the task does
-  /// not take a notification back.
+  /// From any thread; the outcome comes exactly once, even if the engine is shut down meanwhile. Cancelling the task
+  /// does not cancel a notification.
   ///
   /// - Parameters:
   ///   - topic: a name that the sender and the plugins have agreed on, for instance `config-changed`.
-  ///   - payload: each plugin gets a copy of its own.
+  ///   - payload: each plugin gets its own copy.
   ///   - deadline: for the plugins all together. The one that has the notification then has missed it, and it is not
   ///     offered to another: it may yet be acted upon. The program's handler takes the time that it takes.
   public func notify(
@@ -26,12 +26,13 @@ extension Engine {
     return NotificationResult(taker: taker, outcome: outcome, duration: clock.now - started)
   }
 
-  /// Sets what takes the notifications that no plugin wants. Nil logs them and reports them as not taken, as at the start.
+  /// Sets the handler for notifications that no plugin takes. With nil, the default, they are logged and reported as
+  /// not taken.
   public func setNotificationHandler(_ handler: NotificationHandler?) {
     notificationHandler.withLock { $0 = handler }
   }
 
-  /// What became of the scheduled work of each plugin so far, in the order of the configuration.
+  /// Reports about the scheduled work of each plugin so far, in the order of the configuration.
   public var schedules: [ScheduleReport] { swaps.published.instances.flatMap(\.schedules) }
 
   private func deliver(
@@ -41,14 +42,14 @@ extension Engine {
     for name in swaps.published.parts.map(\.plugin.name) {
       while let plugin = swaps.published.part(name)?.instance, plugin.takesNotifications {
         if isClosed.load(ordering: .sequentiallyConsistent) { return (nil, .closing) }
-        // One that refers to itself has no copy, and nobody but C code can make one.
+        // A payload that contains itself cannot be copied, and only C code can create one.
         guard let copy = try? payload.deepCopy() else { return await deliverToProgram(topic, payload) }
         let taker = NotificationResult.Taker.plugin(
           stage: plugin.name, id: plugin.generation.id, generation: plugin.generation.number)
         let offer = await plugin.offer(topic, copy, until: end)
         if case .ended(let outcome) = offer { return (taker, .ended(outcome)) }
         if offer == .cutOff { return cutOff(topic, plugin, taker) }
-        // A swap was faster: the instance in its place is asked.
+        // A swap was faster: the new instance is asked.
         if offer == .gone, swaps.published.part(name)?.instance !== plugin { continue }
         break
       }
@@ -57,7 +58,7 @@ extension Engine {
     return await deliverToProgram(topic, payload)
   }
 
-  /// What became of a notification whose instance ended before it had an outcome.
+  /// The result of a notification whose instance ended before an outcome.
   private func cutOff(
     _ topic: String, _ plugin: PluginInstance, _ taker: NotificationResult.Taker
   ) -> (NotificationResult.Taker?, NotificationResult.Outcome) {

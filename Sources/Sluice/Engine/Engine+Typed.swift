@@ -3,16 +3,16 @@ public import SluiceMessages
 public import SluicePipeline
 public import SluiceTraceContext
 
-/// What a typed transaction came to.
+/// The result of a typed transaction.
 public struct TypedResult<Payload: Sendable>: Sendable {
-  /// Nil where the transaction failed.
+  /// Nil if the transaction failed.
   public let payload: Payload?
-  /// Everything else that is known of it, the response included.
+  /// The rest of the result, including the response.
   public let result: TransactionResult
 }
 
 extension Engine {
-  /// Sends a request through the pipeline and makes a value of its response.
+  /// Sends a request through the pipeline and decodes its response.
   ///
   /// Cancelling the task cancels the transaction.
   /// - Throws: ``TransactionFailure`` with the error, and the response where there was one.
@@ -27,14 +27,14 @@ extension Engine {
     throw TransactionFailure(error: error, result: outcome.result)
   }
 
-  /// Sends a request through the pipeline and reads the JSON of its response as a type.
+  /// Sends a request through the pipeline and decodes the JSON of its response to a type.
   public func execute<Value: Decodable & Sendable>(
     _ request: Request, decoding type: Value.Type, parent: ParentContext? = nil
   ) async throws(TransactionFailure) -> Value {
     try await execute(TypedTransaction(request, parent: parent).decoding(type))
   }
 
-  /// As ``execute(_:)``, and gives everything that is known of how it went.
+  /// Like ``execute(_:)``, but returns the whole result.
   public func transaction<Payload>(_ transaction: TypedTransaction<Payload>) async -> TypedResult<Payload> {
     let made = Locked<Payload?>(nil)
     let checks = transaction.checks { payload in made.withLock { $0 = payload } }

@@ -13,10 +13,11 @@ import Synchronization
 ///     let response = try await engine.execute(Request(url: HTTPURL("https://example.com/")))
 ///     await engine.shutdown()
 ///
-/// Can be used from any thread. Requests are spread over the engine's loops; one that is submitted on a loop stays there.
+/// Can be used from any thread. Requests are distributed over the engine's loops; a request that is submitted on a loop
+/// stays there.
 public final class Engine: Sendable {
   let workers: [Worker]
-  /// What stands in front of new transactions, and how it is exchanged; each worker has a reference of its own to it.
+  /// The published snapshot, and its exchange; each worker has its own reference to the pipeline.
   let swaps: SwapCoordinator
   private let limits: EngineLimits
   private let next = Atomic<Int>(0)
@@ -25,12 +26,12 @@ public final class Engine: Sendable {
   private let delegate: (any TransactionDelegate)?
   let notificationHandler = Locked<NotificationHandler?>(nil)
 
-  /// Loads the plugins, starts the loops and activates the instances. What was started is undone when something fails.
+  /// Loads the plugins, starts the loops and activates the instances. If a step fails, the earlier steps are undone.
   ///
   /// - Parameters:
-  ///   - delegate: decides about redirects and challenges where neither a stage nor the transaction's own does.
-  ///   - probe: tries out what a hot swap is to load; nil loads what can be read.
-  ///   - log: takes what the engine and its plugins have to say; called from any thread.
+  ///   - delegate: decides about redirects and challenges if neither a stage nor the transaction's own delegate does.
+  ///   - probe: tries libraries out before they are loaded; nil loads every library that passes the preflight.
+  ///   - log: gets the log lines of the engine and its plugins; called from any thread.
   public convenience init(
     _ configuration: Configuration, delegate: (any TransactionDelegate)? = nil, probe: (any SwapProbe)? = nil,
     log: @escaping @Sendable (LogLine) -> Void = { _ in }
@@ -38,8 +39,8 @@ public final class Engine: Sendable {
     try self.init(configuration, sources: [:], delegate: delegate, probe: probe, log: log)
   }
 
-  /// - Parameter sources: files that libraries are read from at the start, by the paths that the configuration has: an engine
-  ///   that is started again begins with the builds that served. Swaps read the paths themselves.
+  /// - Parameter sources: the files from which libraries are read at the start, by their paths in the configuration: an
+  ///   engine that is started again begins with the builds that served. Swaps read the original paths.
   package init(
     _ configuration: Configuration, sources: [String: String], delegate: (any TransactionDelegate)? = nil,
     probe: (any SwapProbe)? = nil, log: @escaping @Sendable (LogLine) -> Void
@@ -56,7 +57,7 @@ public final class Engine: Sendable {
     }
   }
 
-  /// What relative URLs start from.
+  /// The base of relative URLs.
   public var baseURL: HTTPURL? { swaps.published.configuration.baseURL }
 
   private static func startWorkers(_ configuration: Configuration) throws(EngineError) -> [Worker] {
@@ -73,13 +74,14 @@ public final class Engine: Sendable {
     return workers
   }
 
-  /// Begins a transaction and comes back at once.
+  /// Begins a transaction and returns at once.
   ///
   /// - Parameters:
-  ///   - parent: the trace context that the request belongs to; nil takes that of the task, ``TraceContext/current``.
+  ///   - parent: the trace context that the request belongs to; nil means the task's, ``TraceContext/current``.
   ///   - sink: takes the response body piece by piece; nil collects it, as do checks that make a payload of it.
-  ///   - checks: what the response is held against, in place of the configuration's.
-  ///   - delegate: decides about redirects and challenges before the engine's own; held until the transaction has ended.
+  ///   - checks: the checks of the response, instead of the configuration's.
+  ///   - delegate: decides about redirects and challenges before the engine's own delegate; retained until the
+  ///     transaction has ended.
   ///   - completion: called exactly once, on a loop of the engine, or at once when the engine is shut down or has as
   ///     many transactions in flight as ``EngineLimits/transactions`` allows; must not block. A completion that submits
   ///     again must look at the error first: after a shutdown, `submit` calls the new completion before it returns.
@@ -104,7 +106,7 @@ public final class Engine: Sendable {
     }
     let submission = Submission(request, parent, sink, checks, delegate, cancellation, completion)
     let worker = nextWorker
-    // Counted before it is asked whether the engine is closed, so that a shutdown either sees it or turns it away.
+    // Counted before the check whether the engine is closed, so that a shutdown either sees the request or refuses it.
     worker.submitted.wrappingAdd(1, ordering: .sequentiallyConsistent)
     let isClosed = isClosed.load(ordering: .sequentiallyConsistent)
     guard !isClosed, owedCount <= limits.transactions else {
@@ -129,7 +131,7 @@ public final class Engine: Sendable {
       isBeforeSending: true)
   }
 
-  /// Tells the delegates before the completion; without any, the completion itself.
+  /// Calls the delegates before the completion; without delegates, it is the completion itself.
   private static func completion(
     _ completion: @escaping @Sendable (TransactionResult) -> Void, _ own: (any TransactionDelegate)?,
     _ common: (any TransactionDelegate)?
@@ -168,11 +170,11 @@ public final class Engine: Sendable {
     return nil
   }
 
-  /// The loops, for tasks that want to live on one: `Task(executorPreference: engine.executors[0])`. Calls of the engine
-  /// from such a task switch no thread.
+  /// The loops, for tasks that prefer one: `Task(executorPreference: engine.executors[0])`. Calls of the engine from
+  /// such a task do not switch threads.
   public var executors: [any TaskExecutor] { workers.map(\.loop) }
 
-  /// What was counted so far, over all loops.
+  /// The counts so far, of all loops.
   public func metrics() -> MetricsSnapshot {
     swaps.metrics()
   }

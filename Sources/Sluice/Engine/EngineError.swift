@@ -1,13 +1,13 @@
 public import SluicePipeline
 public import SluicePluginHost
 
-/// Why an engine could not be made.
+/// Why an engine could not be created.
 public enum EngineError: Error, Sendable, CustomStringConvertible {
   /// The configuration is wrong, or names something that does not exist.
   case configuration(ConfigurationError)
   /// A plugin was found and refused, or its code failed to start.
   case plugin(PluginError, ConfigurationLocation)
-  /// The machine lacks something: threads, descriptors, a fit libcurl.
+  /// The machine lacks something: threads, descriptors, a suitable libcurl.
   case transport(TransportError)
 
   public var description: String {
@@ -19,10 +19,10 @@ public enum EngineError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// Thrown by ``Engine/execute(_:parent:)`` when a transaction fails; carries what there is.
+/// Thrown by ``Engine/execute(_:parent:)`` when a transaction fails; has the error and the result.
 public struct TransactionFailure: Error, Sendable, CustomStringConvertible {
   public let error: TransactionError
-  /// The response, where there was one, and the facts of the transaction.
+  /// The response, if there was one, and the facts of the transaction.
   public let result: TransactionResult
 
   public var description: String { error.description }

@@ -1,6 +1,6 @@
 import SluicePluginHost
 
-/// One thing that the engine or a plugin has to say.
+/// A log line of the engine or a plugin.
 public struct LogLine: Sendable, Hashable {
   public enum Level: Int, Sendable, Hashable, Comparable {
     case debug, info, warning, error
@@ -9,14 +9,14 @@ public struct LogLine: Sendable, Hashable {
   }
 
   public var level: Level
-  /// The id of the plugin that speaks, or is spoken of; nil where it is about the engine.
+  /// The id of the plugin that wrote the line, or that it is about; nil for a line about the engine.
   public var plugin: String?
-  /// The build of the plugin that speaks, counted from 1.
+  /// The build of that plugin, counted from 1.
   public var generation: Int?
   /// The instance's name in the configuration.
   public var stage: String?
   public var message: String
-  /// The swap whose end it tells of.
+  /// The swap whose end it reports.
   public var swap: SwapReport?
 
   public init(

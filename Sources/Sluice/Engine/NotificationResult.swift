@@ -1,7 +1,7 @@
 public import SluiceJSON
 public import SluicePipeline
 
-/// What became of a notification.
+/// The result of a notification.
 public struct NotificationResult: Sendable, Hashable {
   /// Who had it last.
   public enum Taker: Sendable, Hashable {
@@ -12,26 +12,27 @@ public struct NotificationResult: Sendable, Hashable {
   }
 
   public enum Outcome: Sendable, Hashable {
-    /// It was taken, and ended so.
+    /// It was taken, and ended with this outcome.
     case ended(WorkOutcome)
-    /// No plugin wanted it, nor did the program.
+    /// Neither a plugin nor the program took it.
     case notTaken
-    /// The instance that had it was replaced by a swap, and ended after `swap.drain`. It may have been acted upon.
+    /// A swap replaced the instance that had taken it, and the instance ended after `swap.drain`. It may have acted on
+    /// the notification.
     case replaced
     /// The engine was shut down.
     case closing
   }
 
-  /// Nil where nobody took it. With ``WorkOutcome/missedDeadline`` the instance that had it then, which may have been too
-  /// busy to say whether it takes it.
+  /// Nil if it was not taken. With ``WorkOutcome/missedDeadline``, the instance that had it at the deadline, which may
+  /// have been too busy to take or refuse it.
   public let taker: Taker?
   public let outcome: Outcome
-  /// From the call to the outcome.
+  /// The time from the call to the outcome.
   public let duration: Duration
 }
 
 extension NotificationResult.Outcome: CustomStringConvertible {
-  /// A word for programs: `new-data`, `no-data`, `failed`, `missed-deadline`, `not-taken`, `replaced`, `closing`.
+  /// A code for programs: `new-data`, `no-data`, `failed`, `missed-deadline`, `not-taken`, `replaced`, `closing`.
   public var description: String {
     switch self {
     case .ended(let outcome): outcome.rawValue
@@ -42,5 +43,6 @@ extension NotificationResult.Outcome: CustomStringConvertible {
   }
 }
 
-/// Takes a notification that no plugin wants: its topic and its payload. Nil where the program does not want it either.
+/// Handles a notification that no plugin takes: its topic and its payload. Returns nil if the program does not take it
+/// either.
 public typealias NotificationHandler = @Sendable (String, JSONValue) async -> WorkOutcome?

@@ -4,14 +4,14 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceTransport
 
-/// Puts the stage lists of a configuration together from the stages that its plugins gave.
+/// Builds the stage lists of a configuration from the stages of its plugins.
 struct PipelineBuilder {
   let configuration: Configuration
   /// By the name in the configuration.
   let stages: [String: BuiltIns.Stage]
   var delegate: StageBinding?
   var log: @Sendable (LogLine) -> Void = { _ in }
-  /// The pipeline before: a tracer that goes on keeps what is known of its pace.
+  /// The previous pipeline: a tracer that continues keeps its overrun score.
   var predecessor: Pipeline?
   /// For journals that are compared with those of another process.
   var journalKey: MessageHash.Key?
@@ -102,7 +102,7 @@ struct PipelineBuilder {
     }
   }
 
-  /// What one call of a tracer may take; nil for those that come with the engine.
+  /// The time limit for one call of a tracer; nil for built-in tracers.
   private func budget(_ plugin: PluginConfiguration) -> Duration? {
     switch plugin.source {
     case .builtin: nil

@@ -10,7 +10,7 @@ extension Worker {
   static let answerLimit = Duration.seconds(1)
   private static let slowLimit = Duration.seconds(4)
 
-  /// Waits until no transaction is running, at most so long; then ends those that are left.
+  /// Waits until no transaction is running, at most `limit`; then ends the remaining ones.
   /// - Returns: false when the loop did not answer: it is in a call that does not return, or its thread has ended.
   func drain(for limit: Duration) async -> Bool {
     if await drain(for: limit, andThen: Self.answerLimit) { return true }
@@ -33,7 +33,7 @@ extension Worker {
   }
 }
 
-/// Looks again and again whether a loop has become idle. Confined to the loop.
+/// Checks repeatedly whether a loop has become idle. Confined to the loop.
 private final class DrainWatch: LoopTimerTarget, @unchecked Sendable {
   private static let interval = Duration.milliseconds(5)
 
@@ -65,8 +65,7 @@ private final class DrainWatch: LoopTimerTarget, @unchecked Sendable {
 }
 
 extension Engine {
-  /// What each loop has not brought to an end: transactions and suspended calls. Only after ``shutdown(drain:)``, when no
-  /// loop runs any more.
+  /// The unfinished transactions and suspended calls of each loop. Only after ``shutdown(drain:)``, when no loop runs.
   package var unfinished: [Int] {
     workers.map { $0.environment.runningCount + $0.environment.suspensions.suspendedCount }
   }

@@ -6,9 +6,9 @@ import SluiceTraceContext
 import SluiceTransport
 import Synchronization
 
-/// One event loop with what belongs to it.
+/// One event loop and its state.
 ///
-/// Unchecked because of `pipeline`, which is read and replaced on the loop's thread only.
+/// Unchecked because of `pipeline`, which is read and replaced only on the loop's thread.
 final class Worker: @unchecked Sendable {
   let loop: Loop
   let transport: CurlTransport
@@ -20,7 +20,7 @@ final class Worker: @unchecked Sendable {
   let owedNothing = Locked<FirstAnswer<Bool>?>(nil)
   /// The watchdog has found that the loop does not move: new requests go to other loops.
   let isStuck = Atomic<Bool>(false)
-  /// What new transactions of this loop run through.
+  /// The pipeline for new transactions of this loop.
   var pipeline: Pipeline
 
   init(index: Int, settings: TransportSettings, pipeline: Pipeline) throws(TransportError) {

@@ -2,7 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
-/// The headers of a hop that remember what became of each that was placed.
+/// The headers of a hop, with a record of what happened to each header that was placed.
 struct ExplainedHeaders: MarkingSink {
   struct Record {
     let header: String
@@ -43,7 +43,7 @@ struct ExplainedHeaders: MarkingSink {
 
   mutating func withdraw(_ name: Span<UInt8>) { headers.withdraw(name) }
 
-  /// The last record counts: a header that two propagators set says what the last of them placed.
+  /// The last record counts: a header that two propagators set has the value of the last one.
   func record(of header: String) -> Record? {
     records.last { FieldSyntax.equals($0.header.utf8.span, header) }
   }

@@ -1,6 +1,6 @@
 /// The kinds of headers that the built-in `headers` sets, by their names in its configuration.
 enum HeaderKind: String, Sendable, CaseIterable {
-  /// The headers of every propagator but that of baggage.
+  /// The headers of every propagator except baggage.
   case trace
   case baggage
   case requestID = "requestId"

@@ -35,7 +35,7 @@ extension HeadersStage.Settings {
     if let word = node["existing"] { existing = try word.word(ExistingHeaders.self) }
   }
 
-  /// Absent takes the header that the request id is read from; null, for the whole or for `header`, sends none.
+  /// If absent, the header from which the request id is read; null, for the whole or for `header`, sends none.
   private static func requestIDHeader(
     _ node: ConfigurationNode, _ configuration: Configuration
   ) throws(ConfigurationError) -> [UInt8] {

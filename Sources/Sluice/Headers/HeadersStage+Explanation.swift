@@ -2,7 +2,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
-// The same as without an explanation, and a word about each header that could have been set.
+// Does the same as without an explanation, and records a reason for each header that could have been set.
 extension HeadersStage {
   func explainIssue(_ exchange: Exchange) -> Verdict {
     let url = exchange.nativeRequest.url
@@ -27,7 +27,7 @@ extension HeadersStage {
     return headers.headers.conflict.map { .fail(Self.refusal($0)) } ?? .proceed
   }
 
-  /// What keeps all headers from this hop.
+  /// The reason why this hop gets no headers.
   private func obstacle(
     _ place: HostList.Place, _ fields: borrowing HeaderFields, _ url: HTTPURL
   ) -> (HeaderDecision.Reason, String)? {
@@ -104,7 +104,7 @@ extension HeadersStage {
     return (.invalidParent, "it is not valid")
   }
 
-  /// A trace that is not valid is no reason not to send one.
+  /// An invalid parent does not prevent a trace.
   private func noteParent(_ exchange: Exchange) {
     for refusal in exchange.parent.refusals { exchange.explain(note: "not used: \(refusal)") }
     guard let text = exchange.parent.traceparent else { return }

@@ -2,8 +2,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
-/// The built-in `headers`: sets trace headers, request id, session id and fixed headers at the last moment before bytes
-/// leave, in every hop to a listed host and in no other. docs/headers.md describes its configuration.
+/// The built-in `headers`: sets trace headers, request id, session id and fixed headers at the last moment before a hop
+/// is sent, only for listed hosts. docs/headers.md describes its configuration.
 final class HeadersStage: Interceptor {
   /// A header whose value is the same in every hop.
   struct Field: Sendable {
@@ -23,14 +23,14 @@ final class HeadersStage: Interceptor {
     var fields: [Field] = []
     var existing = ExistingHeaders.keep
     var signed = SignedRequests.skip
-    /// The stage's own, and what it hides, for explanations.
+    /// The stage's name, and the secrets that it hides, for explanations.
     var name = "headers"
     var secrets = SecretList()
   }
 
   let capabilities: StageCapabilities = .issue
   let settings: Settings
-  /// Those for hosts that get trace headers without baggage, and the other way round.
+  /// The propagators for hosts that get trace headers without baggage, and for hosts that get only baggage.
   private let traceAlone: Propagators
   private let baggageAlone: Propagators
 

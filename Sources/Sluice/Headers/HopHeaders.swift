@@ -1,20 +1,20 @@
 import SluiceMessages
 import SluiceTraceContext
 
-/// What becomes of a header that a request carries already.
+/// What happens to a header that a request already has.
 enum ExistingHeaders: String, Sendable, CaseIterable {
-  /// It stays, and ours is not sent.
+  /// It stays, and the stage's is not sent.
   case keep
   /// Ours takes its place.
   case replace
-  /// The hop fails, unless both say the same.
+  /// The hop fails, unless both values are equal.
   case refuse
 }
 
-/// A sink that takes what the engine remembers about a header too.
+/// A sink that also takes the engine's marks of a header.
 protocol MarkingSink: HeaderSink {
   /// Sets a header, if the rules of the sink allow it.
-  /// - Returns: whether the header now says what was given.
+  /// - Returns: whether the header now has the given value.
   @discardableResult
   mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>, marks: HeaderFields.Marks) -> Bool
 }
@@ -24,7 +24,7 @@ extension MarkingSink {
   mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool { place(name, value, marks: .addedByStage) }
 }
 
-/// The headers of a hop, and the rule for those that stand there before us.
+/// The headers of a hop, and the rule for headers that already exist.
 struct HopHeaders: MarkingSink {
   private(set) var fields: HeaderFields
   let existing: ExistingHeaders
@@ -36,7 +36,7 @@ struct HopHeaders: MarkingSink {
     self.existing = existing
   }
 
-  /// Gives the headers back; none are left here.
+  /// Returns the headers, and keeps none.
   mutating func takeFields() -> HeaderFields {
     var taken = HeaderFields()
     swap(&taken, &fields)
@@ -61,7 +61,7 @@ struct HopHeaders: MarkingSink {
     }
   }
 
-  /// Where ours take the place of others.
+  /// Removes headers that the stage's headers replace.
   mutating func withdraw(_ name: Span<UInt8>) {
     if existing == .replace { fields.remove(named: name) }
   }

@@ -1,13 +1,13 @@
 import SluiceMessages
 
-/// Which origins may see which of our headers. Nothing but a parsed origin is looked at, never the text of a URL.
+/// Which origins get which headers of the stage. Only a parsed origin is compared, never the text of a URL.
 struct HostList: Sendable {
   struct Entry: Sendable {
     let pattern: HostPattern
     let kinds: HeaderKinds
   }
 
-  /// Where nothing goes, whatever the entries say.
+  /// A host that gets no headers, whatever the entries say.
   struct Exclusion: Sendable {
     let pattern: HostPattern
     /// What excludes it: a key of the configuration or a variable.
@@ -16,7 +16,7 @@ struct HostList: Sendable {
 
   /// Where an origin stands.
   enum Place: Sendable, Hashable {
-    /// By its position; the first entry that matches decides.
+    /// The position of an entry; the first matching entry decides.
     case entry(Int)
     /// It is ``origin``.
     case base

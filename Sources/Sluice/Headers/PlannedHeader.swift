@@ -6,16 +6,16 @@ struct PlannedHeader: Sendable {
   let kind: HeaderKind
   /// As it is spelled.
   let name: String
-  /// The other headers that say nothing without it, and it nothing without them.
+  /// The other headers that are useful only together with this one.
   var family: [String] = []
-  /// Why the configuration leaves it out; nil where it does not.
+  /// Why the configuration omits it; nil if it does not.
   var absence: String?
 
   var lowercased: String { name.lowercased() }
 }
 
 extension HeadersStage.Settings {
-  /// In the order in which they are written, then those that are usual and left out.
+  /// The headers in the order in which they are written, then the usual ones that are omitted.
   var planned: [PlannedHeader] {
     var headers = traces.propagators.list.flatMap { Self.planned(of: type(of: $0)) }
     if !requestIDHeader.isEmpty { headers.append(PlannedHeader(kind: .requestID, name: Self.text(requestIDHeader))) }

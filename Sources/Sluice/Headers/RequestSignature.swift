@@ -6,7 +6,7 @@ enum RequestSignature: Sendable, Hashable {
   case authorization
   /// `Signature-Input` (RFC 9421), or `Signature` of the drafts before it.
   case message
-  /// The query of the URL holds it.
+  /// The query of the URL contains it.
   case url
 
   static func of(_ headers: borrowing HeaderFields, _ url: borrowing HTTPURL) -> RequestSignature? {
@@ -31,10 +31,10 @@ enum RequestSignature: Sendable, Hashable {
   }
 }
 
-/// What becomes of requests that are signed.
+/// What happens to signed requests.
 enum SignedRequests: String, Sendable, CaseIterable {
   /// They go out as they are.
   case skip
-  /// They are treated like any other.
+  /// They are treated like any other request.
   case inject
 }

@@ -15,14 +15,14 @@ enum SessionID: Sendable {
   }()
 }
 
-/// A session id that is replaced by a new one when it has not been used for a time. Shared by the loops: who finds it in use
-/// takes no lock.
+/// A session id that is replaced by a new one when it has not been used for a time. Shared by the loops: using a
+/// current id takes no lock.
 final class RotatingSessionID: Sendable {
   private let idleNanoseconds: UInt64
   private let id: Atomic<WordPair>
   /// On the clock of the loops, which is the same for all of them.
   private let lastUse = Atomic<UInt64>(0)
-  /// How often; a value without size would seem a race to the thread sanitizer.
+  /// The number of rotations; the thread sanitizer would report a race for a value without size.
   private let rotation = Locked(0)
 
   init(idle: Duration) {
@@ -42,7 +42,7 @@ final class RotatingSessionID: Sendable {
     return now.nanoseconds > last && now.nanoseconds - last >= idleNanoseconds
   }
 
-  /// The new id is there before the time of its use is: who sees the one sees the other.
+  /// The new id is stored before the time of its use: a thread that sees the time also sees the id.
   private func rotate(at now: Instant) {
     rotation.withLock { count in
       guard isIdle(at: now) else { return }

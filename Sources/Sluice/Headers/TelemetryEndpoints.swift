@@ -1,7 +1,7 @@
 import SluiceIDNA
 import SluiceMessages
 
-/// Where the telemetry of this program goes. An export that was traced itself would give rise to the next one.
+/// The endpoints of this program's telemetry. Tracing an export would cause another export.
 enum TelemetryEndpoints {
   /// OpenTelemetry, "OTLP Exporter Configuration".
   private static let variables = [

@@ -2,17 +2,16 @@ import Glibc
 import SluiceMessages
 import SluiceTraceContext
 
-/// What OpenTelemetry's variables ask of the propagation of traces ("Environment Variable Specification").
+/// The settings of trace propagation in OpenTelemetry's variables ("Environment Variable Specification").
 ///
-/// An empty variable is one that is not set. What is not known is said in a warning and ignored; words are compared without
-/// case.
+/// An empty variable counts as not set. Unknown words are ignored with a warning; words are case-insensitive.
 struct TelemetryEnvironment {
   private let read: (String) -> String?
   private let warn: (String) -> Void
 
   /// - Parameters:
-  ///   - read: gives a variable; those of the process where it is left out.
-  ///   - warn: takes a sentence for each value that is ignored.
+  ///   - read: returns a variable; by default from the environment of the process.
+  ///   - warn: called with a sentence for each ignored value.
   init(read: @escaping (String) -> String? = Self.variable, warn: @escaping (String) -> Void) {
     self.read = read
     self.warn = warn
@@ -36,7 +35,7 @@ struct TelemetryEnvironment {
     return chosen.isEmpty ? nil : chosen
   }
 
-  /// `OTEL_TRACES_SAMPLER` with `OTEL_TRACES_SAMPLER_ARG`; nil where they say nothing of use.
+  /// `OTEL_TRACES_SAMPLER` with `OTEL_TRACES_SAMPLER_ARG`; nil if they name no known sampler.
   var sampler: Sampler? {
     guard let text = value("OTEL_TRACES_SAMPLER") else { return nil }
     guard let kind = Sampler.Kind(rawValue: text.lowercased()) else {
@@ -55,7 +54,7 @@ struct TelemetryEnvironment {
     return ratio
   }
 
-  /// `OTEL_SDK_DISABLED`. It says nothing about propagators: what the caller gave is handed on.
+  /// `OTEL_SDK_DISABLED`. It does not affect propagators: the caller's trace is passed on.
   var isDisabled: Bool {
     guard let text = value("OTEL_SDK_DISABLED") else { return false }
     switch text.lowercased() {
@@ -70,7 +69,7 @@ struct TelemetryEnvironment {
   /// `OTEL_SERVICE_NAME`.
   var serviceName: String? { value("OTEL_SERVICE_NAME") }
 
-  /// A variable without blanks at its ends; nil where nothing is left.
+  /// A variable without spaces at its ends; nil if nothing is left.
   func value(_ name: String) -> String? {
     read(name).map { Self.trimmed($0[...]) }.flatMap { $0.isEmpty ? nil : $0 }
   }
@@ -89,15 +88,15 @@ struct TelemetryEnvironment {
 }
 
 extension Propagators {
-  /// Those that `OTEL_PROPAGATORS` names, or ``standard``.
+  /// The propagators that `OTEL_PROPAGATORS` names, or ``standard``.
   ///
-  /// - Parameter warn: takes a sentence for each name that is ignored.
+  /// - Parameter warn: called with a sentence for each ignored name.
   public static func ofEnvironment(warn: (String) -> Void = { _ in }) -> Propagators {
     withoutActuallyEscaping(warn) { TelemetryEnvironment(warn: $0).propagators } ?? .standard
   }
 }
 
 extension EnvironmentCarrier {
-  /// The variables of this process, read when they are asked for.
+  /// The variables of this process, read on access.
   public static var process: EnvironmentCarrier { EnvironmentCarrier(TelemetryEnvironment.variable) }
 }

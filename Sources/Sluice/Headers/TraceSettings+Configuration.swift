@@ -4,7 +4,7 @@ import SluiceTraceContext
 extension TraceSettings {
   static let keys = ["propagators", "sampler", "sampledOnly", "disabled"]
 
-  /// - Parameter environment: speaks where the configuration is silent.
+  /// - Parameter environment: used where the configuration says nothing.
   init(_ node: ConfigurationNode, _ environment: TelemetryEnvironment) throws(ConfigurationError) {
     if let list = node["propagators"] {
       propagators = try Self.propagators(list)

@@ -2,19 +2,19 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
-/// How traces begin and go on in the built-in `headers`.
+/// How traces begin and continue in the built-in `headers`.
 struct TraceSettings: Sendable {
   var propagators = Propagators([])
   var sampler = Sampler()
-  /// Whether an unsampled trace is kept to ourselves.
+  /// Whether the headers of an unsampled trace are not sent.
   var isSampledOnly = false
-  /// Whether no trace begins here, and the caller's is handed on as it is.
+  /// Whether no trace begins here, and the caller's is passed on unchanged.
   var isDisabled = false
 
-  /// What the trace headers of this hop say, with a span id of its own.
+  /// The content of the trace headers of this hop, with its own span id.
   ///
-  /// The transaction's id is the id of a trace that it begins: it is the same over all attempts and hops without being kept
-  /// anywhere, and its right seven bytes are random.
+  /// The transaction's id is the id of a trace that it begins: it is the same in all attempts and hops without being
+  /// stored, and its rightmost seven bytes are random.
   func span(_ exchange: Exchange) -> HopSpan {
     if isDisabled { return HopSpan(handingOn: exchange.parent) }
     var spanID: UInt64 = 0

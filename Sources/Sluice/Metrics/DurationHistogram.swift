@@ -1,10 +1,10 @@
 import SluiceMetrics
 
-/// Durations counted between the bounds that OpenTelemetry advises, exactly; 128 bytes in one piece.
+/// Exact counts of durations between the bounds that OpenTelemetry recommends; 128 bytes in one piece.
 ///
 /// One thread records, without lock or allocation; any thread may read meanwhile.
 struct DurationHistogram: ~Copyable, Sendable {
-  /// In nanoseconds, each the longest duration of its bucket; a last bucket holds what is longer.
+  /// In nanoseconds, each the longest duration of its bucket; a last bucket counts longer durations.
   private static let bounds: InlineArray<14, UInt64> = InlineArray {
     UInt64((LatencySnapshot.openTelemetryBounds[$0] * 1e9).rounded())
   }
@@ -28,10 +28,11 @@ struct DurationHistogram: ~Copyable, Sendable {
 
 /// Durations counted between ``bounds``.
 public struct DurationCounts: Sendable, Hashable {
-  /// In seconds: those of `http.client.request.duration`.
+  /// In seconds: the bounds of `http.client.request.duration`.
   public static let bounds = LatencySnapshot.openTelemetryBounds
 
-  /// One more than there are bounds: the element at `i` counts durations above bound `i - 1` and up to bound `i`.
+  /// One more element than there are bounds: the element at `i` counts durations above bound `i - 1` and up to bound
+  /// `i`.
   public private(set) var counts: [UInt64]
   /// All durations together, in nanoseconds.
   public private(set) var sumNanoseconds: UInt64

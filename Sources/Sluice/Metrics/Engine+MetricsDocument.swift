@@ -3,12 +3,13 @@ import SluiceMetrics
 
 extension Engine {
   /// Everything that was counted so far as one JSON document: `engine` by the engine itself, `reports` by each built-in
-  /// `metrics`, `plugins` by plugins, and `resource`, whose they are. docs/metrics.md describes its members. From any thread.
+  /// `metrics`, `plugins` by plugins, and `resource`, which names the service. docs/metrics.md describes its members.
+  /// From any thread.
   public func metricsDocument() -> JSONValue {
     let reports = JSONValue.object()
     for (name, report) in sortedReports {
       let document = report.document()
-      // They stand in the whole once.
+      // The whole document contains them once.
       for key in ["metrics", "schedules"] { document.removeMember(key) }
       reports[name] = document
     }
@@ -19,8 +20,8 @@ extension Engine {
     return document
   }
 
-  /// The same in Prometheus' text format 0.0.4, to be served as `text/plain; version=0.0.4`. What a built-in `metrics` counts
-  /// has its name as the label `stage`.
+  /// The same in Prometheus' text format 0.0.4, to be served as `text/plain; version=0.0.4`. The counts of a built-in
+  /// `metrics` have its name as the label `stage`.
   public func prometheusText() -> String {
     var text = PrometheusText(labels: [:])
     if let serviceName { text.target([("service_name", serviceName)]) }
@@ -30,7 +31,7 @@ extension Engine {
     return text.text + pluginMetrics.prometheusText()
   }
 
-  /// What the program is called, as the configuration or else the environment says.
+  /// The name of the program, from the configuration or otherwise from the environment.
   private var serviceName: String? {
     swaps.published.configuration.serviceName ?? TelemetryEnvironment { _ in }.serviceName
   }

@@ -2,8 +2,8 @@ import SluicePipeline
 import SluicePluginHost
 
 extension Engine {
-  /// What each built-in `metrics` counted so far, by its name in the configuration. From any thread; the counts of the engine
-  /// itself and of its stages are ``metrics()``.
+  /// The counts of each built-in `metrics` so far, by its name in the configuration. From any thread; ``metrics()`` has
+  /// the counts of the engine itself and of its stages.
   public var metricsReports: [String: MetricsReport] {
     let plugins = pluginMetrics
     let retriesOverBudget = metrics().retriesOverBudget
@@ -17,8 +17,8 @@ extension Engine {
     return reports
   }
 
-  /// What the plugins recorded so far in metrics of their own, and what became of their scheduled work. From any thread; it
-  /// is part of each of ``metricsReports`` too.
+  /// The metrics that plugins have recorded so far, and the results of their scheduled work. From any thread; it is
+  /// also part of each of ``metricsReports``.
   public var pluginMetrics: PluginMetricsReport {
     PluginMetricsReport(swaps.published.instances.flatMap(\.metricSnapshots), schedules)
   }

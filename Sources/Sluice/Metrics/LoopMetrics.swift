@@ -2,9 +2,10 @@ import SluiceMessages
 import SluiceMetrics
 import SluicePipeline
 
-/// What the built-in `metrics` counts on one loop: written by the loop's thread without lock or allocation, readable from any.
+/// The counts of the built-in `metrics` on one loop: written by the loop's thread without lock or allocation, readable
+/// from any thread.
 ///
-/// Unchecked because of `issueTimes` alone, which nobody but the loop's thread touches: ``record(_:)`` is called there only.
+/// Unchecked because of `issueTimes`, which only the loop's thread uses: ``record(_:)`` is called only there.
 final class LoopMetrics: @unchecked Sendable {
   private let begun = Counter()
   private let outcomes: InlineArray<3, Counter>
@@ -77,7 +78,7 @@ final class LoopMetrics: @unchecked Sendable {
 
 // Reading. [any]
 extension LoopMetrics {
-  /// Adds what was counted here. Counts that belong together may be one event apart while the loop works.
+  /// Adds the counts of this loop. Related counts may differ by one event while the loop works.
   func add(to report: inout MetricsReport) {
     for outcome in OutcomeClass.allCases { report.outcomes[outcome, default: 0] &+= outcomes[outcome.rawValue].value }
     // After the ends: what has ended has begun.

@@ -1,9 +1,9 @@
-/// The method of a request as it is counted, `http.request.method` of OpenTelemetry: what is not well known is one class,
-/// so that no caller can make the counts grow.
+/// The class of a request's method, `http.request.method` of OpenTelemetry: all methods that are not well known are one
+/// class, so that no caller can increase the number of series.
 public enum MethodClass: Int, Sendable, Hashable, CaseIterable {
   case get, head, post, put, delete, patch, options, other
 
-  /// Methods are compared with case (RFC 9110 §9.1).
+  /// Methods are case-sensitive (RFC 9110 §9.1).
   public init(method: String) {
     switch method {
     case "GET": self = .get

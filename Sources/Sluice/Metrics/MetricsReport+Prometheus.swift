@@ -3,7 +3,7 @@ import SluiceMetrics
 extension MetricsReport {
   /// The report in Prometheus' text format 0.0.4, to be served as `text/plain; version=0.0.4`.
   ///
-  /// - Parameter labels: added to every sample, for instance the name of the stage where a program has several.
+  /// - Parameter labels: added to every sample, for instance the name of the stage if a program has several.
   public func prometheusText(labels: [String: String] = [:]) -> String {
     var text = PrometheusText(labels: labels)
     Self.write([(labels: [], report: self)], to: &text)

@@ -1,6 +1,6 @@
 public import SluiceMetrics
 
-/// What a built-in `metrics` counted up to one moment, over all loops.
+/// The counts of a built-in `metrics` up to one moment, of all loops.
 public struct MetricsReport: Sendable, Hashable {
   /// Transactions of one method and one class of final status.
   public struct Series: Sendable, Hashable {
@@ -12,7 +12,7 @@ public struct MetricsReport: Sendable, Hashable {
 
   /// Transactions that began, those in flight included.
   public internal(set) var begun: UInt64 = 0
-  /// Transactions that ended, by how.
+  /// Transactions that ended, by outcome.
   public internal(set) var outcomes: [OutcomeClass: UInt64] = [:]
   /// Requests on the wire: each attempt and each redirect.
   public internal(set) var hops: UInt64 = 0
@@ -25,19 +25,19 @@ public struct MetricsReport: Sendable, Hashable {
   public internal(set) var bytesReceived: UInt64 = 0
   /// From submission to the end, in nanoseconds, for quantiles.
   public internal(set) var duration = LatencySnapshot()
-  /// From the moment before bytes leave to the head of the response, in nanoseconds; one entry a response.
+  /// From the moment before the request is sent to the head of the response, in nanoseconds; one entry a response.
   public internal(set) var timeToHead = LatencySnapshot()
   /// The same times between the bounds of OpenTelemetry.
   public internal(set) var timeToHeadCounts = DurationCounts()
   /// `http.client.request.duration`; only what occurred, ordered by method and status.
   public internal(set) var series: [Series] = []
 
-  /// What the plugins of the same engine recorded.
+  /// The metrics of the engine's plugins.
   public internal(set) var plugins = PluginMetricsReport()
 
   public init() {}
 
-  /// Transactions that ended, however.
+  /// Transactions that ended, with any outcome.
   public var completed: UInt64 { outcomes.values.reduce(0, &+) }
 
   public var inFlight: UInt64 { begun > completed ? begun - completed : 0 }

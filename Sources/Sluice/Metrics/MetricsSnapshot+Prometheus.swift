@@ -1,7 +1,7 @@
 import SluiceMetrics
 
 extension MetricsSnapshot {
-  /// What the engine itself counts, under names that no built-in `metrics` uses.
+  /// The engine's own counts, under names that no built-in `metrics` uses.
   func write(to text: inout PrometheusText) {
     text.begin("sluice_engine_transactions_total", "counter", "Transactions of the engine that ended.")
     for outcome in OutcomeClass.allCases { text.sample(self[outcome], [("outcome", "\(outcome)")]) }

@@ -2,7 +2,8 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTransport
 
-/// The built-in `metrics`: counts transactions as they happen, on each loop for itself. docs/metrics.md describes what.
+/// The built-in `metrics`: counts transactions as they happen, separately on each loop. docs/metrics.md describes the
+/// counts.
 final class MetricsStage: Tracer {
   private let loops: [LoopMetrics]
 
@@ -25,7 +26,7 @@ final class MetricsStage: Tracer {
     Unmanaged.passUnretained(loops[event.exchange.loop.index])._withUnsafeGuaranteedRef { $0.record(event) }
   }
 
-  /// What was counted so far. From any thread.
+  /// The counts so far. From any thread.
   func report() -> MetricsReport {
     var report = MetricsReport()
     for loop in loops { loop.add(to: &report) }

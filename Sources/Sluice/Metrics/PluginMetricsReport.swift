@@ -1,21 +1,21 @@
 public import SluicePipeline
 import SluicePluginHost
 
-/// What the plugins of an engine recorded up to one moment, and what became of their scheduled work.
+/// The metrics that the plugins of an engine have recorded up to one moment, and the results of their scheduled work.
 public struct PluginMetricsReport: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable { case counter, gauge, histogram }
 
   /// One combination of label values.
   public struct Series: Sendable, Hashable {
-    /// As many as the metric has label names; all `overflow` for what is beyond the limit of combinations.
+    /// One value for each label name of the metric; all `overflow` for combinations beyond the limit.
     public let labels: [String]
-    /// Of a counter the sum of what was added, of a gauge the value set last, of a histogram the sum of all values.
+    /// For a counter the sum of all amounts, for a gauge the last value, for a histogram the sum of all values.
     public let value: Double
-    /// Of a histogram: how many values lie above the bound before and up to the bound of the same place; one more than
-    /// there are bounds.
+    /// For a histogram: how many values lie above the previous bound and up to the bound of the same place; one more
+    /// element than there are bounds.
     public let counts: [UInt64]
 
-    /// Of a histogram: how many values were recorded.
+    /// For a histogram: how many values were recorded.
     public var count: UInt64 { counts.reduce(0, &+) }
   }
 
@@ -23,21 +23,21 @@ public struct PluginMetricsReport: Sendable, Hashable {
   public struct Metric: Sendable, Hashable {
     /// The instance's name in the configuration.
     public let stage: String
-    /// As the plugin defined it.
+    /// The name that the plugin has defined.
     public let name: String
-    /// The same as Prometheus has it, the instance before it.
+    /// The name for Prometheus, which begins with the instance's name.
     public let prometheusName: String
     public let kind: Kind
     public let description: String
     /// UCUM; empty for none.
     public let unit: String
     public let labelNames: [String]
-    /// Of a histogram, ascending.
+    /// The bounds of a histogram, ascending.
     public let bounds: [Double]
-    /// Ordered by their labels; with labels only what occurred.
+    /// Ordered by their labels; with labels, only the series that occurred.
     public let series: [Series]
 
-    /// The series with these label values; nil where they did not occur.
+    /// The series with these label values; nil if they did not occur.
     public subscript(labels: String...) -> Series? { series.first { $0.labels == labels } }
   }
 
@@ -47,7 +47,7 @@ public struct PluginMetricsReport: Sendable, Hashable {
 
   public init() { (metrics, schedules) = ([], []) }
 
-  /// The metric of an instance by the name that the plugin gave it.
+  /// The metric of an instance, by its name in the plugin.
   public subscript(stage: String, name: String) -> Metric? { metrics.first { $0.stage == stage && $0.name == name } }
 }
 

@@ -1,6 +1,6 @@
 import SluiceMetrics
 
-/// Writes samples, one a line, under the metric that was begun last.
+/// Writes samples, one on each line, for the metric that was begun last.
 struct PrometheusText {
   typealias Labels = [(name: String, value: String)]
 
@@ -21,7 +21,8 @@ struct PrometheusText {
     sample(value)
   }
 
-  /// Whose metrics these are (OpenTelemetry, "Prometheus and OpenMetrics Compatibility", resource attributes).
+  /// Writes the service of these metrics (OpenTelemetry, "Prometheus and OpenMetrics Compatibility", resource
+  /// attributes).
   mutating func target(_ attributes: Labels) {
     begin("target_info", "gauge", "The program that these metrics are of.")
     sample(UInt64(1), attributes)
@@ -40,7 +41,7 @@ struct PrometheusText {
 
   mutating func sample(_ value: Double, _ labels: Labels) { write("", labels, "\(value)") }
 
-  /// Buckets are cumulative, and the last one holds all.
+  /// Buckets are cumulative, and the last one counts all values.
   mutating func histogram(_ durations: DurationCounts, _ labels: Labels) {
     histogram(durations.counts, DurationCounts.bounds, sum: Double(durations.sumNanoseconds) / 1e9, labels)
   }

@@ -4,7 +4,7 @@ import SluiceMessages
 import SluicePipeline
 
 extension Configuration {
-  /// What every response is asked for; nil where its status is all.
+  /// The checks of every response; nil if only its status is checked.
   var responseChecks: ResponseChecks? {
     switch extract {
     case .raw: return nil

@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// What the body of a response is taken for.
+/// The form in which the body of a response is read.
 public enum PayloadForm: String, Sendable, Hashable, CaseIterable {
   /// One JSON text in UTF-8, whatever its media type.
   case json
@@ -13,7 +13,7 @@ public enum PayloadForm: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Response {
-  /// The body as JSON. A body in a file is read, which blocks for as long as the disk takes.
+  /// The body as JSON. A body in a file is read, which blocks until the disk has delivered it.
   ///
   /// - Throws: an error with the code `extraction` if the body is not JSON.
   public func json() throws(TransactionError) -> JSONValue {
@@ -45,7 +45,7 @@ extension Response {
     }
   }
 
-  /// The body as it is, from memory or from its file.
+  /// The unchanged body, from memory or from its file.
   public func bytes() throws(TransactionError) -> [UInt8] {
     if let bytes = body.bytes { return bytes }
     guard case .file(let file) = body else { throw extractionError("the body was streamed and is gone") }
@@ -54,7 +54,7 @@ extension Response {
     }
   }
 
-  /// Of the media type (RFC 9110 §8.3.2), in lower case; `utf-8` without one.
+  /// The charset of the media type (RFC 9110 §8.3.2), in lower case; `utf-8` without one.
   private var charset: String {
     for parameter in (headers["content-type"] ?? "").split(separator: ";").dropFirst() {
       let parts = parameter.split(separator: "=", maxSplits: 1)

@@ -2,7 +2,7 @@ import SluiceJSON
 public import SluiceMessages
 public import SluiceTraceContext
 
-/// A request together with what its response has to be, and the type that is made of it.
+/// A request with the checks of its response, and the type that the response is decoded to.
 ///
 ///     let item = try await engine.execute(
 ///       TypedTransaction(request).decoding(Item.self).validatingPayload { item in … })
@@ -15,7 +15,7 @@ public import SluiceTraceContext
 /// code; any other gives `response`, `extraction` or `payload` for the three steps.
 public struct TypedTransaction<Payload: Sendable>: Sendable {
   public var request: Request
-  /// Nil takes the trace context of the task that sends it.
+  /// Nil means the trace context of the task that sends it.
   public var parent: ParentContext?
   private var validations: [@Sendable (Response) throws -> Void] = []
   private let extract: @Sendable (Response) throws -> Payload
@@ -29,14 +29,14 @@ public struct TypedTransaction<Payload: Sendable>: Sendable {
     self.extract = extract
   }
 
-  /// One more validation of the response, in place of the accepted statuses; all have to pass, in order.
+  /// Adds a validation of the response, which replaces the check of the accepted statuses; all must pass, in order.
   public func validating(_ validate: @escaping @Sendable (Response) throws -> Void) -> TypedTransaction {
     var transaction = self
     transaction.validations.append(validate)
     return transaction
   }
 
-  /// Makes the payload; validations of an earlier one are dropped with it.
+  /// Sets how the payload is made; validations of an earlier payload are dropped.
   public func extracting<Other>(
     _ extract: @escaping @Sendable (Response) throws -> Other
   ) -> TypedTransaction<Other> {
@@ -45,12 +45,12 @@ public struct TypedTransaction<Payload: Sendable>: Sendable {
     return transaction
   }
 
-  /// Reads the body as JSON, and that as the type.
+  /// Decodes the body, which must be JSON, to the type.
   public func decoding<Value: Decodable & Sendable>(_ type: Value.Type = Value.self) -> TypedTransaction<Value> {
     extracting { try $0.json().decode(type) }
   }
 
-  /// One more validation of the payload; all have to pass, in order.
+  /// Adds a validation of the payload; all must pass, in order.
   public func validatingPayload(_ validate: @escaping @Sendable (Payload) throws -> Void) -> TypedTransaction {
     var transaction = self
     transaction.payloadValidations.append(validate)
@@ -59,15 +59,15 @@ public struct TypedTransaction<Payload: Sendable>: Sendable {
 }
 
 extension TypedTransaction where Payload == Response {
-  /// Takes the response as it is, until something is said of the payload.
+  /// The payload is the response itself, until another form is set.
   public init(_ request: Request, parent: ParentContext? = nil) {
     self.init(request, parent) { $0 }
   }
 }
 
-// The same as the pipeline knows it.
+// The transaction in the form that the pipeline uses.
 extension TypedTransaction {
-  /// - Parameter keep: takes the payload when it is made.
+  /// - Parameter keep: called with the payload when it is made.
   func checks(keep: @escaping @Sendable (Payload) -> Void) -> ResponseChecks {
     let validate: ResponseChecks.Validate = { response throws(TransactionError) in try self.validate(response) }
     return ResponseChecks(

@@ -9,13 +9,14 @@ public import SluicePipeline
 ///      "hops": [{"issued": true, "response": { response }, "version": "1.1", "incomplete": true,
 ///                "error": {"code": "…", "message": "…", "beforeSending": true}}]}
 ///
-/// What is false or not there is left out.
+/// Members that are false or absent are omitted.
 extension RecordedExchange {
-  /// What becomes of secrets and of content.
+  /// How secrets and content are written.
   public struct Form: Sendable {
-    /// Nil leaves secrets as they are.
+    /// Nil writes secrets unchanged.
     public var secrets: SecretList?
-    /// Bodies beyond this are left out, and the hop is marked as incomplete; nil for all, those in files by their path.
+    /// Larger bodies are omitted, and the hop is marked as incomplete; nil writes all bodies, those in files by their
+    /// path.
     public var maximumBodyBytes: Int?
 
     public init(secrets: SecretList?, maximumBodyBytes: Int? = 1 << 20) {
@@ -23,7 +24,7 @@ extension RecordedExchange {
       self.maximumBodyBytes = maximumBodyBytes
     }
 
-    /// For a process of one's own: complete.
+    /// The complete form, for a child process.
     package static let complete = Form(secrets: nil, maximumBodyBytes: nil)
   }
 
@@ -49,7 +50,7 @@ extension RecordedExchange {
     return document
   }
 
-  /// - Parameter allowsFiles: whether bodies may lie in files: for documents of this very program.
+  /// - Parameter allowsFiles: whether bodies may be in files; only for documents of this program.
   /// - Throws: what is wrong with it, and where.
   public init(_ document: JSONValue, allowsFiles: Bool = false) throws(MessageError) {
     let rules: DocumentRules = allowsFiles ? .line : [.knownKeysOnly, .namesInAnyCase]
@@ -148,7 +149,7 @@ extension RecordedExchange.Form {
     return shown
   }
 
-  /// Reads what lies in a file, since that goes with its last user; false where the body is left out.
+  /// Reads a body from its file, because the file is removed with its last user; false if the body is omitted.
   private func limit(_ body: inout Body) -> Bool {
     guard let maximumBodyBytes else { return true }
     if case .file(let file) = body, file.byteCount <= maximumBodyBytes,

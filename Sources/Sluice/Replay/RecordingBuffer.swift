@@ -1,6 +1,6 @@
 public import SluicePipeline
 
-/// The last recordings, as many as there is room for; older ones go.
+/// The last recordings, as many as there is room for; older ones are dropped.
 public struct RecordingBuffer: Sendable {
   public static let defaultCount = 100
   public static let defaultBytes = 16 << 20
@@ -15,8 +15,8 @@ public struct RecordingBuffer: Sendable {
   private let maximumBytes: Int
 
   /// - Parameters:
-  ///   - maximumCount: of recordings.
-  ///   - maximumBytes: what their messages may take in memory, all together. Bodies that lie in files do not count.
+  ///   - maximumCount: the maximum number of recordings.
+  ///   - maximumBytes: the memory for all messages together. Bodies in files do not count.
   public init(maximumCount: Int = Self.defaultCount, maximumBytes: Int = Self.defaultBytes) {
     self.maximumCount = max(1, maximumCount)
     self.maximumBytes = maximumBytes
@@ -39,7 +39,7 @@ public struct RecordingBuffer: Sendable {
 }
 
 extension RecordedExchange {
-  /// About what it takes in memory.
+  /// The approximate size in memory.
   var byteCount: Int {
     hops.reduce(256 + request.headers.wireByteCount + request.url.string.utf8.count + (request.body.bytes?.count ?? 0))
     {

@@ -3,10 +3,10 @@ import SluiceJSON
 public import SluiceMessages
 public import SluicePipeline
 
-/// Recordings as JSON Lines, one exchange to a line, in a file that its owner alone may read.
+/// Recordings as JSON Lines, one exchange on each line, in a file that only its owner may read.
 ///
-/// Secrets are not written: what the redaction list names reads `REDACTED`, in fields and in URLs. Bodies are written, up to
-/// 1 MiB each, as they are.
+/// Secrets are not written: values in the redaction list become `REDACTED`, in fields and in URLs. Bodies are written
+/// unchanged, up to 1 MiB each.
 public enum RecordingFile {
   /// Of one line.
   public static let maximumLineBytes = 64 << 20
@@ -24,7 +24,7 @@ public enum RecordingFile {
     }
   }
 
-  /// Writes a new file, in the place of one that is there. Blocks.
+  /// Writes a new file, which replaces an existing one. Blocks.
   public static func write(
     _ exchanges: some Sequence<RecordedExchange>, to path: String, secrets: SecretList = SecretList()
   ) throws(Failure) {

@@ -3,27 +3,28 @@ import SluiceMessages
 public import SluicePipeline
 import SluicePluginHost
 
-/// Runs recorded exchanges through an old and a new build and says what the stages did otherwise.
+/// Runs recorded exchanges through an old and a new build and reports what the stages did differently.
 ///
 ///     let replay = Replay()
 ///     let report = try await replay?.compare(recordings, old: old, new: new)
 ///     print(report?.text() ?? "no sluice command to be the helper")
 ///
-/// Each build runs in child processes of its own, twice, with recorded answers in the place of the wire: nothing goes over
-/// the network, and the engine that serves is not touched. docs/hot-swap.md says what is compared.
+/// Each build runs in separate child processes, twice, with recorded answers instead of the wire: nothing goes over the
+/// network, and the serving engine is not affected. docs/replay.md says what is compared.
 public struct Replay: Sendable {
-  /// Exchanges of one replay; of more, the last ones are taken.
+  /// Maximum number of exchanges of one replay; the last ones are used.
   public static let maximumExchanges = 1000
-  /// What they may take together as JSON text. Bodies that lie in files do not count.
+  /// The limit for all of them as JSON text. Bodies in files do not count.
   public static let maximumBytes = 16 << 20
 
   /// One of the two builds: a configuration, and the files to load for its libraries.
   public struct Build: Sendable {
-    /// The text of a configuration file. Code of the program cannot be a part of it, since it runs elsewhere.
+    /// The text of a configuration file. It cannot include code of the program, because it runs in another process.
     public var configuration: [UInt8]
-    /// What relative paths in it start from.
+    /// The base of relative paths in it.
     public var file: String?
-    /// By the path of the library in the configuration; one that is not here is loaded from that path.
+    /// The files to load, by the library's path in the configuration; a library that is not listed is loaded from that
+    /// path.
     public var libraries: [String: String]
 
     public init(configuration: [UInt8], file: String? = nil, libraries: [String: String] = [:]) {
@@ -43,10 +44,10 @@ public struct Replay: Sendable {
   }
 
   private let helper: TrialHelper
-  /// For each of the child processes.
+  /// The time limit for each child process.
   public var deadline = Duration.seconds(30)
-  /// How long a stage may keep one transaction: one that is suspended by then is ended as if its deadline had passed, and
-  /// one that does not return ends the run.
+  /// How long a stage may keep one transaction: a call that is still suspended is then ended as if its deadline had
+  /// passed, and a call that does not return ends the run.
   public var patience = Duration.seconds(5)
 
   /// - Parameter helper: the path of the `sluice` command. Without it, this program if it is the command, otherwise the
@@ -56,8 +57,8 @@ public struct Replay: Sendable {
     self.helper = helper
   }
 
-  /// - Throws: what is wrong with a configuration, or that there is no helper that works. A build that cannot be loaded,
-  ///   crashes or hangs is in the report.
+  /// - Throws: an error for an invalid configuration, or if no helper works. A build that cannot be loaded, crashes or
+  ///   hangs is in the report.
   public func compare(
     _ recordings: [RecordedExchange], old: Build, new: Build
   ) async throws(EngineError) -> ReplayReport {
@@ -65,11 +66,11 @@ public struct Replay: Sendable {
     let selection = ReplaySelection(recordings, newPlan.secrets)
     let key = MessageHash.Key.random()
     guard !selection.exchanges.isEmpty else { return ReplayReport(omissions: selection.omissions) }
-    // Both at once, each twice: what differs between two runs of one build says nothing.
+    // Both builds at once, each twice: differences between two runs of one build do not count.
     async let oldRuns = oldPlan.run(selection, key, self, helper)
     async let newRuns = newPlan.run(selection, key, self, helper)
     let outcomes = await [oldRuns, newRuns]
-    // Until here the files that bodies lie in are kept.
+    // The files of bodies are kept until here.
     withExtendedLifetime(recordings) {}
     return try report(selection, outcomes[0], outcomes[1])
   }

@@ -1,16 +1,16 @@
 public import SluicePipeline
 
-/// One thing that a stage did otherwise, or that came out otherwise.
+/// One difference in what a stage did, or in the result.
 public struct ReplayDifference: Sendable, Hashable {
   public var attempt: Int
   public var hop: Int
-  /// Nil where it is about the result of the transaction.
+  /// Nil for a difference in the result of the transaction.
   public var stage: String?
   public var callback: StageCall.Callback?
   /// `call`, `verdict`, `suspended`, `method`, `URL`, `status`, `header NAME`, `trailer NAME`, `body`; of a result also
   /// `error`, `message` and `attempts`.
   public var subject: String
-  /// Nil where the stage left it alone, or was not called.
+  /// Nil if the stage did not change it, or was not called.
   public var old: String?
   public var new: String?
 
@@ -28,7 +28,7 @@ public struct ReplayDifference: Sendable, Hashable {
   }
 }
 
-/// What old and new builds did with one recorded exchange.
+/// What the old and the new build did with one recorded exchange.
 public struct ReplayComparison: Sendable, Hashable {
   /// The place in the recordings that were given.
   public var index: Int
@@ -36,7 +36,7 @@ public struct ReplayComparison: Sendable, Hashable {
   public var request: String
   /// In the order of the stages' calls, the result last.
   public var differences: [ReplayDifference]
-  /// What is not the same in two runs of one build, and so says nothing.
+  /// Differences between two runs of one build, which do not count.
   public var varying: [ReplayDifference]
 
   public var isSame: Bool { differences.isEmpty }

@@ -6,7 +6,7 @@ import SluicePipeline
 final class CodeStage: Interceptor, Tracer {
   let code: StageCode
   let capabilities: StageCapabilities
-  /// Calls that wait, so that a cancellation finds its task.
+  /// Suspended calls, so that a cancellation finds its task.
   private let suspended = Locked<[SuspensionToken: Task<Void, Never>]>([:])
 
   init(_ code: StageCode) {
@@ -67,7 +67,7 @@ final class CodeStage: Interceptor, Tracer {
     suspended.withLock { $0.removeValue(forKey: token) }?.cancel()
   }
 
-  /// The code sees native messages, so a document that is the truth is turned back first.
+  /// The code sees native messages, so an authoritative document is converted back first.
   private static func settle(_ exchange: Exchange) -> Verdict? {
     do {
       try exchange.settleRequest()
@@ -76,7 +76,8 @@ final class CodeStage: Interceptor, Tracer {
     } catch { return .fault(StageFailure(code: error.code, message: error.message)) }
   }
 
-  /// Runs the function as a task on the loop, begun at once: where it does not suspend, its verdict is there on return.
+  /// Runs the function as a task on the loop, which starts at once: if it does not suspend, its verdict is known on
+  /// return.
   func run<Message: Sendable>(
     _ exchange: Exchange, _ message: Message, _ function: @escaping @Sendable (inout Message) async throws -> Void,
     adopt: @escaping @Sendable (Exchange, Message) -> Verdict

@@ -16,7 +16,7 @@ public struct StageCode: Sendable {
   var redirect: RedirectFunction?
   var challenge: ChallengeFunction?
   var trace: TraceFunction?
-  /// The tracer is a part of the program that never waits: neither timed nor switched off.
+  /// The tracer is a part of the program that never waits, so it is neither timed nor switched off.
   package var isTrustedTracer = false
 
   public init(
@@ -31,7 +31,7 @@ public struct StageCode: Sendable {
     self.trace = trace
   }
 
-  /// Takes on every interceptor protocol that the value conforms to.
+  /// Uses every interceptor protocol that the value conforms to.
   public init(_ stage: any Sendable) {
     if let stage = stage as? any RequestInterceptor { request = { try await stage.intercept(&$0, context: $1) } }
     if let stage = stage as? any IssueInterceptor { issue = { try stage.issue(&$0, context: $1) } }
@@ -47,7 +47,7 @@ public struct StageCode: Sendable {
 }
 
 extension Configuration {
-  /// Adds Swift code as a stage, at the end of each list that it has a part in.
+  /// Adds Swift code as a stage, at the end of each list that it has a callback for.
   ///
   /// - Parameter name: names the stage in errors and metrics; must be unique in the configuration.
   public mutating func append(_ code: StageCode, named name: String, match: StageMatch? = nil) {

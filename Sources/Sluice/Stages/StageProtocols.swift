@@ -2,11 +2,12 @@ public import SluiceMessages
 public import SluicePipeline
 public import SluiceTraceContext
 
-/// A Swift type that changes requests before they go out.
+/// A Swift type that changes requests before they are sent.
 ///
-/// Called on the loop of the transaction. A method that never suspends costs no thread switch; one that does is resumed on
-/// that loop. It must not block. Throwing ``RetryRequestError`` retries, ``ResponseOverride`` answers in place of the wire,
-/// any other error fails the transaction with the code `stage_failed`, or that of a ``StageFailure``.
+/// Called on the loop of the transaction. A method that never suspends costs no thread switch; a method that suspends
+/// is resumed on that loop. It must not block. Throwing ``RetryRequestError`` retries, ``ResponseOverride`` answers
+/// instead of the wire, any other error fails the transaction with the code `stage_failed`, or the code of a
+/// ``StageFailure``.
 public protocol RequestInterceptor: Sendable {
   func intercept(_ request: inout Request, context: RequestContext) async throws
 }
@@ -16,15 +17,15 @@ public protocol ResponseInterceptor: Sendable {
   func intercept(_ response: inout Response, context: ResponseContext) async throws
 }
 
-/// A Swift type that sets headers at the last moment before bytes leave, once for every hop.
+/// A Swift type that sets headers at the last moment before a hop is sent, once for every hop.
 public protocol IssueInterceptor: Sendable {
-  /// What is set here holds for this hop. Must not block.
+  /// The headers apply only to this hop. Must not block.
   func issue(_ headers: inout HeaderFields, context: RequestContext) throws
 }
 
-/// A Swift type that watches.
+/// A Swift type that observes transactions.
 public protocol TransactionTracer: Sendable {
-  /// The event's exchange is for reading, during the call only. Must not block.
+  /// The event's exchange is only for reading, during the call. Must not block.
   func record(_ event: TraceEvent)
 }
 
@@ -34,19 +35,19 @@ public struct RetryRequestError: Error, Sendable, Hashable {
   public init(after delay: Duration = .zero) { self.delay = delay }
 }
 
-/// Thrown by a request interceptor: this is the response, nothing goes to the wire.
+/// Thrown by a request interceptor: this is the response, and nothing is sent.
 public struct ResponseOverride: Error, Sendable {
   public var response: Response
   public init(_ response: Response) { self.response = response }
 }
 
-/// What a request interceptor knows of the transaction.
+/// The facts of a transaction for a request interceptor.
 public struct RequestContext: Sendable {
   public let path: String
   public let method: String
   /// 0 first.
   public let attemptNumber: Int
-  /// The same over all attempts.
+  /// The same in all attempts.
   public let requestId: String
   public let transactionID: TransactionID
   /// The caller's trace context.
@@ -62,10 +63,10 @@ public struct RequestContext: Sendable {
   }
 }
 
-/// What a response interceptor knows of the transaction.
+/// The facts of a transaction for a response interceptor.
 public struct ResponseContext: Sendable {
   public let request: RequestContext
-  /// Since the transaction began.
+  /// The time since the transaction began.
   public let duration: Duration
 
   public var path: String { request.path }

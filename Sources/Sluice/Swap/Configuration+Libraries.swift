@@ -12,7 +12,7 @@ extension Configuration {
     plugins.filter { $0.library == library }.reduce(into: []) { $0.formUnion($1.allowed) }
   }
 
-  /// The keys that differ and that an engine reads only when it starts.
+  /// The different keys that an engine reads only when it starts.
   package func fixedDifferences(from other: Configuration) -> [String] {
     let (new, old) = (transport, other.transport)
     let differences: [(String, Bool)] = [

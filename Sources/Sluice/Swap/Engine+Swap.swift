@@ -4,13 +4,13 @@ extension Engine {
   /// Loads the libraries of plugins again from their paths, and publishes the new builds for new transactions. Running
   /// transactions finish on the build they began with.
   ///
-  /// All instances of a library change together, and several libraries at once or not at all. Swaps come one after the
-  /// other; one that waits is superseded by a newer one for the same libraries. Cancelling the task takes the swap back until
+  /// All instances of a library change together, and several libraries at once or not at all. Swaps run one after the
+  /// other; a newer swap for the same libraries supersedes a waiting one. Cancelling the task cancels the swap, until
   /// it is published. From any thread.
   ///
   /// - Parameter plugins: names in the configuration; nil for every library whose content has changed.
   /// - Returns: what was published, or that the content is the same.
-  /// - Throws: why nothing was published; what served goes on.
+  /// - Throws: why nothing was published; the current builds continue to serve.
   @discardableResult
   public func swap(plugins: [String]? = nil) async throws(SwapError) -> SwapReport {
     try Self.outcome(await swaps.submit(.swap(plugins.map { Set($0) })))
@@ -24,25 +24,26 @@ extension Engine {
     try Self.outcome(await swaps.submit(.reload, configuration: configuration))
   }
 
-  /// Goes back to the snapshot before the one that serves, ahead of swaps that wait: at once while it stands by, else by
-  /// loading its builds again from their private copies.
+  /// Returns to the previous snapshot, before waiting swaps: at once if it stands by, otherwise by loading its builds
+  /// again from their private copies.
   @discardableResult
   public func rollback() async throws(SwapError) -> SwapReport {
     try Self.outcome(await swaps.submit(.rollback))
   }
 
-  /// What serves, what did, and what keeps it.
+  /// The builds of the engine, the swaps so far, and what is waited for.
   public var status: EngineStatus { get async { await swaps.status() } }
 
   /// Refuses a build from now on, and remembers it in the store: a swap to it fails.
   /// - Parameter hash: SHA-256 of the library, in hex.
-  /// - Throws: where it is no hash; and where the store cannot be written to: then the build is refused by this engine alone.
+  /// - Throws: if the text is not a hash, or if the store cannot be written; in the second case only this engine
+  ///   refuses the build.
   public func refuse(hash: String, because reason: String) throws(PluginError) {
     try swaps.registry.refusalList().add(hash, because: reason)
   }
 
-  /// Takes a build off the list of those that are refused; nil takes off all.
-  /// - Throws: where the store cannot be used, or keeps a refusal: the next engine has that one again.
+  /// Removes a build from the list of refused builds; nil removes all.
+  /// - Throws: if the store cannot be used, or still has a refusal, which the next engine will read again.
   public func clearRefusals(hash: String? = nil) throws(PluginError) {
     try swaps.registry.refusalList().clear(hash)
   }

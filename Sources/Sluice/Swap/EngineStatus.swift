@@ -1,17 +1,17 @@
 public import SluicePipeline
 
-/// What serves, what did, and what keeps it, at one moment.
+/// The builds of an engine, its swaps, and what is waited for, at one moment.
 public struct EngineStatus: Sendable, Hashable {
-  /// The snapshot that stands in front of new transactions; counted from 1.
+  /// The snapshot that new transactions run on; counted from 1.
   public var snapshot: Int
   /// Every build that the engine has mapped, the oldest first.
   public var generations: [Generation]
-  /// Builds that the engine has mapped, and may.
+  /// The number of builds that the engine has mapped, and the limit.
   public var budget: Budget
   /// The number of replaced snapshots that have not ended and of builds that have not returned from a step of a swap. Swaps
   /// are refused at the limit.
   public var replaced: Budget
-  /// Nil where no snapshot is on probation.
+  /// Nil if no snapshot is on probation.
   public var probation: Probation?
   /// The swap that is under way.
   public var running: Running?
@@ -21,9 +21,9 @@ public struct EngineStatus: Sendable, Hashable {
   public var waits: [Wait]
   /// The last swaps, the oldest first.
   public var history: [SwapReport]
-  /// Builds that are refused whatever they are asked for by: SHA-256 in hex, and why.
+  /// Refused builds: SHA-256 in hex, and the reason.
   public var refused: [String: String]
-  /// Loops that did not say in time what runs on them; their transactions are missing here.
+  /// Loops that did not report their transactions in time; these transactions are missing here.
   public var silentLoops: [Int]
   /// Calls that keep their loop for longer than the watchdog allows.
   public var stalls: [Stall]
@@ -69,14 +69,15 @@ public struct EngineStatus: Sendable, Hashable {
   }
 
   public struct Probation: Sendable, Hashable {
-    /// The snapshot that is gone back to.
+    /// The snapshot to which a breach returns.
     public var standby: Int
     public var remaining: Duration
     /// Transactions of the new snapshot that have ended.
     public var transactions: Int
   }
 
-  /// A call of a plugin that an event loop has been in for longer than `watchdog.limit`; what else is on that loop waits.
+  /// A call of a plugin that has kept an event loop for longer than `watchdog.limit`; everything else on that loop
+  /// waits.
   public struct Stall: Sendable, Hashable {
     /// The loop's index, from 0.
     public var loop: Int
@@ -88,7 +89,7 @@ public struct EngineStatus: Sendable, Hashable {
     public var generation: Int
     /// The function of the plugin, as the headers of the ABI name it.
     public var callback: String
-    /// Nil where the call belongs to none.
+    /// Nil if the call belongs to no transaction.
     public var transaction: TransactionID?
     /// How long it has been watched.
     public var age: Duration
@@ -101,29 +102,29 @@ public struct EngineStatus: Sendable, Hashable {
       case preparing
       /// Serves new transactions.
       case active
-      /// Serves new transactions, and is watched.
+      /// Serves new transactions, and is being compared.
       case probation
-      /// Served before, and can be returned to.
+      /// Served before; the engine can return to it.
       case standby
-      /// Finishes what it has begun.
+      /// Finishes its transactions.
       case draining
-      /// Is over, and stays mapped. Says how it came to that.
+      /// Has ended, and stays mapped. The text says how.
       case parked(String)
-      /// Was mapped and never served. Says why.
+      /// Was mapped and never served. The text says why.
       case refused(String)
     }
 
     /// A transaction that keeps the build from ending.
     public typealias Holder = RunningTransaction
 
-    /// Counts the builds of an engine from 1; log lines name it.
+    /// The number of the build in the engine, counted from 1; log lines name it.
     public var id: Int
     public var state: State
-    /// As the configuration names it.
+    /// The path in the configuration.
     public var library: String
     /// The instances, by their names in the configuration.
     public var plugins: [String]
-    /// The plugin's own id and version; empty where it was refused before it could say.
+    /// The plugin's own id and version; empty if the build was refused before they were known.
     public var pluginID: String
     public var version: String
     /// SHA-256 of the library, in hex.
@@ -133,13 +134,13 @@ public struct EngineStatus: Sendable, Hashable {
     public var leases = 0
     /// Calls of its stages that are suspended.
     public var suspended = 0
-    /// Notifications and scheduled work whose outcome is due.
+    /// Notifications and scheduled work without an outcome.
     public var completions = 0
-    /// Timers and schedules that are set.
+    /// Active timers and schedules.
     public var timers = 0
     /// Call-outs, posted functions and blocking calls that have not returned.
     public var openCalls = 0
-    /// Rules of the ABI that it broke.
+    /// The number of its ABI violations.
     public var violations = 0
     /// The oldest of the transactions, up to ``holderLimit``.
     public var holders: [Holder] = []
@@ -147,14 +148,14 @@ public struct EngineStatus: Sendable, Hashable {
     public static let holderLimit = 16
   }
 
-  /// The build that serves a plugin; nil for a name that none does.
+  /// The build that serves a plugin; nil if no build serves one of that name.
   public func serving(_ plugin: String) -> Generation? {
     generations.last { $0.plugins.contains(plugin) && ($0.state == .active || $0.state == .probation) }
   }
 }
 
 extension EngineStatus.Generation.State: CustomStringConvertible {
-  /// A word for programs: `preparing`, `active`, `probation`, `standby`, `draining`, `parked`, `refused`.
+  /// A code for programs: `preparing`, `active`, `probation`, `standby`, `draining`, `parked`, `refused`.
   public var description: String {
     switch self {
     case .preparing: "preparing"
@@ -167,7 +168,7 @@ extension EngineStatus.Generation.State: CustomStringConvertible {
     }
   }
 
-  /// Of a build that is over: how it came to that.
+  /// How a build has ended; nil for other states.
   public var reason: String? {
     switch self {
     case .parked(let reason), .refused(let reason): reason

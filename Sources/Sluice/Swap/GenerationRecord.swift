@@ -1,9 +1,9 @@
 import SluiceLocks
 import SluicePluginHost
 
-/// What an engine remembers of a build that it has mapped; it is all that is left of one that is over.
+/// The record of a mapped build, which also remains after the build has ended.
 final class GenerationRecord: Sendable {
-  /// How a build came to its end.
+  /// How a build ended.
   enum End: Sendable, Hashable {
     case parked(String)
     case refused(String)
@@ -19,11 +19,11 @@ final class GenerationRecord: Sendable {
   }
 
   let id: Int
-  /// As the configuration names it.
+  /// The path in the configuration.
   let library: String
   let hash: ContentHash
   let buildID: String?
-  /// The private copy, which stays where it is as long as it is mapped.
+  /// The private copy, which stays in its place as long as it is mapped.
   let copy: String
   private let state: Locked<State>
 
@@ -48,7 +48,7 @@ final class GenerationRecord: Sendable {
     set { state.withLock { $0.hasServed = newValue } }
   }
 
-  /// Nil as long as it serves, or may.
+  /// Nil as long as it serves, or may serve.
   var end: End? { state.withLock { $0.end } }
 
   /// The first end counts.
@@ -62,7 +62,7 @@ final class GenerationRecord: Sendable {
 
   var pluginID: String { state.withLock { $0.pluginID } }
   var version: String { state.withLock { $0.version } }
-  /// Of all its instances, those that are over included.
+  /// The violations of all its instances, including ended ones.
   var violations: Int { state.withLock { $0.violations }.reduce(0) { $0 + $1.total } }
 
   var build: SwapReport.Build {
@@ -70,7 +70,7 @@ final class GenerationRecord: Sendable {
   }
 }
 
-/// A build that instances can be made of.
+/// A build from which instances can be created.
 struct LoadedGeneration: Sendable {
   let record: GenerationRecord
   let plugin: PluginGeneration

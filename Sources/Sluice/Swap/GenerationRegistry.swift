@@ -6,13 +6,13 @@ final class GenerationRegistry: Sendable {
   /// A private copy that has passed the preflight.
   struct Candidate: Sendable {
     let library: String
-    /// The instances that it is for.
+    /// The instances that use it.
     let plugins: [String]
     let copy: StoredPlugin
     let facts: LibraryFacts
   }
 
-  /// The loader, and what is refused by its store.
+  /// The loader, and the refusals in its store.
   private struct Way: Sendable {
     let loader: PluginLoader
     let refusals: RefusalList
@@ -20,7 +20,7 @@ final class GenerationRegistry: Sendable {
 
   private struct State: Sendable {
     var records: [GenerationRecord] = []
-    /// Made when it is first needed: an engine without libraries leaves the store alone.
+    /// Created on first use: an engine without libraries does not use the store.
     var way: Way?
   }
 
@@ -40,15 +40,15 @@ final class GenerationRegistry: Sendable {
 
   var records: [GenerationRecord] { state.withLock { $0.records } }
 
-  /// Builds that were mapped, whatever became of them.
+  /// The number of builds that were ever mapped.
   var count: Int { state.withLock { $0.records.count } }
 
-  /// Nil where no library was asked for yet.
+  /// Nil as long as no library was used.
   var refusals: RefusalList? { state.withLock { $0.way?.refusals } }
 
   func refusalList() throws(PluginError) -> RefusalList { try way().refusals }
 
-  /// What can be known of a library before any of its code runs; throws where this host cannot use it.
+  /// The facts about a library before any of its code runs; throws if this host cannot use it.
   func facts(
     of image: LibraryImage, allowing allowed: Set<LibraryHazard> = []
   ) throws(PluginError) -> LibraryFacts {
@@ -60,7 +60,7 @@ final class GenerationRegistry: Sendable {
     Candidate(library: image.path, plugins: plugins, copy: try way().loader.store.stage(image), facts: facts)
   }
 
-  /// Maps a candidate and has it enter. Blocks; constructors of the library run on a thread of their own.
+  /// Maps a candidate and calls its entry point. Blocks; constructors of the library run on a separate thread.
   func load(_ candidate: Candidate) throws(PluginError) -> LoadedGeneration {
     let loaded = try LoadedLibrary.load(candidate.copy, facts: candidate.facts, path: candidate.library)
     let record = state.withLock { state in

@@ -1,13 +1,13 @@
 import Glibc
 import SluicePluginHost
 
-/// A library whose content is not the one that serves.
+/// A library whose content differs from the serving build.
 struct LibraryReading: Sendable {
   let image: LibraryImage
   let facts: LibraryFacts
   private let file: String
 
-  /// Nil where the content is known. Throws for what this host cannot use, and for what is not whole.
+  /// Nil if the content is known. Throws if this host cannot use the library, or if it is incomplete.
   init?(
     _ file: String, of library: String, _ known: ContentHash?, _ registry: GenerationRegistry,
     _ allowed: Set<LibraryHazard>

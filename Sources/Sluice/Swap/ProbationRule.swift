@@ -1,14 +1,14 @@
 import SluiceMetrics
 
-/// When a new snapshot is worse than the one before it.
+/// Decides when a new snapshot is worse than the previous one.
 ///
-/// Looked at are the shares of failed transactions, of calls that missed their deadline, and of broken rules, each against
-/// the same share of the snapshot before. A share may be twice as large and five in a hundred more; beyond that it is a
+/// It compares the shares of failed transactions, of calls that missed their deadline, and of broken rules, with those
+/// of the previous snapshot. A share that is larger than twice the previous one plus five percentage points is a
 /// breach, once enough transactions have ended.
 struct ProbationRule: Sendable {
   /// What one snapshot did.
   struct Sample: Sendable, Hashable {
-    /// Transactions that ended, those that the caller cancelled not counted.
+    /// Ended transactions, except those that the caller cancelled.
     var ended: UInt64 = 0
     var failed: UInt64 = 0
     /// Calls of stages that were not resumed in time.
@@ -17,14 +17,14 @@ struct ProbationRule: Sendable {
     var violations: UInt64 = 0
   }
 
-  /// The fewest transactions that say anything.
+  /// The minimum number of transactions for a comparison.
   let floor: Int
 
   private static let factor = 2.0
   private static let allowance = 0.05
 
-  /// Why the new snapshot is worse, with all that is: transactions fail because of what their stages do. Nil where it is not,
-  /// or nothing can be said yet.
+  /// Why the new snapshot is worse, with every share that is, because transactions fail as a result of what their
+  /// stages do. Nil if it is not worse, or too few transactions have ended.
   func breach(_ new: Sample, against old: Sample) -> String? {
     guard new.ended >= UInt64(floor) else { return nil }
     let breaches = [

@@ -1,9 +1,9 @@
 import SluicePipeline
 import SluicePluginHost
 
-/// The whole pipeline as it serves: what it was made from, and the one object that transactions pin.
+/// The whole pipeline: what it was made from, and the one object that transactions pin.
 final class Snapshot: Sendable {
-  /// Counts the snapshots of an engine from 1.
+  /// The number of the snapshot in the engine, counted from 1.
   let number: Int
   let configuration: Configuration
   /// In the order of the configuration.
@@ -41,7 +41,7 @@ struct SnapshotPart: Sendable {
   /// Of a library.
   var instance: PluginInstance?
   var generation: GenerationRecord?
-  /// Where the delivery to its tracer is queued.
+  /// Set if the delivery to its tracer is queued.
   var queuedTracer: QueuedTracer?
 }
 
@@ -58,7 +58,7 @@ extension Snapshot {
     parts.first { $0.plugin.library == library }?.generation
   }
 
-  /// The builds that instances can be made of, by the library's path.
+  /// The builds from which instances can be created, by the library's path.
   var loaded: [String: LoadedGeneration] {
     var loaded: [String: LoadedGeneration] = [:]
     for part in parts {

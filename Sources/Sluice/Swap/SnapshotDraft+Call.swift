@@ -1,7 +1,7 @@
 import SluicePluginHost
 
 extension SnapshotDraft {
-  /// A call into a new build, which serves only when it has returned.
+  /// A call into a new build, which can serve only after the call has returned.
   struct Call: Sendable {
     /// As the headers of the ABI name it.
     enum Function: String, Sendable {
@@ -11,7 +11,7 @@ extension SnapshotDraft {
     let function: Function
     let plugin: PluginConfiguration
 
-    /// That the call was waited for in vain, and given up.
+    /// The error for a call that did not return within the limit, and was given up.
     func overdue(after limit: Duration) -> EngineError {
       let code: PluginError.Code =
         switch function {

@@ -3,12 +3,12 @@ import SluiceLocks
 import SluicePipeline
 import SluicePluginHost
 
-/// A snapshot in the making: creates what the one before does not have already, and can undo it.
+/// A snapshot that is being made: creates the parts that the previous one does not have, and can undo that.
 ///
 /// `create`, `load`, `activate` and `undo` are `[control]` work: one thread at a time, which the caller upholds; unchecked
 /// for that reason.
 final class SnapshotDraft: @unchecked Sendable {
-  /// How long a new instance may take to end when the draft comes to nothing.
+  /// How long a new instance may take to end when the draft fails.
   static let undoLimit = Duration.seconds(5)
 
   private let configuration: Configuration
@@ -20,11 +20,11 @@ final class SnapshotDraft: @unchecked Sendable {
   private let isSwap: Bool
   private let log: @Sendable (LogLine) -> Void
   private(set) var parts: [SnapshotPart] = []
-  /// Those that the predecessor does not have, in the order in which they were made.
+  /// The parts that the predecessor does not have, in the order in which they were created.
   private(set) var fresh: [SnapshotPart] = []
   private let current = Locked<Call?>(nil)
 
-  /// The call into a new build that has not returned; nil between two. From any thread.
+  /// The current call into a new build; nil between two calls. From any thread.
   var callUnderWay: Call? { current.withLock { $0 } }
 
   init(
@@ -39,7 +39,7 @@ final class SnapshotDraft: @unchecked Sendable {
     self.isSwap = isSwap
   }
 
-  /// Makes the parts in the order of the configuration.
+  /// Creates the parts in the order of the configuration.
   func create() throws(EngineError) {
     for plugin in configuration.plugins {
       guard !parts.contains(where: { $0.plugin.name == plugin.name }) else {
@@ -53,7 +53,7 @@ final class SnapshotDraft: @unchecked Sendable {
     }
   }
 
-  /// The same stages with new ones in between, in front of new transactions.
+  /// The snapshot of the reused and the new parts, for new transactions.
   func snapshot(
     _ number: Int, loops: Int, delegate: StageBinding?
   ) throws(EngineError) -> Snapshot {
@@ -66,7 +66,7 @@ final class SnapshotDraft: @unchecked Sendable {
     } catch { throw .configuration(error) }
   }
 
-  /// Hands over what the instances before saved, by the name of the instance.
+  /// Passes on the states that the previous instances saved, by the name of the instance.
   func load(_ states: [String: SavedState]) throws(EngineError) {
     for part in fresh {
       guard let instance = part.instance, let state = states[part.plugin.name] else { continue }
@@ -82,7 +82,7 @@ final class SnapshotDraft: @unchecked Sendable {
     }
   }
 
-  /// Starts what is new, in order.
+  /// Activates the new parts, in order.
   /// - Parameter serving: whether scheduled work begins at once.
   func activate(serving: Bool) throws(EngineError) {
     for part in fresh {
@@ -97,7 +97,7 @@ final class SnapshotDraft: @unchecked Sendable {
     }
   }
 
-  /// Ends what is new, in reverse.
+  /// Ends the new parts, in reverse order.
   func undo() {
     for part in fresh.reversed() { part.end(within: Self.undoLimit) }
   }
@@ -110,7 +110,7 @@ final class SnapshotDraft: @unchecked Sendable {
     return try body()
   }
 
-  /// What the predecessor has and this one takes over.
+  /// The part of the predecessor that this draft reuses.
   private func reusable(_ plugin: PluginConfiguration) -> SnapshotPart? {
     guard let part = predecessor?.part(plugin.name) else { return nil }
     switch (plugin.source, part.plugin.source) {
@@ -162,7 +162,7 @@ final class SnapshotDraft: @unchecked Sendable {
       }
     } catch { throw .plugin(error.named(plugin.name), plugin.location) }
     generation.record.adopt(instance.violations)
-    // Known before anything else can fail, so that it is undone then.
+    // Recorded before anything else can fail, so that it is undone then.
     fresh.append(
       SnapshotPart(plugin: plugin, stage: BuiltIns.Stage(), instance: instance, generation: generation.record))
     let queued = try queuedTracer(plugin, instance)
@@ -190,8 +190,8 @@ final class SnapshotDraft: @unchecked Sendable {
 }
 
 extension SnapshotPart {
-  /// Delivers what is queued, deactivates and destroys; the transactions must be over. False where that took longer, and the
-  /// instance is given up. [control]
+  /// Delivers queued events, deactivates and destroys; the transactions must be over. False if that took too long, and
+  /// the instance is given up. [control]
   @discardableResult
   func end(within limit: Duration) -> Bool {
     queuedTracer?.stop(within: limit)

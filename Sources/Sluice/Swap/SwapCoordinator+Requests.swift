@@ -2,14 +2,14 @@ import SluiceLocks
 import SluiceMessages
 import SluicePluginHost
 
-// What is asked for, and what becomes of it.
+// The steps of swap requests.
 extension SwapCoordinator {
-  /// What the steps are to bring about.
+  /// The goal of the steps.
   struct Goal: Sendable {
     let configuration: Configuration
     /// Whether the configuration is the one that serves.
     let isSwap: Bool
-    /// The libraries that are looked at, and where their bytes are read.
+    /// The libraries that are checked, and the files from which they are read.
     let sources: [(library: String, file: String)]
   }
 

@@ -4,7 +4,7 @@ import SluicePluginHost
 import SluiceTransport
 
 extension SwapCoordinator {
-  /// A loop that has not answered by then is left out.
+  /// A loop that has not answered by then is omitted.
   private static let surveyLimit = Duration.seconds(1)
 
   func status() async -> EngineStatus {
@@ -87,7 +87,7 @@ extension SwapCoordinator {
     return record.hasServed ? .draining : .preparing
   }
 
-  /// What runs on each snapshot, and the loops that did not say.
+  /// The transactions on each snapshot, and the loops that did not report.
   private func survey(_ snapshots: [Snapshot], isOver: Bool) async -> ([[RunningTransaction]], [Int]) {
     let found = Locked<[Int: [[RunningTransaction]]]>([:])
     // Loops that are known not to move are not waited for.

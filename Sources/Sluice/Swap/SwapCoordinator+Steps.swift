@@ -10,9 +10,9 @@ import SluiceTransport
 //
 // Whatever fails before `publish` is undone, and has touched nothing that serves.
 extension SwapCoordinator {
-  /// For each of the steps that call into a new build.
+  /// The time limit for each step that calls into a new build.
   static let stepLimit = Duration.seconds(30)
-  /// For a state to be saved, what waits in front of it included.
+  /// The time limit for saving a state, including the wait for earlier calls.
   static let saveLimit = Duration.seconds(5)
 
   func make(_ goal: Goal, _ changes: inout [SwapReport.Change]) async throws(SwapStop) -> Snapshot {
@@ -96,7 +96,7 @@ extension SwapCoordinator {
                 version: reading.facts.note?.version, hash: reading.image.hash.hex, buildID: reading.facts.buildID)))
           break
         } catch {
-          // Nobody writes a private copy again.
+          // A private copy is never written again.
           let isCopy = file != library
           guard !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
             changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
@@ -174,7 +174,7 @@ extension SwapCoordinator {
       for plugin in configuration.plugins where plugin.library == candidate.library {
         let text = (try? plugin.config.serializedText()) ?? "{}"
         let old = published.part(plugin.name)?.instance
-        // Whether a state that cannot be had matters is for the new instance to say, which there is not yet.
+        // The new instance, which does not exist yet, decides whether a missing state matters.
         let saved = try? await old?.saveState(within: Self.saveLimit)
         instances.append(
           ProbeCandidate.Instance(
@@ -239,7 +239,7 @@ extension SwapCoordinator {
     return snapshot
   }
 
-  /// Calls into new builds on a thread of its own; undoes the draft where that fails or takes too long.
+  /// Calls into new builds on a separate thread; undoes the draft if a call fails or takes too long.
   private func call<Value: Sendable>(
     _ draft: SnapshotDraft, _ what: String, _ body: @escaping @Sendable () throws(EngineError) -> Value
   ) async throws(SwapStop) -> Value {
@@ -282,7 +282,7 @@ extension SwapCoordinator {
           + "they are left behind"))
   }
 
-  /// What the instances that are to be replaced save, by name; just before the new ones load it.
+  /// The states of the instances that will be replaced, by name; saved just before the new instances load them.
   private func save(_ draft: SnapshotDraft, _ current: Snapshot) async throws(SwapStop) -> [String: SavedState] {
     var states: [String: SavedState] = [:]
     for part in draft.fresh {

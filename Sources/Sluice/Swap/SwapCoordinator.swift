@@ -16,7 +16,7 @@ final class SwapCoordinator: Sendable {
   let state: Monitor<SwapState>
   let watchdog: Watchdog
 
-  /// Makes and starts the first snapshot; blocks. What was started is undone when something fails.
+  /// Creates and starts the first snapshot; blocks. If a step fails, the earlier steps are undone.
   init(
     _ configuration: Configuration, sources: [String: String], workers: [Worker], delegate: StageBinding?,
     probe: (any SwapProbe)?, log: @escaping @Sendable (LogLine) -> Void
@@ -128,7 +128,7 @@ final class SwapCoordinator: Sendable {
 
   var published: Snapshot { state.withLock { $0.published } }
 
-  /// What was counted so far, on all snapshots.
+  /// The counts so far, of all snapshots.
   func metrics() -> MetricsSnapshot {
     let (snapshots, retired) = state.withLock { ($0.snapshots, $0.retired) }
     let counted = snapshots.flatMap { $0.pipeline.metrics.map { $0.snapshot() } }

@@ -1,8 +1,8 @@
-/// Why a swap published nothing; what served goes on.
+/// Why a swap published nothing; the current builds continue to serve.
 public struct SwapError: Error, Sendable, CustomStringConvertible {
-  /// What the engine's history has of it; ``SwapReport/outcome`` is the kind of failure.
+  /// The report, as in the engine's history; ``SwapReport/outcome`` is the kind of failure.
   public let report: SwapReport
-  /// What was wrong with a plugin or a configuration, where that was it.
+  /// The error of a plugin or a configuration, if that was the reason.
   public let underlying: EngineError?
 
   public var description: String { report.description }

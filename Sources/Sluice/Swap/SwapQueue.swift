@@ -1,12 +1,12 @@
-/// The swaps that wait for the one under way: returns first, then in the order in which they came; one that a newer one
-/// does too is dropped.
+/// The swaps that wait for the running one: returns first, then in the order of their requests; a swap whose work a
+/// newer one also does is dropped.
 struct SwapQueue: Sendable {
   enum Kind: Sendable, Hashable {
     /// The libraries of these plugins; nil for all.
     case swap(Set<String>?)
     case reload
     case rollback
-    /// A snapshot that did not stand its probation.
+    /// A snapshot that has failed its probation.
     case breach(snapshot: Int)
   }
 
@@ -17,7 +17,7 @@ struct SwapQueue: Sendable {
 
   private(set) var entries: [Entry] = []
 
-  /// Gives the entries that this one makes superfluous.
+  /// Returns the entries that this one supersedes.
   mutating func add(_ entry: Entry) -> [Entry] {
     let superseded = entries.filter { entry.kind.supersedes($0.kind) }
     entries.removeAll { entry.kind.supersedes($0.kind) }
@@ -32,7 +32,7 @@ struct SwapQueue: Sendable {
 
   mutating func next() -> Entry? { entries.isEmpty ? nil : entries.removeFirst() }
 
-  /// False where it is not waiting any more.
+  /// False if it is no longer waiting.
   mutating func remove(_ id: Int) -> Bool {
     guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
     entries.remove(at: index)
@@ -46,7 +46,7 @@ struct SwapQueue: Sendable {
 }
 
 extension SwapQueue.Kind {
-  /// Whether it goes back to what served before.
+  /// Whether it returns to the previous snapshot.
   var isReturn: Bool {
     switch self {
     case .rollback, .breach: true

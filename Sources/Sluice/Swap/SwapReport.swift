@@ -1,22 +1,22 @@
-/// What became of one attempt to change what serves.
+/// The result of one swap, reload or return.
 public struct SwapReport: Sendable, Hashable, Identifiable {
   /// What asked for it.
   public enum Trigger: String, Sendable, Hashable {
     case swap, reload, rollback
-    /// The engine itself, because a new snapshot did not stand its probation.
+    /// The engine itself, because a new snapshot has failed its probation.
     case probation
   }
 
   public enum Outcome: String, Sendable, Hashable {
     /// New transactions run on a new snapshot.
     case published
-    /// The libraries have the content that serves already.
+    /// The libraries have the same content as the serving builds.
     case unchanged
-    /// What serves goes on; ``SwapReport/reason`` says why.
+    /// The current builds continue to serve; ``SwapReport/reason`` says why.
     case refused
-    /// New transactions run on the snapshot before again.
+    /// New transactions run on the previous snapshot again.
     case rolledBack = "rolled-back"
-    /// A newer one that was asked for meanwhile does what this one was to do.
+    /// A newer request does the work of this one.
     case superseded
     /// The task that asked for it was cancelled.
     case cancelled
@@ -24,11 +24,11 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
     case shutdown
   }
 
-  /// A build that served or was to serve.
+  /// An old or a new build.
   public struct Build: Sendable, Hashable {
-    /// Counts the builds that the engine has mapped from 1; nil where it did not come to that.
+    /// The number of the build in the engine, counted from 1; nil if it was not mapped.
     public var generation: Int?
-    /// As the plugin says; nil where it did not come to that.
+    /// The version in the plugin; nil if it was not read.
     public var version: String?
     /// SHA-256 of the library, in hex.
     public var hash: String
@@ -37,7 +37,7 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
 
   /// One library, with all its instances.
   public struct Change: Sendable, Hashable {
-    /// As the configuration names it.
+    /// The path in the configuration.
     public var library: String
     /// The instances, by their names in the configuration.
     public var plugins: [String]
@@ -45,15 +45,15 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
     public var new: Build?
   }
 
-  /// Counts the swaps of an engine from 1.
+  /// The number of the swap in the engine, counted from 1.
   public var id: Int
   public var trigger: Trigger
   /// Since 1970-01-01T00:00:00Z.
   public var began: Duration
-  /// From the call to the end, waiting for other swaps included.
+  /// The time from the call to the end, including the wait for other swaps.
   public var duration = Duration.zero
   public var outcome: Outcome
-  /// The snapshot that stands in front of new transactions afterwards.
+  /// The snapshot that new transactions run on afterwards.
   public var snapshot: Int
   public var changes: [Change] = []
   /// Why nothing was published, why the engine returned to the previous snapshot, or which loops have not taken the new

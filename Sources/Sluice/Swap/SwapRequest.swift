@@ -1,7 +1,7 @@
 import SluiceLocks
 import SluiceTransport
 
-/// A swap that was asked for, until it is answered.
+/// A requested swap, until it is answered.
 struct SwapRequest: Sendable {
   typealias Answer = @Sendable (SwapReport, EngineError?) -> Void
 
@@ -9,7 +9,7 @@ struct SwapRequest: Sendable {
   let kind: SwapQueue.Kind
   /// Of a reload.
   var configuration: Configuration?
-  /// Of a return that the engine asks for itself.
+  /// The reason for a return that the engine itself requests.
   var reason: String?
   let began: Duration
   let start = ContinuousClock.now
@@ -34,13 +34,13 @@ extension SwapQueue.Kind {
   }
 }
 
-/// Why a swap goes no further.
+/// Why a swap stops.
 enum SwapStop: Error {
   case unchanged
   /// The task was cancelled: by its caller, or by the end of the engine.
   case stopped
   case refused(EngineError)
-  /// Where no plugin and no configuration is wrong: in words.
+  /// Another reason than a plugin or a configuration, in words.
   case impossible(String)
 
   var words: String? {

@@ -1,8 +1,8 @@
 /// How plugins are exchanged while requests flow; the `swap` object of a configuration.
 public struct SwapSettings: Sendable, Hashable {
-  /// When a new snapshot has proven itself.
+  /// The comparison of a new snapshot with the previous one.
   public struct Probation: Sendable, Hashable {
-    /// How long the snapshot before stands by, to be returned to.
+    /// How long the previous snapshot stands by for a return.
     public var duration: Duration
     /// How many transactions must have ended on the new snapshot before it is judged.
     public var transactions: Int
@@ -13,14 +13,14 @@ public struct SwapSettings: Sendable, Hashable {
     }
   }
 
-  /// The builds that an engine maps at most, from its start to its end: a library is never unloaded.
+  /// Maximum number of builds that an engine maps in its life: a library is never unloaded.
   public var generations = 4096
-  /// Nil, or a duration of zero, goes without: the snapshot before ends at once.
+  /// Nil, or a duration of zero, disables probation: the previous snapshot ends at once.
   public var probation: Probation? = Probation()
   /// The time limit for trying out a library before the process loads it, at the start and in a swap; zero loads it
   /// without a trial. Has no effect without a probe.
   public var trial = Duration.seconds(10)
-  /// How long what runs on an old snapshot may take to end.
+  /// How long transactions on an old snapshot may take to end.
   public var drain = Duration.seconds(30)
   /// How long a publication waits for event loops; after that it counts as done on the loops that answer.
   public var publish = Duration.seconds(5)

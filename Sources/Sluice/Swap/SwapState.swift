@@ -7,7 +7,7 @@ import SluicePluginHost
 struct SwapState: Sendable {
   static let historyLimit = 100
 
-  /// What served before the published snapshot, when it is over.
+  /// The builds before the published snapshot, after their snapshot has ended.
   struct RestorePoint: Sendable {
     let configuration: Configuration
     /// The private copy and the hash of each library.
@@ -25,7 +25,7 @@ struct SwapState: Sendable {
   /// Every snapshot that transactions may run on.
   private(set) var live: [Int: Snapshot]
   var restorePoint: RestorePoint?
-  /// What was counted on snapshots that are gone.
+  /// The counts of ended snapshots.
   var retired = MetricsSnapshot()
 
   var requests: [Int: SwapRequest] = [:]

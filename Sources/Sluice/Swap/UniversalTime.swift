@@ -1,6 +1,6 @@
 import Glibc
 
-/// Moments as RFC 3339 §5.6 spells them: universal time, to the millisecond.
+/// Times in the format of RFC 3339 §5.6: universal time, to the millisecond.
 public enum UniversalTime {
   /// - Parameter moment: since 1970-01-01T00:00:00Z.
   public static func text(_ moment: Duration) -> String {

@@ -1,8 +1,8 @@
 import SluicePluginHost
 
-/// Tells calls that keep their loop for too long from those that come and go, by looking now and then.
+/// Distinguishes calls that keep their loop for too long from short calls, by looking at regular intervals.
 struct StallDetector {
-  /// A call, and how long it has been seen at least.
+  /// A call, and the minimum time for which it has been running.
   struct Stall: Equatable {
     var call: LoopCall
     var age: Duration
@@ -11,7 +11,7 @@ struct StallDetector {
   /// What is new since the last look.
   enum Finding: Equatable {
     case began(Stall)
-    /// The loop went on after so long.
+    /// The call has ended after that time.
     case ended(Stall)
   }
 
@@ -32,7 +32,7 @@ struct StallDetector {
   }
 
   /// - Parameters:
-  ///   - calls: what the loops are in at the moment, one each at most.
+  ///   - calls: the current calls of the loops, at most one for each.
   ///   - limit: how long a call may last; zero finds nothing.
   mutating func look(_ calls: [LoopCall], at now: Duration, limit: Duration) -> [Finding] {
     var findings: [Finding] = []
@@ -44,7 +44,7 @@ struct StallDetector {
     }
     for call in calls {
       var sighting = sightings[call.loop] ?? Sighting(call: call, since: now, last: now)
-      // What it is in now, where it calls others in turn.
+      // The innermost call, if calls are nested.
       sighting.call = call
       sighting.last = now
       if !sighting.isStall, limit > .zero, now - sighting.since >= limit {

@@ -31,7 +31,7 @@ final class Watchdog: Sendable {
     var isOver = false
   }
 
-  /// Looks in the time that a call may take.
+  /// The number of looks in the time that a call may take.
   private static let looks = 4
   /// How long a turn may take when no limit is set.
   private static let patience = Duration.seconds(1)
@@ -67,7 +67,7 @@ final class Watchdog: Sendable {
     _ = state.wait(upTo: limit) { $0.isOver ? () : nil }
   }
 
-  /// What keeps a loop at the moment.
+  /// The calls that currently keep a loop.
   var stalls: [EngineStatus.Stall] { state.withLock { $0.detector.stalls.map(EngineStatus.Stall.init) } }
 
   /// Loops that were stuck at the last look.

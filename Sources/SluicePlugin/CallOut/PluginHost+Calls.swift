@@ -11,9 +11,9 @@ extension PluginHost {
   ///
   /// - Parameter request: the exchange that waits for it, inside an `async` method of an interceptor: its deadline bounds
   ///   the call, its end cancels it. nil for a call that other exchanges wait for too.
-  /// - Throws: `CancellationError` in a cancelled task; else ``PluginFailure`` with the code `dns`, `connect`, `tls`,
-  ///   `timeout`, `connection_lost`, `response_too_large` …, or `limit` where too many are under way, `closing` where
-  ///   the instance ends, `refused` in a trial run, `unsupported` in a host without call-outs.
+  /// - Throws: `CancellationError` in a cancelled task; otherwise ``PluginFailure`` with the code `dns`, `connect`,
+  ///   `tls`, `timeout`, `connection_lost`, `response_too_large` …, or `limit` if too many calls are running, `closing`
+  ///   if the instance is ending, `refused` in a trial run, `unsupported` in a host without call-outs.
   public func send(_ call: CallRequest, onBehalfOf request: Request? = nil) async throws -> CallResponse {
     var parent = sluice_token()
     if let request {
