@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a message carries after its head.
+/// The body of a message.
 public enum Body: Sendable {
   case empty
   case bytes([UInt8])
@@ -12,7 +12,7 @@ public enum Body: Sendable {
   /// Text as UTF-8.
   public static func text(_ text: String) -> Body { .bytes(Array(text.utf8)) }
 
-  /// The number of bytes where it is known before sending.
+  /// The number of bytes, if it is known before sending.
   public var byteCount: Int? {
     switch self {
     case .empty: 0
@@ -24,7 +24,7 @@ public enum Body: Sendable {
 
   public var isEmpty: Bool { byteCount == 0 }
 
-  /// The bytes where they are in memory; an empty body has none.
+  /// The bytes of a body in memory, and no bytes for an empty body; nil for a file or a stream.
   public var bytes: [UInt8]? {
     switch self {
     case .empty: []
@@ -60,7 +60,7 @@ public final class FileBody: Sendable {
 /// A producer that has no data yet returns an empty piece, and calls ``wake()`` when it has more, has reached its end,
 /// or has failed. The reader does not ask again before that.
 public final class BodyStream: Sendable {
-  /// The total, where the producer knows it; without it the request is sent in chunks.
+  /// The total size, if the producer knows it; without it the request is sent in chunks.
   public let byteCount: Int?
   /// Returns the next piece of at most `maximum` bytes; an empty piece if no data is available yet, `nil` at the end.
   /// Called on the loop of the transaction; must not block.

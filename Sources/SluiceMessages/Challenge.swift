@@ -13,10 +13,10 @@ public struct Challenge: Sendable, Hashable {
 
   /// As the server spells it; compare it without case.
   public let scheme: String
-  /// Everything behind the scheme, as the server sent it.
+  /// Everything after the scheme, as the server sent it.
   public let text: String
   public let parameters: [Parameter]
-  /// What stands in place of parameters, for instance in `Negotiate a87421000492aa87==`.
+  /// The text that replaces parameters, for instance in `Negotiate a87421000492aa87==`.
   public let token68: String?
 
   init(scheme: String, text: String, parameters: [Parameter], token68: String?) {
@@ -43,7 +43,8 @@ extension Challenge {
 
   /// The challenges of a response in the order of its fields; at most ``maximumCount``.
   ///
-  /// A field that is malformed anywhere gives none: what one reader takes for two challenges another takes for one.
+  /// A field that is malformed anywhere has no challenges, because one reader may see two challenges where another sees
+  /// one.
   /// - Parameter name: `www-authenticate` or `proxy-authenticate`.
   public static func challenges(in headers: HeaderFields, _ name: String) -> [Challenge] {
     var challenges: [Challenge] = []
@@ -55,13 +56,14 @@ extension Challenge {
     return Array(challenges.prefix(maximumCount))
   }
 
-  /// The challenges of one field value; nil where it is malformed.
+  /// The challenges of one field value; nil if it is malformed.
   static func list(_ value: [UInt8]) -> [Challenge]? {
     var reader = ChallengeReader(value)
     return reader.list()
   }
 
-  /// The parameters of a field that has nothing else, such as `Authentication-Info` (RFC 7615 §3); nil where malformed.
+  /// The parameters of a field that has only parameters, such as `Authentication-Info` (RFC 7615 §3); nil if it is
+  /// malformed.
   public static func parameters(of value: String) -> [Parameter]? {
     var reader = ChallengeReader(Array("x ".utf8) + Array(value.utf8))
     return reader.list().flatMap { $0.count == 1 ? $0.first?.parameters : nil }

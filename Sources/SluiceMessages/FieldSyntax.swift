@@ -7,7 +7,8 @@ public enum FieldSyntax {
     return true
   }
 
-  /// Whether the bytes can be a field value: no CR, LF or NUL, no other control but HTAB, no space at either end.
+  /// Whether the bytes can be a field value: no CR, LF or NUL, no other control character except HTAB, no space at
+  /// either end.
   public static func isFieldValue(_ bytes: Span<UInt8>) -> Bool {
     guard let last = bytes.indices.last else { return true }
     if isSpace(bytes[0]) || isSpace(bytes[last]) { return false }
@@ -19,7 +20,8 @@ public enum FieldSyntax {
     return true
   }
 
-  /// Fields of one connection only, and those that frame a message: not a stage's to set (RFC 9110 §7.6.1, RFC 9112 §6).
+  /// Fields of one connection, and fields that frame a message, which a stage must not set (RFC 9110 §7.6.1, RFC 9112
+  /// §6).
   public static func isHopByHop(_ name: Span<UInt8>) -> Bool {
     switch name.count {
     case 2: equals(name, "te")

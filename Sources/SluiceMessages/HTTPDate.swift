@@ -11,8 +11,8 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
   ///     Sunday, 06-Nov-94 08:49:37 GMT      RFC 850, obsolete
   ///     Sun Nov  6 08:49:37 1994            asctime, obsolete
   ///
-  /// The day of the week has to be one and is not held against the date.
-  /// - Parameter now: what a year of two digits is seen from: it is at most fifty years ahead.
+  /// The day of the week must be valid, and is not compared with the date. A year of two digits is at most fifty years
+  /// after `now`.
   public init?(_ text: String, now: HTTPDate) {
     var scanner = DateScanner(text)
     guard let fields = scanner.fields(now: now), scanner.isAtEnd, let seconds = fields.secondsSince1970 else {
@@ -25,7 +25,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
 }
 
 extension HTTPDate: CustomStringConvertible {
-  /// The IMF-fixdate, which is what a sender has to write.
+  /// The IMF-fixdate, the form that a sender must write.
   public var description: String {
     let (days, seconds) = secondsSince1970.quotientAndFloorRemainder(86_400)
     let date = DateFields(daysSince1970: days)
@@ -70,7 +70,7 @@ struct DateFields {
       day: Int(dayOfYear - (153 * month + 2) / 5 + 1))
   }
 
-  /// Nil for what no calendar or clock shows.
+  /// Nil for an impossible date or time.
   var secondsSince1970: Int64? {
     guard (1...12).contains(month), day >= 1, hour < 24, minute < 60, second <= 60 else { return nil }
     let days = daysSince1970

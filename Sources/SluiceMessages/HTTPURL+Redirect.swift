@@ -25,14 +25,15 @@ extension HTTPURL {
     string.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(string[string.utf8.index(after: $0)...]) }
   }
 
-  /// The URL without its fragment: what the server sees of it.
+  /// The URL without its fragment, as the server sees it.
   public var stringWithoutFragment: String {
     string.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(string[..<$0]) } ?? string
   }
 
   public var withoutUserInfo: HTTPURL { userInfo == nil ? self : withUserInfo(nil) }
 
-  /// The URL with other credentials; `userInfo` is percent-encoded already. Itself where that makes no URL.
+  /// The URL with other credentials; `userInfo` must be percent-encoded. The unchanged URL if the result would be
+  /// invalid.
   public func withUserInfo(_ userInfo: String?) -> HTTPURL {
     guard userInfo != self.userInfo else { return self }
     let scheme = origin.scheme.rawValue

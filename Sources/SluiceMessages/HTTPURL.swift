@@ -33,16 +33,16 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
   public var origin: Origin { parts.origin }
 
-  /// `user:password`, still percent-encoded, where the URL has them.
+  /// `user:password`, still percent-encoded, if the URL has them.
   public var userInfo: String? { parts.userInfo }
 
   var pathRange: Range<Int> { parts.pathRange }
   var queryRange: Range<Int>? { parts.queryRange }
 
-  /// The path, percent-encoded as given; `/` where the URL has none.
+  /// The path, percent-encoded as given; `/` if the URL has none.
   public var path: String { pathRange.isEmpty ? "/" : text(pathRange) }
 
-  /// What follows the `?`, percent-encoded as given.
+  /// The text after the `?`, percent-encoded as given.
   public var query: String? { queryRange.map { text($0) } }
 
   /// In lower case, without brackets and without a final dot; a name beyond ASCII in its A-labels.

@@ -71,7 +71,7 @@ extension HeaderFields: Hashable {
 }
 
 extension HeaderFields: CustomStringConvertible {
-  /// One line a field; the values of sensitive fields are left out.
+  /// One line for each field; the values of sensitive fields are omitted.
   public var description: String {
     indices.map { "\(name(at: $0)): \(marks(at: $0).contains(.sensitive) ? "REDACTED" : value(at: $0))" }
       .joined(separator: "\n")

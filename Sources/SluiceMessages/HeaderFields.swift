@@ -1,9 +1,9 @@
-/// An ordered list of HTTP fields, names compared without case (RFC 9110 §5.1).
+/// An ordered list of HTTP fields with case-insensitive names (RFC 9110 §5.1).
 ///
-/// All fields share one byte buffer in which each stands as `name: value` and a final NUL, the very form that
-/// libcurl takes, so that a line goes to the wire as it stands. Copies are copy-on-write.
+/// All fields share one byte buffer, in which each is `name: value` and a final NUL. That is the form that libcurl
+/// takes, so a line goes to the wire unchanged. Copies are copy-on-write.
 public struct HeaderFields: Sendable {
-  /// Where one field lies in the buffer, and what is known about it.
+  /// The position of one field in the buffer, and its marks.
   struct Entry: Sendable {
     let start: Int
     let valueCount: Int
@@ -27,7 +27,7 @@ public struct HeaderFields: Sendable {
     var byteCount: Int { nameCount + valueCount + 3 }
   }
 
-  /// What the engine remembers about one field besides its text.
+  /// The engine's marks of a field.
   public struct Marks: OptionSet, Sendable, Hashable {
     public let rawValue: UInt8
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -36,7 +36,7 @@ public struct HeaderFields: Sendable {
     @inlinable public static var sensitive: Marks { Marks(rawValue: 1) }
     /// Added by a stage and not by the caller: dropped when a redirect leaves the origin.
     @inlinable public static var addedByStage: Marks { Marks(rawValue: 2) }
-    /// An answer to a proxy's challenge, set by the engine: the one field of a connection that goes out.
+    /// An answer to a proxy's challenge, set by the engine: the only field of a connection that is sent.
     @inlinable public static var forProxy: Marks { Marks(rawValue: 4) }
   }
 

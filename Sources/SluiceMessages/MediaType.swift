@@ -1,11 +1,11 @@
-/// A media type as `Content-Type` gives it (RFC 9110 §8.3.1).
+/// A media type, as in `Content-Type` (RFC 9110 §8.3.1).
 public struct MediaType: Sendable, Hashable {
   /// `type/subtype`, in lower case.
   public let essence: String
   /// The parameter of that name, in lower case; its spelling otherwise as given.
   public let charset: String?
 
-  /// Nil where the value does not begin with a type and a subtype. What is malformed behind them is passed over.
+  /// Nil if the value does not begin with a type and a subtype. Malformed parameters are ignored.
   public init?(_ value: String) {
     let parts = Self.parts(value)
     guard let first = parts.first else { return nil }

@@ -1,6 +1,6 @@
 /// Why a message, or a part of one, cannot be used.
 public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of fault it is; an extensible set.
+  /// The kind of error; an extensible set.
   public struct Code: Sendable, Hashable {
     public let text: String
     public init(_ text: String) { self.text = text }

@@ -1,4 +1,4 @@
-/// Scheme, host and port: what decides whether two URLs speak to the same party (RFC 6454 §4).
+/// Scheme, host and port, which decide whether two URLs belong to the same party (RFC 6454 §4).
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
   public enum Scheme: String, Sendable, Hashable {
     case http, https
@@ -19,7 +19,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     self.port = port ?? scheme.defaultPort
   }
 
-  /// The origin as a URL without a path, the port left out where it is the scheme's own.
+  /// The origin as a URL without a path, and without the port if it is the scheme's default.
   public var description: String {
     let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
     return port == scheme.defaultPort ? "\(scheme)://\(name)" : "\(scheme)://\(name):\(port)"

@@ -1,4 +1,4 @@
-/// Percent-encoding (RFC 3986 §2.1), of URLs and of what borrows it.
+/// Percent-encoding (RFC 3986 §2.1), in URLs and other texts.
 public enum PercentCoding {
   /// As UTF-8, with everything encoded that is not unreserved (§2.3).
   public static func encoded(_ text: String) -> String { encoded(text.utf8.span) }

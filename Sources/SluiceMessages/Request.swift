@@ -11,9 +11,9 @@ public struct Request: Sendable {
   public var omittedDefaults: DefaultFields = []
   /// Whether the result is to say, of every header that the engine's stages could set in a hop, why they did or did not.
   public var wantsExplanation = false
-  /// Whether the result is to say, of every call of a stage, what it answered and what it changed.
+  /// Whether the result says, for every call of a stage, what it answered and what it changed.
   public var wantsJournal = false
-  /// Whether the result is to hold what the wire answered, so that the request can be replayed.
+  /// Whether the result has the answers of the wire, so that the request can be replayed.
   public var wantsRecording = false
 
   public init(

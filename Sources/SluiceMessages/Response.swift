@@ -6,7 +6,7 @@ public struct Response: Sendable {
   public var body: Body
   /// Fields that came after the body (RFC 9110 §6.5).
   public var trailers: HeaderFields
-  /// The version the server spoke; `nil` where a stage made the response.
+  /// The protocol version of the server; `nil` if a stage made the response.
   public var version: HTTPVersion?
 
   public init(

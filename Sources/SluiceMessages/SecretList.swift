@@ -1,6 +1,6 @@
-/// The one list of what must not be shown: secrets in URLs and header fields that are known, and those that are added.
+/// The list of values that must not be shown: known secrets in URLs and header fields, and additional ones.
 ///
-/// A secret reads `REDACTED`. The query keys are those of OpenTelemetry's conventions for `url.full`.
+/// A secret is shown as `REDACTED`. The query keys are those of OpenTelemetry's conventions for `url.full`.
 public struct SecretList: Sendable, Hashable {
   /// Lower-case names of fields.
   private var headers: Set<String> = [
@@ -15,7 +15,7 @@ public struct SecretList: Sendable, Hashable {
 
   public static let placeholder = "REDACTED"
 
-  /// Fields whose values are URLs, which can hold secrets of their own.
+  /// Fields whose values are URLs, which may contain secrets.
   private static let links: Set<String> = ["location", "content-location", "referer"]
 
   /// The known secrets, and further names of fields and query parameters, all compared without case.

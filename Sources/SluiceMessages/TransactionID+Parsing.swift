@@ -1,5 +1,6 @@
 extension TransactionID {
-  /// Reads what ``description`` writes; nil for anything else, UUIDs of other versions and upper case included.
+  /// Parses the form that ``description`` writes; nil for anything else, including UUIDs of other versions and upper
+  /// case.
   public init?(_ text: String) {
     guard text.utf8.count == 36 else { return nil }
     var words: (UInt64, UInt64) = (0, 0)

@@ -1,4 +1,4 @@
-/// What a ``LatencyHistogram`` held at one moment, or several of them together. All durations are nanoseconds.
+/// The content of a ``LatencyHistogram`` at one moment, or of several together. All durations are nanoseconds.
 public struct LatencySnapshot: Sendable, Hashable {
   /// One count a bucket; empty where nothing was recorded.
   private(set) var counts: [UInt64]
@@ -23,9 +23,10 @@ public struct LatencySnapshot: Sendable, Hashable {
   /// The arithmetic mean; 0 where nothing was recorded.
   public var mean: UInt64 { count == 0 ? 0 : sum / count }
 
-  /// The duration that a fraction of all durations did not exceed, at most 1/32 off; 0 where nothing was recorded.
+  /// The duration that a fraction of all durations did not exceed, with an error of at most 1/32; 0 if nothing was
+  /// recorded.
   ///
-  /// Never more than ``maximum``. A fraction of 1 or more gives ``maximum``; one of 0 or less the shortest.
+  /// Never more than ``maximum``. For a fraction of 1 or more it is ``maximum``; for 0 or less the shortest duration.
   public func quantile(_ fraction: Double) -> UInt64 {
     guard count > 0 else { return 0 }
     guard fraction < 1 else { return maximum }

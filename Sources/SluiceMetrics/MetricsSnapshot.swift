@@ -1,4 +1,4 @@
-/// What pipelines counted up to one moment: that of one loop, or of several loops and earlier pipelines merged.
+/// The counts of pipelines up to one moment: of one loop, or of several loops and earlier pipelines together.
 public struct MetricsSnapshot: Sendable, Hashable {
   /// Transactions that began, those in flight included.
   public internal(set) var begun: UInt64 = 0
@@ -37,14 +37,15 @@ public struct MetricsSnapshot: Sendable, Hashable {
 
   public subscript(status: StatusClass) -> UInt64 { statuses[status] ?? 0 }
 
-  /// What a stage did in one phase; nil where it has no part in it.
+  /// The counts of a stage in one phase; nil if it is not in that phase.
   public func stage(_ phase: StagePhase, _ name: String) -> StageSnapshot? {
     stages.first { $0.phase == phase && $0.name == name }
   }
 
   public func tracer(_ name: String) -> TracerSnapshot? { tracers.first { $0.name == name } }
 
-  /// Adds what other loops counted; stages and tracers are matched by phase and name, new ones follow at the end of their phase.
+  /// Adds the counts of other loops; stages and tracers are matched by phase and name, new ones follow at the end of
+  /// their phase.
   public mutating func merge(_ other: MetricsSnapshot) {
     begun &+= other.begun
     outcomes.merge(other.outcomes, uniquingKeysWith: &+)

@@ -1,5 +1,5 @@
-/// What the pipeline counts on one loop: made with the snapshot of stages, written by the loop's thread without lock or
-/// allocation, readable from any thread.
+/// The counts of a pipeline on one loop: created with the snapshot of stages, written by the loop's thread without lock
+/// or allocation, readable from any thread.
 ///
 /// Stages and tracers are addressed by their position in the lists that were given, so that recording looks nothing up.
 public final class PipelineMetrics: Sendable {
@@ -77,7 +77,7 @@ extension PipelineMetrics {
     unsafe Unmanaged.passUnretained(stages[index])._withUnsafeGuaranteedRef { $0.time.record(nanoseconds: nanoseconds) }
   }
 
-  /// Counts a broken rule; `isSkipped` where the stage's failure policy let the transaction go on.
+  /// Counts a broken rule; `isSkipped` if the stage's failure policy let the transaction continue.
   public func countFault(_ phase: StagePhase, _ index: Int, isSkipped: Bool) {
     let stage = stage(phase, index)
     stage.faults.add()
@@ -135,7 +135,7 @@ extension PipelineMetrics {
 
 // Reading. [any]
 extension PipelineMetrics {
-  /// Everything as it stands; counts that belong together may be one event apart while the loop works.
+  /// All current counts; related counts may differ by one event while the loop works.
   public func snapshot() -> MetricsSnapshot {
     var snapshot = MetricsSnapshot()
     for (index, outcome) in OutcomeClass.allCases.enumerated() { snapshot.outcomes[outcome] = outcomes[index].value }

@@ -1,6 +1,6 @@
 public import SluiceMessages
 
-/// A demand for credentials, as it is offered to those who may answer it (RFC 9110 §11).
+/// A demand for credentials, in the form in which stages and delegates get it (RFC 9110 §11).
 public struct ChallengeOffer: Sendable, Hashable {
   /// 401 from the server, 407 from a proxy.
   public let status: Int
@@ -12,13 +12,14 @@ public struct ChallengeOffer: Sendable, Hashable {
   public var credentialsHeader: String { status == 407 ? "Proxy-Authorization" : "Authorization" }
 }
 
-/// The default handling of demands for credentials: answers out of what the engine itself was given. Called on the loop.
+/// The default handling of demands for credentials: answers with the credentials that the engine has. Called on the
+/// loop.
 public protocol ChallengeResponder: AnyObject, Sendable {
   /// Whether it has anything that it could answer with. Asked before the response is looked at.
   func hasCredentials(status: Int, for exchange: Exchange) -> Bool
 
-  /// The value of the credentials header for the next hop, where one of the challenges can be answered; nil leaves the
-  /// response as it is, which is also the answer where the same credentials were refused before.
+  /// The value of the credentials header for the next hop, if one of the challenges can be answered; nil keeps the
+  /// response, also if the same credentials were refused before.
   func answer(_ challenges: [Challenge], status: Int, on exchange: Exchange) -> String?
 
   /// Puts a new answer in place of one of this responder's, in the request that is about to follow a redirect within the

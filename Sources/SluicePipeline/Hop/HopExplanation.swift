@@ -1,16 +1,16 @@
 public import SluiceMessages
 
-/// What became of the headers that issue stages set in one hop, and why. There for requests that want an explanation
+/// What happened to the headers that issue stages set in one hop, and why. Only for requests that want an explanation
 /// (``SluiceMessages/Request/wantsExplanation``).
 public struct HopExplanation: Sendable, Hashable {
   public let attempt: Int
   public let hop: Int
   public let method: String
-  /// What decides about the headers of a hop: never more of a URL than that.
+  /// The origin, which decides about the headers of a hop. An explanation contains no other part of the URL.
   public let origin: Origin
   /// In the order in which the stages came to them.
   public internal(set) var decisions: [HeaderDecision] = []
-  /// What concerns a whole stage, or the trace that the caller gave.
+  /// Notes about a whole stage, or about the caller's trace.
   public internal(set) var notes: [String] = []
 }
 
@@ -23,16 +23,16 @@ public struct HeaderDecision: Sendable, Hashable {
     case hostNotListed = "host_not_listed"
     /// The host is listed for other kinds of headers.
     case kindNotForHost = "kind_not_for_host"
-    /// Telemetry of the program itself goes there, or the configuration excludes it.
+    /// The host is an endpoint of the program's own telemetry, or the configuration excludes it.
     case excludedEndpoint = "excluded_endpoint"
     /// The request carries a signature, which another header may break.
     case signedRequest = "signed_request"
-    /// The request has it already, or has the one that it goes with.
+    /// The request already has it, or has the header that it belongs to.
     case alreadyPresent = "already_present"
     /// The request has it already, for which the hop fails.
     case refused
     case unsampled
-    /// What the caller gave is not valid.
+    /// The caller's parent is invalid.
     case invalidParent = "invalid_parent"
     case nothingToSend = "nothing_to_send"
   }
@@ -40,9 +40,9 @@ public struct HeaderDecision: Sendable, Hashable {
   public let stage: String
   public let header: String
   public let reason: Reason
-  /// As sent; `REDACTED` where it is a secret, nil where it was not sent or is not known.
+  /// The sent value; `REDACTED` for a secret, nil if it was not sent or is not known.
   public let value: String?
-  /// What exactly it was, for people.
+  /// Details, for people.
   public let detail: String?
 
   public init(stage: String, header: String, reason: Reason, value: String? = nil, detail: String? = nil) {
@@ -55,7 +55,7 @@ public struct HeaderDecision: Sendable, Hashable {
 }
 
 extension Exchange {
-  /// Adds to the explanation of this hop; does nothing where none is wanted. [loop]
+  /// Adds to the explanation of this hop; does nothing if no explanation is wanted. [loop]
   public func explain(_ decision: HeaderDecision) {
     guard let last = explanation?.indices.last else { return }
     explanation?[last].decisions.append(decision)

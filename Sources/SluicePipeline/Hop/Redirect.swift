@@ -6,7 +6,7 @@ public struct Redirect: Sendable, Hashable {
   public let status: Int
   /// Where it leads, absolute.
   public let url: HTTPURL
-  /// What it would be sent with.
+  /// The method of the next request.
   public let method: String
   /// Whether scheme, host or port change.
   public let isCrossOrigin: Bool

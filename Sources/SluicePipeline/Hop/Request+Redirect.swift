@@ -3,8 +3,8 @@ import SluiceMessages
 extension Request {
   /// The request of the next hop.
   ///
-  /// Fields that describe a body go with it (RFC 9110 §15.4). Into another origin go neither credentials and cookies, nor
-  /// what is marked as secret, nor what a stage added, nor a `Host` of the caller's.
+  /// Fields that describe a body are removed with it (RFC 9110 §15.4). Credentials, cookies, fields marked as secret,
+  /// fields that a stage added, and a `Host` that the caller set are not sent to another origin.
   func following(_ redirect: Redirect, _ settings: RedirectSettings) -> Request {
     var next = self
     next.method = redirect.method

@@ -1,8 +1,8 @@
 public import SluiceMessages
 
-/// How a journal shows what is in messages.
+/// How a journal shows the content of messages.
 public struct JournalSettings: Sendable {
-  /// Content up to here is shown where it is text; of more there is the size and a hash.
+  /// Text up to this size is shown; for larger content, size and hash are shown.
   static let shownBytes = 256
   /// Of a value of a field.
   static let shownValueBytes = 1024

@@ -1,6 +1,6 @@
-/// SipHash-2-4 (Aumasson and Bernstein, 2012), 64 bits: tells contents apart in a journal without showing them.
+/// SipHash-2-4 (Aumasson and Bernstein, 2012), 64 bits: distinguishes contents in a journal without showing them.
 ///
-/// Under a key that nobody knows, a hash gives nothing of a secret away, however short that is.
+/// With a secret key, a hash reveals nothing about a value, however short the value is.
 public struct MessageHash {
   public struct Key: Sendable, Hashable {
     public let low: UInt64

@@ -1,6 +1,6 @@
-/// What one call of a stage did. There for requests that want a journal (``SluiceMessages/Request/wantsJournal``).
+/// What one call of a stage did. Only for requests that want a journal (``SluiceMessages/Request/wantsJournal``).
 public struct StageCall: Sendable, Hashable {
-  /// Which of the stage's callbacks; the names are those of the C interface.
+  /// The stage's callbacks; the names are those of the C interface.
   public enum Callback: String, Sendable, Hashable, CaseIterable {
     case request = "on_request"
     case issue = "on_issue"
@@ -20,7 +20,7 @@ public struct StageCall: Sendable, Hashable {
   /// The instance's name in the configuration.
   public var stage: String
   public var callback: Callback
-  /// What it answered, at last; ``Verdict/suspended`` where it never resumed, ``Verdict/fault(_:)`` where it broke a rule.
+  /// Its final answer; ``Verdict/suspended`` if it never resumed, ``Verdict/fault(_:)`` if it broke a rule.
   public var verdict: Verdict
   /// Whether the answer came by a resumption.
   public var wasSuspended: Bool
@@ -41,7 +41,7 @@ public struct StageCall: Sendable, Hashable {
   }
 }
 
-/// One part of a message that a call left other than it found it. Secrets read `REDACTED` and a number that tells them apart.
+/// One part of a message that a call changed. Secrets are shown as `REDACTED` with a number that distinguishes them.
 public struct StageChange: Sendable, Hashable {
   public enum Part: Sendable, Hashable {
     case method
@@ -55,7 +55,7 @@ public struct StageChange: Sendable, Hashable {
 
   public var side: MessageSide
   public var part: Part
-  /// One text, for fields one for each line; none where there was nothing.
+  /// One text, or for fields one text for each line; empty if the part did not exist.
   public var before: [String]
   public var after: [String]
 

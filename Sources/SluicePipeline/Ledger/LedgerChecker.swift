@@ -30,7 +30,7 @@ public struct LedgerChecker: Sendable {
 
   /// Takes the next event.
   /// - Parameter line: its position in the log, for the violation; nil counts the events.
-  /// - Throws: the rule that it breaks. What follows a violation is not worth checking.
+  /// - Throws: the rule that it breaks. Events after a violation cannot be checked reliably.
   public mutating func check(_ entry: LedgerEntry, line: Int? = nil) throws(LedgerViolation) {
     events += 1
     let line = line ?? events

@@ -1,6 +1,7 @@
 public import SluiceMessages
 
-/// What the rules of the ledger look at in one event: a value that can be kept, and read back from a recorded log.
+/// The parts of one event that the rules of the ledger check: a value that can be kept, and read back from a recorded
+/// log.
 public struct LedgerEntry: Sendable, Hashable {
   public var kind: TraceEvent.Kind
   public var transaction: TransactionID

@@ -2,11 +2,11 @@ public import SluiceMessages
 
 /// The first thing in a log that the rules of the ledger do not allow.
 public struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Which rule; the text is what a program sees.
+  /// The rule; the text is for programs.
   public enum Rule: String, Sendable, Hashable {
-    /// Every `will_execute` has one `did_complete`, and nothing stands outside of the two.
+    /// Every `will_execute` has one `did_complete`, and every other event is between the two.
     case balance
-    /// What has to come before or after what.
+    /// The order of events.
     case order
     /// Attempts, hops and events are numbered from 0, without a gap.
     case numbering
@@ -21,7 +21,7 @@ public struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertibl
   }
 
   public let rule: Rule
-  /// The position of the event in the log, from 1; of the `will_execute` where an end is missing.
+  /// The position of the event in the log, from 1; if an end is missing, the position of the `will_execute`.
   public let line: Int
   public let transaction: TransactionID
   /// What was found, and what was expected.

@@ -1,4 +1,4 @@
-/// One worker thread that owns its transactions: what happens to them happens there, in order, without locks.
+/// One worker thread that owns its transactions: everything about them happens there, in order, without locks.
 public protocol EventLoop: AnyObject, Sendable {
   /// 0…n-1 within its engine.
   var index: Int { get }
@@ -6,13 +6,13 @@ public protocol EventLoop: AnyObject, Sendable {
   /// Whether the caller runs on this loop's thread.
   var isCurrent: Bool { get }
 
-  /// Runs the job on the loop's thread, once, after what was posted before it. From any thread; never runs it at once.
+  /// Runs the job on the loop's thread, once, after earlier jobs. From any thread; never runs the job at once.
   func post(_ job: @escaping @Sendable () -> Void)
 
   /// The monotonic clock, read now. [loop]
   var now: Instant { get }
 
-  /// The wall clock, read now: the time since 1970-01-01T00:00:00Z. For what other machines say about time. [loop]
+  /// The wall clock, read now: the time since 1970-01-01T00:00:00Z. For times from other machines. [loop]
   var wallClock: Duration { get }
 
   /// Arms the timer, or moves it when it is armed already. [loop]

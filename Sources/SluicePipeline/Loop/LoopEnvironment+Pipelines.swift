@@ -1,16 +1,16 @@
 public import SluiceMessages
 
-/// A transaction that has begun and not completed, for people who wonder what keeps a pipeline.
+/// A transaction that has begun and not completed, and therefore keeps a pipeline.
 public struct RunningTransaction: Sendable, Hashable {
   public let id: TransactionID
   /// Since it began.
   public let age: Duration
-  /// The stage that has it suspended; nil where none has.
+  /// The stage that has suspended it; nil if none has.
   public let suspendedIn: String?
 }
 
 extension LoopEnvironment {
-  /// What runs on a pipeline here, the oldest first. [loop]
+  /// The transactions that run on a pipeline here, the oldest first. [loop]
   public func transactions(on pipeline: Pipeline) -> [RunningTransaction] {
     let now = loop.now
     return running(on: pipeline).map { transaction in

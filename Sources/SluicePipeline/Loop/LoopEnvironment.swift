@@ -1,6 +1,7 @@
 import Synchronization
 
-/// What the transactions of one loop share. Confined to that loop, which the engine upholds; unchecked for that reason.
+/// The state that the transactions of one loop share. Confined to that loop, as the engine ensures; unchecked for that
+/// reason.
 public final class LoopEnvironment: @unchecked Sendable {
   public let loop: any EventLoop
   public let transport: any Transport

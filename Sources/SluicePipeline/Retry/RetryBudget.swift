@@ -1,11 +1,11 @@
-/// Keeps the policy's retries a share of the transactions, so that a server in trouble is not given more to do.
+/// Limits the policy's retries to a share of the transactions, so that a server in trouble does not get more work.
 ///
-/// A bucket of one loop: every transaction puts `ratio` in, every retry takes one out. It begins with ``floor``, and where
-/// little goes on one a second comes back up to that; so of n transactions in t seconds at most n × ratio + floor + t are
-/// repeated.
+/// A bucket of one loop: every transaction puts `ratio` in, every retry takes one out. It begins with ``floor``, and
+/// with little traffic regains one a second up to that; so of n transactions in t seconds at most n × ratio + floor + t
+/// are repeated.
 struct RetryBudget: Sendable {
   static let floor = 10.0
-  /// What quiet times can save up for a bad moment.
+  /// The maximum that can be saved up.
   static let ceiling = 100.0
 
   private var balance = floor

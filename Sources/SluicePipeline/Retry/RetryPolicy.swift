@@ -1,14 +1,15 @@
-/// When the engine makes one more attempt by itself, where no stage has decided.
+/// When the engine itself makes another attempt, if no stage has decided.
 ///
-/// It is asked once the response stages have run, about the final status; without a response, once the failure stages have.
+/// It decides about the final status after the response stages have run, and without a response after the failure
+/// stages have.
 public struct RetryPolicy: Sendable, Hashable {
-  /// Final statuses that are worth another attempt.
+  /// Final statuses after which another attempt is made.
   public var statuses: StatusSet
-  /// Methods whose requests may reach a server twice; compared with case.
+  /// Methods whose requests may reach a server twice; case-sensitive.
   public var methods: [String]
   public var connectionErrors: ConnectionErrors
   public var backoff: Backoff
-  /// Repetitions that one transaction is worth: 0.2 allows one for every five transactions of a loop. Each loop has ten
+  /// Repetitions allowed for each transaction: 0.2 allows one for every five transactions of a loop. Each loop has ten
   /// to begin with, and gets back one a second up to ten.
   public var budget: Double
 
@@ -27,16 +28,16 @@ public struct RetryPolicy: Sendable, Hashable {
   /// Requests of which several have the effect of one (RFC 9110 §9.2.2).
   public static let idempotentMethods = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]
 
-  /// What overloaded and restarting servers answer, and every failure of a connection.
+  /// The statuses of overloaded and restarting servers, and every failure of a connection.
   public static let standard = RetryPolicy(
     statuses: StatusSet([429...429, 502...504]), connectionErrors: .always)
 
-  /// Which failures of a connection are worth another attempt.
+  /// The failures of a connection after which another attempt is made.
   public enum ConnectionErrors: Sendable, Hashable {
     case never
     /// A connection that was kept had been closed by the server, so that libcurl would have sent the request again.
     case deadConnection
-    /// The name was not resolved, no connection came to be, it broke, or the attempt took too long.
+    /// The name was not resolved, no connection was established, the connection broke, or the attempt took too long.
     case always
   }
 
@@ -57,8 +58,8 @@ public struct RetryPolicy: Sendable, Hashable {
   ]
 }
 
-/// Exponential back-off with full jitter: the delay before attempt n + 1 is anything between nothing and base × 2ⁿ, so that
-/// clients that failed together do not come back together.
+/// Exponential back-off with full jitter: the delay before attempt n + 1 (counted from 0) is a random time between zero
+/// and base × 2ⁿ, so that clients that failed together do not come back together.
 public struct Backoff: Sendable, Hashable {
   public var base: Duration
   /// The bound stops growing here.

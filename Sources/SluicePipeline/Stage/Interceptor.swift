@@ -1,17 +1,18 @@
-/// A stage that may change things. Every method is called on the loop of its transaction and must not block.
+/// A stage that may change requests and responses. Every method is called on the loop of its transaction and must not
+/// block.
 ///
-/// Calls come from several loops at once; what an implementation shares between them it has to guard itself.
+/// Calls come from several loops at once; an implementation must protect the state that they share.
 public protocol Interceptor: AnyObject, Sendable {
-  /// What the stage can do; constant.
+  /// The capabilities of the stage; constant.
   var capabilities: StageCapabilities { get }
 
-  /// Before the request goes out.
+  /// Called before the request is sent.
   func interceptRequest(_ exchange: Exchange) -> Verdict
 
-  /// The last moment before bytes leave, once a hop; `headers` are those of the hop. Answers ``Verdict/proceed`` or a failure.
+  /// The last moment before a hop is sent; `headers` are those of the hop. Answers ``Verdict/proceed`` or a failure.
   func interceptIssue(_ exchange: Exchange) -> Verdict
 
-  /// A redirect is about to be followed. Answers ``Verdict/proceed``, ``Verdict/respond`` to have the redirect itself as
+  /// A redirect is about to be followed. Answers ``Verdict/proceed``, ``Verdict/respond`` to make the redirect itself
   /// the response, or a failure; may suspend.
   func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict
 
@@ -19,17 +20,17 @@ public protocol Interceptor: AnyObject, Sendable {
   /// to the next, or a failure; may suspend.
   func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict
 
-  /// The response is there; its body where a stage of the list wants it.
+  /// The response has arrived; its body is available if a stage of the list wants it.
   func interceptResponse(_ exchange: Exchange) -> Verdict
 
   /// No response came.
   func interceptFailure(_ exchange: Exchange, _ failure: TransactionError) -> Verdict
 
-  /// A piece of a body passes; `output` takes what goes on in its place.
+  /// A piece of a body passes; `output` gets the bytes that replace it.
   func interceptPiece(_ exchange: Exchange, _ side: MessageSide, _ piece: [UInt8], _ output: inout [UInt8])
     -> PieceVerdict
 
-  /// A body has ended; `output` takes what is to follow the last piece.
+  /// A body has ended; `output` gets the bytes that follow the last piece.
   func interceptBodyEnd(_ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]) -> PieceVerdict
 
   /// The suspended call will not be resumed any more. At most once for a token.
@@ -62,13 +63,13 @@ public enum MessageSide: Sendable, Hashable {
   case request, response
 }
 
-/// What a stage does with a piece of a body.
+/// A stage's answer to a piece of a body.
 public enum PieceVerdict: Sendable, Hashable {
   /// It goes on as it is.
   case pass
-  /// The output goes on in its place.
+  /// The output replaces the piece.
   case taken
-  /// As ``taken``, and no further piece comes until the token is resumed.
+  /// Like ``taken``, and no further piece comes until the token is resumed.
   case suspended
   /// The stage's own decision, whatever its failure policy.
   case fail(StageFailure)
@@ -76,7 +77,7 @@ public enum PieceVerdict: Sendable, Hashable {
   case fault(StageFailure)
 }
 
-/// What a stage can do and wants to have.
+/// The callbacks of a stage, and the bodies that it wants.
 public struct StageCapabilities: OptionSet, Sendable, Hashable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }

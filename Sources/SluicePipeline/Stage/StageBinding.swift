@@ -23,7 +23,7 @@ public final class StageBinding: Sendable {
   }
 }
 
-/// What follows when a stage breaks a rule or its deadline.
+/// What happens when a stage breaks a rule or misses its deadline.
 public enum FaultPolicy: String, Sendable, Hashable, CaseIterable {
   /// The transaction fails.
   case fail

@@ -1,7 +1,7 @@
 import SluiceMetrics
 
-/// Where a stage stands in its pipeline. Transactions refer to stages by it: keeping the stage itself would retain and
-/// release it for each call.
+/// The position of a stage in its pipeline. Transactions refer to stages by it: keeping the stage itself would retain
+/// and release it for each call.
 struct StagePlace {
   var phase: StagePhase
   var index: Int

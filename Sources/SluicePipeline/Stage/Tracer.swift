@@ -1,11 +1,11 @@
 /// A stage that only watches. Called on the loop of the transaction; must not block.
 public protocol Tracer: AnyObject, Sendable {
-  /// The kinds that it is told; constant. An event that no tracer wants is not even made.
+  /// The kinds of events that it gets; constant. An event that no tracer wants is not created.
   var interests: TraceInterests { get }
 
   func record(_ event: TraceEvent)
 
-  /// The same for a tracer that may have to drop an event; false where it did.
+  /// The same for a tracer that may have to drop an event; false if it did.
   func offer(_ event: TraceEvent) -> Bool
 }
 
@@ -32,8 +32,8 @@ public struct TraceInterests: OptionSet, Sendable, Hashable {
 
 /// One entry of the ledger that the engine keeps for every transaction.
 ///
-/// The events of a transaction come in order, from one thread at a time; each `willExecute` is balanced by one
-/// `didComplete`, and `didIssue` always precedes its `didReceive`.
+/// The events of a transaction come in order, from one thread at a time; each `willExecute` has one `didComplete`, and
+/// `didIssue` always precedes its `didReceive`.
 public struct TraceEvent {
   public enum Kind: UInt32, Sendable, Hashable {
     case willExecute = 1
@@ -66,11 +66,11 @@ public struct TraceEvent {
   public let error: TransactionError?
   /// The delay of a `willRetry`, the whole duration of a `didComplete`.
   public let duration: Duration
-  /// Of the hop that it is about, once that has ended: in a `didReceive` whose body was awaited, and in `didComplete`.
+  /// The timings of the event's hop after its end: in a `didReceive` whose body was awaited, and in `didComplete`.
   public let finalTimings: TransferTimings?
 
-  /// In `didReceive` and `didComplete`, when there was a hop. Where the body is still to come, what is known so far: the
-  /// phases before it. Measured when it is asked for, so that a tracer pays for what it looks at. [loop]
+  /// In `didReceive` and `didComplete`, if there was a hop. If the body has not arrived yet, only the phases before it.
+  /// Measured on access, so that a tracer pays only for what it uses. [loop]
   public var timings: TransferTimings? {
     finalTimings ?? (kind == .didReceive ? exchange.transaction?.transfer?.timings : nil)
   }

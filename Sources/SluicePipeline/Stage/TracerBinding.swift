@@ -1,12 +1,13 @@
 import Synchronization
 
-/// A tracer in the pipeline, with the time that it may take.
+/// A tracer in the pipeline, with its time limit.
 ///
-/// A call that takes longer than the budget is an overrun. Overruns that are more than a few among many calls switch the
-/// tracer off, on all loops: it is told nothing further, also not the end of what it saw begin. The ledger itself goes on.
+/// A call that takes longer than the budget is an overrun. Too many overruns among the calls switch the tracer off, on
+/// all loops: it gets no further events, not even the end of transactions whose beginning it saw. The ledger itself
+/// continues.
 public final class TracerBinding: Sendable {
-  /// What one call may take where nothing else is said: far beyond what watching takes, and little enough to be borne by
-  /// the other transactions of the loop.
+  /// The default time for one call: far more than observing takes, and little enough for the other transactions of the
+  /// loop.
   public static let defaultBudget = Duration.milliseconds(10)
   /// An overrun weighs as much as this many timely calls, because a busy machine makes a good tracer late now and then.
   private static let weight = 16
@@ -24,8 +25,8 @@ public final class TracerBinding: Sendable {
   private let isOff = Atomic<Bool>(false)
 
   /// - Parameters:
-  ///   - budget: what one call may take; nil for a tracer that is trusted.
-  ///   - switchedOff: told once, with the reason, on the loop on which it happened.
+  ///   - budget: the time for one call; nil for a trusted tracer.
+  ///   - switchedOff: called once, with the reason, on the loop on which it happened.
   public init(
     name: String, tracer: any Tracer, budget: Duration? = TracerBinding.defaultBudget,
     switchedOff: @escaping @Sendable (String) -> Void = { _ in }
@@ -37,12 +38,12 @@ public final class TracerBinding: Sendable {
     interests = tracer.interests
   }
 
-  /// Whether it is told nothing any more.
+  /// Whether it gets no further events.
   public var isSwitchedOff: Bool { isOff.load(ordering: .relaxed) }
 
   func wants(_ kind: TraceEvent.Kind) -> Bool { interests.contains(kind) && !isSwitchedOff }
 
-  /// Takes on the time of a call; true where it was an overrun.
+  /// Counts the time of a call; true if it was an overrun.
   func overran(_ budget: Duration, in time: Duration) -> Bool {
     guard time > budget else {
       if score.load(ordering: .relaxed) > 0 { score.wrappingSubtract(1, ordering: .relaxed) }

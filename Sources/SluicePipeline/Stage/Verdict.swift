@@ -1,4 +1,4 @@
-/// What an interceptor answers.
+/// The answers of an interceptor.
 public enum Verdict: Sendable, Hashable {
   /// Go on with the next stage.
   case proceed

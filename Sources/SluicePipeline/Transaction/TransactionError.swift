@@ -16,7 +16,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     parts = SharedValue(Parts(code: code, message: message, stage: stage, isBeforeSending: isBeforeSending))
   }
 
-  /// A short word for programs: those of ``TransportError/Code``, those of ``Code``, or what a stage gave.
+  /// A short code for programs: one of ``TransportError/Code`` or ``Code``, or a stage's own.
   public var code: String {
     get { parts.value.code }
     set { parts.value.code = newValue }
@@ -58,7 +58,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     PlainText.line(stage.map { "\(code): stage \"\($0)\": \(message)" } ?? "\(code): \(message)")
   }
 
-  /// The codes that the pipeline itself gives.
+  /// The codes of the pipeline itself.
   public enum Code {
     /// The transaction's deadline passed.
     public static let deadline = "deadline"
@@ -70,15 +70,15 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     public static let status = "http_status"
     /// The caller's own validation of the response refused it.
     public static let response = "response"
-    /// The body is not what the payload is made from.
+    /// The body does not have the form from which the payload is made.
     public static let extraction = "extraction"
-    /// The payload is not what it has to be.
+    /// The payload fails a check.
     public static let payload = "payload"
     /// A stage did not resume within its deadline.
     public static let stageTimeout = "stage_timeout"
     /// A stage broke a rule of the ABI.
     public static let stageFault = "stage_fault"
-    /// A stage asked for another attempt and none was left.
+    /// A stage asked for another attempt, and no attempt was left.
     public static let retriesExhausted = "retries_exhausted"
     /// The body was produced once and cannot be sent again.
     public static let bodyNotReplayable = "body_not_replayable"

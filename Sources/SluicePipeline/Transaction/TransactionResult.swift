@@ -1,7 +1,7 @@
 public import SluiceMessages
 import SluiceMetrics
 
-/// What a transaction came to; given exactly once.
+/// The result of a transaction, which is given exactly once.
 ///
 /// One reference wide: the record behind it is the transaction's own, which fills it in while it runs and lets go of it with
 /// the completion.
@@ -31,7 +31,7 @@ public struct TransactionResult: Sendable {
   public var id: TransactionID { record.id }
   public var requestID: String { record.requestID }
 
-  /// Whatever response there is, also beside an error.
+  /// The response, if there is one, even with an error.
   public var response: Response? {
     get { record.response }
     set {
@@ -40,7 +40,7 @@ public struct TransactionResult: Sendable {
     }
   }
 
-  /// Nil where the transaction succeeded.
+  /// Nil if the transaction succeeded.
   public var error: TransactionError? {
     get { record.error }
     set {
@@ -49,31 +49,31 @@ public struct TransactionResult: Sendable {
     }
   }
 
-  /// How many attempts were made; 0 where the transaction was turned away before it began.
+  /// How many attempts were made; 0 if the transaction was refused before it began.
   public var attempts: Int { record.attempts }
 
-  /// The number of the snapshot that it ran on, counted by the engine from 1; 0 where it never began.
+  /// The number of the snapshot that it ran on, counted by the engine from 1; 0 if it never began.
   public var snapshot: Int { record.snapshot }
 
   /// From submission to the end.
   public var duration: Duration { record.duration }
 
-  /// Of the last hop, as far as it got; nil where none was made.
+  /// The timings of the last hop, as far as it got; nil without a hop.
   public var timings: TransferTimings? { record.timings }
 
   /// The request as the caller gave it.
   public var originalRequest: Request { record.originalRequest }
 
-  /// The request as the last hop sent it, with what stages and redirects made of it; nil where nothing was sent.
+  /// The request as the last hop sent it, changed by stages and redirects; nil if nothing was sent.
   public var issuedRequest: Request? { record.issuedRequest }
 
-  /// Why the headers of each hop that was issued are what they are; nil unless the request wanted to know.
+  /// For each issued hop, why each header was sent or not; nil unless the request wanted an explanation.
   public var explanation: [HopExplanation]? { record.explanation }
 
-  /// What each call of a stage did, in their order; nil unless the request wanted to know.
+  /// What each call of a stage did, in order; nil unless the request wanted a journal.
   public var journal: [StageCall]? { record.notes?.calls }
 
-  /// The request with what the wire answered; nil unless the request wanted it.
+  /// The request with the answers of the wire; nil unless the request wanted a recording.
   public var recording: RecordedExchange? { record.notes?.exchange }
 
   public var outcome: TransactionOutcome { TransactionOutcome(error) }

@@ -1,6 +1,6 @@
-/// Takes a response body piece by piece, instead of having it collected. Called on the loop of the transaction.
+/// Gets a response body piece by piece, so that it is not collected. Called on the loop of the transaction.
 ///
-/// It gets nothing where a stage wants the whole body; then the body is in the result.
+/// It gets nothing if a stage wants the whole body; then the body is in the result.
 public protocol BodySink: AnyObject, Sendable {
   /// The head has arrived; called before any piece, also for each further attempt, in which the body starts again.
   func begin(_ exchange: Exchange)

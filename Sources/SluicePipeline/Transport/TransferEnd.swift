@@ -4,7 +4,7 @@ public import SluiceMessages
 public struct TransferEnd: Sendable {
   /// Nil when the whole response arrived.
   public var error: TransportError?
-  /// The collected body; ``Body/empty`` where it was streamed or discarded.
+  /// The collected body; ``Body/empty`` if it was streamed or discarded.
   public var body: Body
   public var trailers: HeaderFields
   public var timings: TransferTimings

@@ -13,8 +13,8 @@ public protocol Transport: AnyObject {
   /// retries are not the transport's to handle, and a second sending that the wire library starts by itself is aborted.
   func start(_ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer
 
-  /// Whether a request to the origin is handed to an HTTP proxy, who may demand credentials of its own; false where it is
-  /// not known.
+  /// Whether a request to the origin goes to an HTTP proxy, which may demand its own credentials; false if that is not
+  /// known.
   func usesProxy(for origin: Origin) -> Bool
 
   /// Gathers a body that was streamed through stages as ``BodyDisposition/collect`` would have gathered it.
@@ -51,7 +51,7 @@ public protocol BodyGatherer: AnyObject {
   func finish() throws(TransportError) -> Body?
 }
 
-/// What one hop asks of the transport beyond the request.
+/// The options of one hop.
 public struct TransferOptions: Sendable {
   /// Response bodies that are collected and longer than this end the transfer with
   /// ``TransportError/Code/responseTooLarge``.
@@ -60,7 +60,7 @@ public struct TransferOptions: Sendable {
   public var maximumStreamedBytes: Int
   /// A collected body beyond this goes to a file.
   public var spillBytes: Int
-  /// Whether user and password of the URL are sent as Basic before the server asks for them.
+  /// Whether the user and password of the URL are sent as Basic before the server asks for them.
   public var sendsBasicUnasked: Bool
   /// Whether a connection of its own is made, and no kept one used.
   public var wantsFreshConnection = false
@@ -96,7 +96,7 @@ public protocol Transfer: AnyObject {
   /// waiting for the stream.
   func resumeSending()
 
-  /// What is known before the end of where the time went; nil where the transport does not measure it.
+  /// The timings so far, before the end; nil if the transport does not measure them.
   var timings: TransferTimings? { get }
 }
 
@@ -104,9 +104,9 @@ extension Transfer {
   public var timings: TransferTimings? { nil }
 }
 
-/// Who is told what happens to a hop. Called on the loop, partly from inside the wire library: no call may block.
+/// Gets the events of a hop. Called on the loop, partly from inside the wire library: no call may block.
 public protocol TransferObserver: AnyObject {
-  /// The connection stands and nothing was sent: the one moment to set the headers of this hop.
+  /// The connection is established and nothing was sent: the only moment to set the headers of this hop.
   ///
   /// Called exactly once for a transfer that connects. The library may want to send again by itself (a reused connection
   /// died, a second leg of authentication): the transport aborts that and ends with ``TransportError/Code/resent``.
@@ -127,13 +127,14 @@ public protocol TransferObserver: AnyObject {
   func transferDidEnd(_ end: consuming TransferEnd)
 }
 
-/// What becomes of a response body.
+/// What happens to a response body.
 public enum BodyDisposition: Sendable, Hashable {
   /// Gathered in memory, beyond `spillBytes` in a file, and given with the end.
   case collect
   /// Given piece by piece to ``TransferObserver/transferDidReceive(_:)``.
   case stream
-  /// Read and thrown away while it is short, so that the connection can be used again; else the transfer is cut. Ends as success.
+  /// A short body is read and discarded, so that the connection can be used again; otherwise the transfer is cut. Ends
+  /// as success.
   case discard
   /// Nothing is read until ``Transfer/proceed(_:)``.
   case hold

@@ -22,7 +22,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// The content coding could not be undone.
     public static let decoding = Code("decoding")
     public static let cancelled = Code("cancelled")
-    /// The library was about to send the request a second time without being asked.
+    /// libcurl was about to send the request a second time without being asked.
     public static let resent = Code("resent")
     /// The server vouches that it did not process the request (RFC 9113 §8.7).
     public static let notProcessed = Code("not_processed")

@@ -1,4 +1,4 @@
-/// What became of one kind of scheduled work of one plugin instance so far.
+/// The results so far of one kind of scheduled work of one plugin instance.
 public struct ScheduleReport: Sendable, Hashable {
   /// The instance's name in the configuration.
   public let stage: String
@@ -37,7 +37,7 @@ public struct ScheduleReport: Sendable, Hashable {
     lastDuration = duration
   }
 
-  /// Gives how many periods were left out.
+  /// Counts skipped periods; returns how many were skipped so far.
   public mutating func countLeftOut(_ periods: Int) -> Int {
     leftOut += periods
     return leftOut
