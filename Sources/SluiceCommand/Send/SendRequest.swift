@@ -72,7 +72,8 @@ struct SendRequest {
     if Self.indispensable.contains(name.lowercased()) {
       throw CommandError(
         .usage,
-        "send: -H: \(PlainText.quote(name)) cannot be removed: a server needs it to tell where the request goes or ends")
+        "send: -H: \(PlainText.quote(name)) cannot be removed: a server needs it to tell where the request goes or ends"
+      )
     }
     request.headers.remove(named: bytes.span)
     if let field = DefaultFields(named: name) { request.omittedDefaults.insert(field) }

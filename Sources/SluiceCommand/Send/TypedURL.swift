@@ -13,7 +13,9 @@ enum TypedURL {
   /// `localhost:8080/x` can be nothing else, although `localhost` could be the name of a scheme. `example.com/x` could be
   /// a path as well, and is one where there is a base.
   private static func beginsWithHost(_ text: String, hasBase: Bool) -> Bool {
-    guard let first = text.utf8.first, isLetterOrDigit(first) || first >= 0x80 || first == UInt8(ascii: "[") else { return false }
+    guard let first = text.utf8.first, isLetterOrDigit(first) || first >= 0x80 || first == UInt8(ascii: "[") else {
+      return false
+    }
     let authority = text.utf8.prefix { ![UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0) }
     // A user without a scheme before it could be the opaque part of any other URL, such as "mailto:".
     guard !authority.contains(UInt8(ascii: "@")) else { return false }

@@ -51,7 +51,8 @@ extension Transaction {
   private func failure(of refusal: RedirectRefusal) -> TransactionError {
     TransactionError(
       code: TransactionError.Code.redirectRefused,
-      message: "the server answered \(refusal) to \(shownRequest). To have the redirect as the response, set redirects.max to 0"
+      message:
+        "the server answered \(refusal) to \(shownRequest). To have the redirect as the response, set redirects.max to 0"
     )
   }
 

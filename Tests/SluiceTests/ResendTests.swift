@@ -1,0 +1,70 @@
+import Glibc
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+/// Requests at the end of a connection: nginx closes each after a number of requests, and refuses the streams above it.
+///
+/// Scale: 2,000 requests of each kind; `SLUICE_SOAK=1` sends 20,000.
+@Suite(.enabled(if: NginxServer.isAvailable)) struct ResendTests {
+  private static let count = getenv("SLUICE_SOAK") != nil ? 20_000 : 2000
+
+  @Test(arguments: [10, 100, 1000], [HTTPVersion.http11, .http2])
+  func `no request fails, and none is executed twice, where connections end`(
+    _ perConnection: Int, _ version: HTTPVersion
+  ) async throws {
+    for method in ["POST", "GET"] {
+      var settings = NginxConfiguration()
+      settings.requestsPerConnection = perConnection
+      settings.accessLogFormat = "$request_method $arg_n"
+      let certificates = try await TestCertificates.shared()
+      let nginx = try await NginxServer.start(settings, certificates: certificates)
+      var configuration = Configuration()
+      configuration.transport.tls.ca = certificates.authority
+      configuration.transport.connectTimeout = .seconds(300)
+      configuration.deadline = .seconds(600)
+      configuration.transport.timeout = .seconds(600)
+      let engine = try Engine(configuration)
+      let base = version == .http2 ? nginx.secureBaseURL : nginx.baseURL
+      let failures = try await Self.send(method, base, over: engine, expecting: version)
+      #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(3))")
+      await engine.shutdown()
+      try await nginx.stop()
+      let served = try FileTree.readText(nginx.folder.path("access.log")).split(separator: "\n").sorted()
+      let expected = (0..<Self.count).map { "\(method) \($0)" }.sorted()
+      #expect(served.count == Self.count && served.elementsEqual(expected, by: ==), "\(served.count) were served")
+    }
+  }
+
+  /// Sends them 64 at a time; returns what failed.
+  private static func send(
+    _ method: String, _ base: String, over engine: Engine, expecting version: HTTPVersion
+  ) async throws -> [String] {
+    let next = Watched(0)
+    let failures = Watched<[String]>([])
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<64 {
+        group.addTask {
+          while true {
+            let number = next.update { value in
+              defer { value += 1 }
+              return value
+            }
+            guard number < count else { return }
+            let url = try HTTPURL(base + "/post?n=\(number)")
+            let body = method == "POST" ? Body.text("pay \(number)") : .empty
+            let result = await engine.transaction(Request(method: method, url: url, body: body))
+            if let error = result.error { failures.update { $0.append("\(error)") } }
+            if result.error == nil, result.response?.version != version {
+              failures.update { $0.append("version \(String(describing: result.response?.version))") }
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    return failures.value
+  }
+}
