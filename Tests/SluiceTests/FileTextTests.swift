@@ -20,7 +20,7 @@ import Testing
 
     init() throws {
       var ends: [Int32] = [0, 0]
-      guard pipe(&ends) == 0 else { throw TestKitError.system("pipe") }
+      guard pipe(&ends) == 0 else { throw TestKitError("pipe: \(errno)") }
       self.ends = (ends[0], ends[1])
     }
 
