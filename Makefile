@@ -94,7 +94,7 @@ check-asan: deps ## the tests under AddressSanitizer, and those of bodies, suspe
 # leaks.
 LEAK_SUITES = Bod(y|ies)|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|Concurrency|Swap|Probation|Recording
 # Leaks by design: a thread that a stage ends, and instances that threads of their plugin may still use.
-LEAKING_TESTS = whose.thread.a.stage.has.ended|SwapWorkTests
+LEAKING_TESTS = whose.thread.a.stage.has.ended|call.that.ends.its.thread|SwapWorkTests
 check-leaks:
 	SLUICE_SANITIZER=address ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=1 \
 	  $(SWIFT) test --disable-xctest --no-parallel --sanitize=address --scratch-path .build/asan --filter '$(LEAK_SUITES)' \

@@ -91,7 +91,7 @@ import Testing
     defer { large.stop() }
     let cases = [
       ("dns", "http://no-such-host.invalid/", "cannot resolve \"no-such-host.invalid\"", "check the name"),
-      ("connect", "http://127.0.0.1:1/", "http://127.0.0.1:1: ", "check host and port"),
+      ("connect", "http://127.0.0.1:1/", "http://127.0.0.1:1/: ", "check host and port"),
       ("invalid_response", garbage.baseURL, "not HTTP", "leads to an HTTP server"),
       ("connection_lost", cut.baseURL, "in the middle of the response", "the server's log"),
       ("response_too_large", large.baseURL, "larger than the 1000 bytes", "raise transport.maxResponseBytes"),

@@ -31,7 +31,7 @@ import Testing
     #expect(result.status == 1)
     #expect(
       result.errorText.contains(
-        #"redirect_refused: GET \#(server.baseURL) answered 302 with the Location "file:///etc/passwd?…", which is not followed: scheme "file""#
+        #"redirect_refused: GET \#(server.baseURL)/a: the server answered 302 with the Location "file:///etc/passwd?…", which is not followed: scheme "file""#
       ))
     #expect(try await Tool.run("send", server.baseURL + "/a", "--max-redirs", "0").status == 0)
   }

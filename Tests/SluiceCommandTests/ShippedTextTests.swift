@@ -66,6 +66,7 @@ import Testing
     let text = example.text.replacing(/"(?:plugins\/)?lib([a-z-]+)\.so"/) {
       "\"\(BuiltProducts.library(String($0.output.1)))\""
     }
+    .replacing("/var/cache/me/http", with: folder.path("http"))
     let names = text.matches(of: /"env": "([A-Z_]+)"/).map { String($0.output.1) }
     let environment = Dictionary(names.map { ($0, "not-a-real-secret") }) { first, _ in first }
     let result = try await Tool.run("check", "-c", try folder.write(text, to: "c.json"), environment: environment)

@@ -82,7 +82,7 @@ import Testing
       try fixture.begin(withSink: true)
       let result = try #require(fixture.result)
       #expect(result.error?.code == failure?.code ?? "cancelled")
-      #expect(result.error?.message == failure?.message ?? "the receiver of the body wanted no more")
+      #expect(result.error?.message == failure?.message ?? "the receiver of the body has stopped it")
       #expect(result.outcome == (failure == nil ? .cancelled : .failed))
       #expect(fixture.sink.pieces == ["A"])
     }

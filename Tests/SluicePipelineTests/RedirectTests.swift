@@ -53,7 +53,7 @@ import Testing
 
   @Test(arguments: [
     ("file:///etc/passwd", "file:///etc/passwd", "scheme \"file\" is not supported; only http and https are"),
-    ("", "", "it is empty"), ("http://a.com:0/", "http://a.com:0/", "has a port that is no number from 1 to 65535"),
+    ("", "", "it is empty"), ("http://a.com:0/", "http://a.com:0/", "has a port that is not a number from 1 to 65535"),
     ("http://u:S3CRET@b.com/?S3CRET#S3CRET", "…@b.com/?…", "it has a user in it (RFC 9110 §4.2.4)"),
     ("myapp://callback#S3CRET", "myapp://callback#…", "scheme \"myapp\" is not supported; only http and https are"),
     (
@@ -90,8 +90,9 @@ import Testing
     let result = try fixture.run()
     #expect(result.error?.code == "redirect_refused")
     #expect(
-      result.error?.message == "GET http://example.com answered 302 with the Location \"ftp://b.com/x?…\", which is not"
-        + " followed: scheme \"ftp\" is not supported; only http and https are. To have the redirect as the response,"
+      result.error?.message
+        == "GET http://example.com/a: the server answered 302 with the Location \"ftp://b.com/x?…\","
+        + " which is not followed: scheme \"ftp\" is not supported; only http and https are. To have the redirect as the response,"
         + " set redirects.max to 0")
     #expect(result.attempts == 1)
     #expect(result.response?.status == 302)

@@ -27,7 +27,7 @@ extension ConfigurationNode {
       throw self.error("cannot read \(PlainText.path(path)): \(error)")
     }
     do { return try JSONSchema(JSONValue(parsing: text, options: .rejectDuplicates)) } catch {
-      throw self.error("\(PlainText.path(path)) is no JSON Schema: \(error)")
+      throw self.error("\(PlainText.path(path)) is not a JSON Schema: \(error)")
     }
   }
 }

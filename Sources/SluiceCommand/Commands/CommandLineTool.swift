@@ -97,7 +97,8 @@ enum CommandLineTool {
     }
     let parts = group(one).map(\.name)
     if !parts.isEmpty {
-      return CommandError(.usage, "\(PlainText.quote(two)) is no command; there are: \(parts.joined(separator: ", "))")
+      let commands = parts.joined(separator: ", ")
+      return CommandError(.usage, "\(PlainText.quote(two)) is not a command; available commands: \(commands)")
     }
     let hint = Suggestion.nearest(to: one, among: commands.map(\.name)).map { "did you mean \"\($0)\"?" }
     return CommandError(.usage, "unknown command \(PlainText.quote(one)); \(hint ?? "see \"sluice help\"")")

@@ -52,7 +52,7 @@ extension Transaction {
     TransactionError(
       code: TransactionError.Code.redirectRefused,
       message:
-        "the server answered \(refusal) to \(shownRequest). To have the redirect as the response, set redirects.max to 0"
+        "\(shownRequest): the server answered \(refusal). To have the redirect as the response, set redirects.max to 0"
     )
   }
 

@@ -63,11 +63,11 @@ struct CurlFailure {
   private var tooLong: TransportError {
     let part = hasHead ? "a trailer line of more than 4096 bytes" : "a header line of more than 102400 bytes"
     return make(
-      .invalidResponse, "what came is not valid HTTP: \(part), or no memory for it; only the server can mend it")
+      .invalidResponse, "what came is not valid HTTP: \(part), or no memory for it; only the server can fix it")
   }
 
   private var notValid: TransportError {
-    make(.invalidResponse, "what came is not valid HTTP: \(words("a wrong head")); only the server can mend it")
+    make(.invalidResponse, "what came is not valid HTTP: \(words("a wrong head")); only the server can fix it")
   }
 
   /// RFC 9113 §5.4. What the server sent against the rules, or says of what it was sent, is no matter of the connection.

@@ -170,6 +170,7 @@ final class CurlHandle {
     previousTotal = 0
     configure(settings, proxy)
     setCallbacks()
+    if settings.onSentHead != nil { setHeadCallback() }
     if let url { setURLParts(url) }
     return true
   }

@@ -63,7 +63,7 @@ extension CurlTransfer {
   private func undecodable(_ error: ContentDecodingError) -> TransportError {
     TransportError(
       .decoding,
-      "the body cannot be decoded as its Content-Encoding says: \(error.reason); only the server can mend it",
+      "the body cannot be decoded as its Content-Encoding says: \(error.reason); only the server can fix it",
       to: request.url)
   }
 }

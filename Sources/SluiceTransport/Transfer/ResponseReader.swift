@@ -150,7 +150,7 @@ struct ResponseReader {
     .invalid("\(part) of more than \(limit) \(unit)" + advice)
   }
 
-  private static let advice = "; only the server can mend it"
+  private static let advice = "; only the server can fix it"
   private static let headWithoutStatus = Step.invalid("a head without a status line" + advice)
 
   private static func invalidValue(of name: Span<UInt8>) -> Step {

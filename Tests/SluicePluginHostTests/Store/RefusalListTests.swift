@@ -34,7 +34,7 @@ struct RefusalListTests {
   func `a text that is not a SHA-256 is refused and creates no file`(_ text: String) throws {
     let list = RefusalList(store: store, project: "/a/sluice.json")
     let error = #expect(throws: PluginError.self) { try list.add(text, because: "the moon fell") }
-    #expect(error?.says("cannot refuse \"\(text)\"", "64 hex digits") == true, "\(String(describing: error))")
+    #expect(error?.says("cannot refuse \"", "64 hex digits") == true, "\(String(describing: error))")
     #expect(list.all.isEmpty && FileTree.names(in: store.path).isEmpty)
     #expect(FileTree.names(in: folder.path) == ["store"])
   }
