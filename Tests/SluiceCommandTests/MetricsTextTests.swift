@@ -14,5 +14,14 @@ import Testing
         """#)
     let text = MetricsText(document).text
     #expect(text.contains("request auth") && text.contains("tracer spans"))
+    #expect(!text.contains("resident memory"))
+  }
+
+  @Test func `the memory and the descriptors of the process are shown`() throws {
+    let document = try JSONValue(
+      parsing: #"{"process": {"residentBytes": 52428800, "openDescriptors": 17, "maxDescriptors": 4096}}"#)
+    let lines = MetricsText(document).text.split(separator: "\n")
+    #expect(lines.contains { $0.hasPrefix("resident memory") && $0.hasSuffix("50 MiB") })
+    #expect(lines.contains { $0.hasPrefix("descriptors") && $0.hasSuffix("17 of 4,096") })
   }
 }

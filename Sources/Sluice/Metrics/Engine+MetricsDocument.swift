@@ -3,8 +3,8 @@ import SluiceMetrics
 
 extension Engine {
   /// Everything that was counted so far as one JSON document: `engine` by the engine itself, `reports` by each built-in
-  /// `metrics`, `plugins` by plugins, and `resource`, which names the service. docs/metrics.md describes its members.
-  /// From any thread.
+  /// `metrics`, `plugins` by plugins, `process`, which is the memory and the descriptors of the process, and `resource`, which
+  /// names the service. docs/metrics.md describes its members. From any thread.
   public func metricsDocument() -> JSONValue {
     let reports = JSONValue.object()
     for (name, report) in sortedReports {
@@ -15,6 +15,7 @@ extension Engine {
     }
     let document: JSONValue = [
       "engine": metrics().document(), "reports": reports, "plugins": pluginMetrics.document(),
+      "process": ProcessUsage.current.document(),
     ]
     if let serviceName { document["resource"] = ["service.name": JSONValue(serviceName)] }
     return document
@@ -25,6 +26,7 @@ extension Engine {
   public func prometheusText() -> String {
     var text = PrometheusText(labels: [:])
     if let serviceName { text.target([("service_name", serviceName)]) }
+    ProcessUsage.current.write(to: &text)
     metrics().write(to: &text)
     let reports = sortedReports.map { (labels: [(name: "stage", value: $0.key)], report: $0.value) }
     if !reports.isEmpty { MetricsReport.write(reports, to: &text) }

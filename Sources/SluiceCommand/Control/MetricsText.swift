@@ -5,14 +5,16 @@ import SluiceMessages
 struct MetricsText {
   private let engine: JSONValue
   private let plugins: JSONValue
+  private let process: JSONValue
 
   init(_ document: JSONValue) {
     engine = document["engine"] ?? .object()
     plugins = document["plugins"] ?? .object()
+    process = document["process"] ?? .object()
   }
 
   var text: String {
-    let sections = [counts, latency, stages, pluginMetrics, schedules].filter { !$0.isEmpty }
+    let sections = [counts, latency, usage, stages, pluginMetrics, schedules].filter { !$0.isEmpty }
     return PrintableText.of(sections.map { $0.map { "\($0)\n" }.joined() }.joined(separator: "\n"))
   }
 
@@ -33,6 +35,19 @@ struct MetricsText {
       }
     }
     return table.lines
+  }
+
+  /// What the process takes; an older engine does not say.
+  private var usage: [String] {
+    var table = TextTable("process", "now")
+    if let bytes = process["residentBytes"]?.integer {
+      table.append(["resident memory", "\(Figures.count(bytes >> 20)) MiB"])
+    }
+    if let open = process["openDescriptors"]?.integer {
+      let limit = process["maxDescriptors"]?.integer.map { " of \(Figures.count($0))" } ?? ""
+      table.append(["descriptors", Figures.count(open) + limit])
+    }
+    return table.isEmpty ? [] : table.lines
   }
 
   private var latency: [String] {

@@ -1,0 +1,25 @@
+import SluiceJSON
+
+extension ProcessUsage {
+  func document() -> JSONValue {
+    let document = JSONValue.object()
+    document["residentBytes"] = residentBytes.map { JSONValue(Int64($0)) }
+    document["openDescriptors"] = openDescriptors.map { JSONValue(Int64($0)) }
+    document["maxDescriptors"] = descriptorLimit.map { JSONValue(Int64($0)) }
+    return document
+  }
+
+  /// Under the names that the client libraries of Prometheus use.
+  func write(to text: inout PrometheusText) {
+    let gauges = [
+      ("process_resident_memory_bytes", "Resident memory of the process.", residentBytes),
+      ("process_open_fds", "Descriptors that the process has open.", openDescriptors),
+      ("process_max_fds", "Descriptors that the process may have open.", descriptorLimit),
+    ]
+    for (name, help, value) in gauges {
+      guard let value else { continue }
+      text.begin(name, "gauge", help)
+      text.sample(UInt64(value))
+    }
+  }
+}

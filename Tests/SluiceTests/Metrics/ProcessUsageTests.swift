@@ -1,0 +1,46 @@
+import Glibc
+import SluiceJSON
+import SluiceTestKit
+import Testing
+
+@testable import Sluice
+
+/// What the process takes from the machine, in the metrics.
+@Suite struct ProcessUsageTests {
+  @Test(arguments: [
+    ("100 25 3 4 0 6 0\n", 102_400 as Int?), ("100 25", 102_400), ("100", nil), ("", nil), ("a b c", nil),
+    ("1 -1 0", nil), ("1 9223372036854775807 0", nil), ("1 99999999999999999999 0", nil),
+  ])
+  func `resident memory is read from the number of pages, whatever it is`(_ statm: String, _ bytes: Int?) {
+    #expect(ProcessUsage.residentBytes(Array(statm.utf8), pageBytes: 4096) == bytes)
+  }
+
+  @Test func `this process has memory, descriptors and a limit`() throws {
+    let usage = ProcessUsage.current
+    #expect(try #require(usage.residentBytes) > 1 << 20)
+    let open = try #require(usage.openDescriptors)
+    let limit = try #require(usage.descriptorLimit)
+    #expect(open > 0 && open <= limit)
+  }
+
+  @Test func `the metrics have them in both forms`() async throws {
+    let engine = try Engine(Configuration())
+    let process = try #require(engine.metricsDocument()["process"])
+    for key in ["residentBytes", "openDescriptors", "maxDescriptors"] {
+      #expect(try #require(process[key]?.integer) > 0, "\(key)")
+    }
+    let text = engine.prometheusText()
+    for name in ["process_resident_memory_bytes", "process_open_fds", "process_max_fds"] {
+      #expect(text.contains("# TYPE \(name) gauge\n\(name) "), "\(name)")
+    }
+    await engine.shutdown()
+  }
+
+  @Test func `what cannot be read is left out`() {
+    let unknown = ProcessUsage()
+    #expect(unknown.document().count == 0)
+    var text = PrometheusText(labels: [:])
+    unknown.write(to: &text)
+    #expect(text.text.isEmpty)
+  }
+}
