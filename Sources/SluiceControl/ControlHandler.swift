@@ -21,6 +21,9 @@ struct ControlHandler: Sendable {
       .crowded, "\(maxConnections) commands are under way", advice: "wait for one of them, or look at the status again"),
     503)
 
+  /// The media type of Prometheus' text format.
+  static let prometheusType = "text/plain; version=0.0.4; charset=utf-8"
+
   private let commands: ControlCommands
 
   init(_ commands: ControlCommands) { self.commands = commands }
@@ -76,7 +79,7 @@ struct ControlHandler: Sendable {
     do throws(ControlError) {
       switch try await work() {
       case .document(let document): return answer(document, 200)
-      case .text(let text): return .text(text, type: "text/plain; version=0.0.4; charset=utf-8")
+      case .text(let text): return .text(text, type: prometheusType)
       }
     } catch { return answer(error, status(of: error.code)) }
   }

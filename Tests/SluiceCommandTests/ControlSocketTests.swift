@@ -117,6 +117,21 @@ import Testing
     #expect(FileTree.names(in: folder.path("sluice")).isEmpty)
   }
 
+  @Test func `metrics are served on a port of this machine while the run lasts`() async throws {
+    let running = try start(["--metrics-port", "0"])
+    try await running.waitForError(containing: "/metrics\n")
+    let line = try #require(running.errorSoFar.split(separator: "\n").first { $0.hasPrefix("sluice: metrics: ") })
+    let url = String(line.dropFirst("sluice: metrics: ".count))
+    #expect(url.hasPrefix("http://127.0.0.1:"))
+    let metrics = try await Tool.run("send", url)
+    #expect(metrics.outputText.contains("\nsluice_engine_active_transactions 0\n"), "\(metrics)")
+    let port = url.drop { !$0.isNumber }.split(separator: ":")[1].prefix { $0.isNumber }
+    let taken = try await end(start(["--metrics-port", String(port)]))
+    #expect(taken.status == 2 && taken.errorText.contains("--metrics-port: cannot listen on 127.0.0.1:\(port)"))
+    #expect(try await end(running).status == 0)
+    #expect(try await Tool.run("send", url).status == 1)
+  }
+
   @Test(arguments: ["link", "file", "none/c.sock"]) func `a path that is not fit ends it with 2`(_ name: String)
     async throws
   {

@@ -37,7 +37,7 @@ _sluice() {
   local options
   case $command in
     "send") options="--request --header --data --data-binary --head --user --digest --anyauth --location --max-redirs --output --include --json --metadata --explain --events --silent --show-error --verbose --trace --config --plugin --timeout --connect-timeout --insecure --cacert --http1.1 --http2 --proxy --help" ;;
-    "run") options="--config --input --output --concurrency --rate --drain --events --metadata --plugin --control --no-progress --quiet --help" ;;
+    "run") options="--config --input --output --concurrency --rate --drain --events --metadata --plugin --control --metrics-port --no-progress --quiet --help" ;;
     "dev") options="--config --input --listen --json --help" ;;
     "check") options="--config --json --help" ;;
     "echo") options="--port --host --help" ;;

@@ -65,6 +65,7 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -l events -rF -d 'Record
 complete -c sluice -n "__fish_seen_subcommand_from run" -l metadata -d 'Add to each result the original and the sent request, the final URL and timings'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l plugin -rF -d 'Add a plugin to each list that it has callbacks for; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l control -F -d 'Listen for "sluice ctl" at this socket (default: one named after the process)'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l metrics-port -x -d 'Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l no-progress -d 'Show no progress bar on a terminal'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s q -l quiet -d 'Show neither progress nor summary'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s h -l help -d 'Show this help'

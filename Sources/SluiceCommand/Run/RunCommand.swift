@@ -29,6 +29,9 @@ enum RunCommand {
       Option(
         "control", nil, "PATH", isArgumentOptional: true,
         "Listen for \"sluice ctl\" at this socket (default: one named after the process)"),
+      Option(
+        "metrics-port", nil, "PORT",
+        "Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port"),
       Option("no-progress", nil, nil, "Show no progress bar on a terminal"),
       Option("quiet", "q", nil, "Show neither progress nor summary"),
     ], run: { arguments throws(CommandError) in try run(arguments) })
@@ -51,6 +54,8 @@ enum RunCommand {
     interruption.onSignal { session.stop() }
     let reload = RunReload(settings, engine, session, recorder)
     interruption.onHangUp { reload.readAnew() }
+    // The control socket last: a start that fails must not leave its file.
+    let metrics = try startMetrics(settings, engine, isQuiet: arguments.has("quiet"))
     let control = try startControl(settings, engine, reload, isQuiet: arguments.has("quiet"))
     let progress = try ProgressBar(arguments, session, input)
     let started = MonotonicClock.now
@@ -62,6 +67,7 @@ enum RunCommand {
     Waiting.result { await engine.shutdown(drain: rest) }
     session.waitForResults()
     control?.stop()
+    metrics?.stop()
     let outputFailure = output.finish()
     let eventsFailure = recorder?.finish()
     progress?.finish()
@@ -85,6 +91,20 @@ enum RunCommand {
     } catch {
       Waiting.result { await engine.shutdown(drain: .zero) }
       throw CommandError(.usage, "control: \(error)")
+    }
+  }
+
+  private static func startMetrics(
+    _ settings: RunSettings, _ engine: Engine, isQuiet: Bool
+  ) throws(CommandError) -> MetricsServer? {
+    guard let port = settings.metricsPort else { return nil }
+    do {
+      let metrics = try MetricsServer(engine, port: port)
+      if !isQuiet { StandardError.say("metrics: \(metrics.url)") }
+      return metrics
+    } catch {
+      Waiting.result { await engine.shutdown(drain: .zero) }
+      throw CommandError(.usage, "--metrics-port: \(error)")
     }
   }
 

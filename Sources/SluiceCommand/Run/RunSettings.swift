@@ -14,6 +14,8 @@ struct RunSettings: Sendable {
   let interval: Duration?
   let drain: Duration
   let hasMetadata: Bool
+  /// Nil serves no metrics; 0 takes any free port.
+  let metricsPort: UInt16?
 
   init(_ arguments: ParsedArguments) throws(CommandError) {
     let file = arguments["config"]
@@ -25,6 +27,7 @@ struct RunSettings: Sendable {
     self.control = control
     concurrency = try Self.concurrency(arguments, configuration.limits.transactions)
     hasMetadata = arguments.has("metadata")
+    metricsPort = try arguments.integer("metrics-port", 0...65535).map { UInt16($0) }
     drain = try arguments.duration("drain") ?? .seconds(30)
     interval = try arguments["rate"].map { text throws(CommandError) in try Self.interval(text) }
   }

@@ -39,8 +39,7 @@ final class DevListener: Sendable {
     guard incoming.target.hasPrefix("/"), let base = engine.baseURL else {
       return .text("this is not a proxy: send a path, which is resolved against transport.baseURL\n", status: 400)
     }
-    // Any page in a browser can send requests here by a name of its own that leads to this machine.
-    guard ListenPlace.isLocal(incoming.headers.first("Host") ?? "", servedAs: host) else {
+    guard HostField.isLocal(incoming.headers.first("Host") ?? "", servedAs: host) else {
       return .text("the field Host names somebody else\n", status: 421)
     }
     let request: Request
@@ -114,14 +113,5 @@ enum ListenPlace {
       return nil
     }
     return (host.isEmpty ? "127.0.0.1" : String(host), port)
-  }
-
-  /// Whether a Host field names this machine by an address, as `localhost`, or as the endpoint was named.
-  static func isLocal(_ field: String, servedAs own: String) -> Bool {
-    var name = field.lowercased()
-    if name.hasPrefix("[") { return true }
-    if let colon = name.lastIndex(of: ":") { name = String(name[..<colon]) }
-    return name == "localhost" || name.hasSuffix(".localhost") || name == own.lowercased()
-      || (!name.isEmpty && name.allSatisfy { $0.isNumber || $0 == "." })
   }
 }

@@ -1,0 +1,56 @@
+public import Sluice
+import SluiceServer
+
+/// Serves the metrics of an engine in Prometheus' text format: `GET /metrics` on a TCP port of this machine.
+///
+///     let metrics = try MetricsServer(engine, port: 9464)
+///     …
+///     await engine.shutdown()
+///     metrics.stop()
+///
+/// It listens on 127.0.0.1 alone, from `init` until ``stop()`` or the end of its life, on a thread of its own. Every user
+/// of the machine can read what it serves: names of stages, and what plugins count, no requests.
+public final class MetricsServer: Sendable {
+  private static let host = "127.0.0.1"
+  private static let path = "/metrics"
+  private let server: EmbeddedServer
+
+  /// - Parameter port: 0 takes any free one.
+  public init(_ engine: Engine, port: UInt16 = 0) throws(ControlError) {
+    var options = ServerOptions()
+    options.workers = 1
+    options.maxBodyBytes = 1 << 10
+    options.maxConnections = 16
+    options.idleTimeout = .seconds(30)
+    options.backlog = 128
+    do {
+      server = try EmbeddedServer(on: .tcp(host: Self.host, port: port), options: options) {
+        Self.respond(to: $0, engine)
+      }
+    } catch { throw ControlError(.socket, error.message, advice: error.advice) }
+  }
+
+  deinit { stop() }
+
+  /// The port in use.
+  public var port: UInt16 { server.port }
+
+  /// What a scraper asks for.
+  public var url: String { server.baseURL + Self.path }
+
+  /// Closes the port and all connections, and waits for the thread. Further calls do nothing.
+  public func stop() { server.stop() }
+
+  private static func respond(to request: ServerRequest, _ engine: Engine) -> ServerResponse {
+    guard HostField.isLocal(request.headers.first("Host") ?? "", servedAs: host) else {
+      return .text("the field Host names another machine\n", status: 421)
+    }
+    guard request.path == path else { return .text("there is only \(path)\n", status: 404) }
+    guard request.method == "GET" || request.method == "HEAD" else {
+      var refusal = ServerResponse.text("\(path) takes GET and HEAD\n", status: 405)
+      refusal.headers.append(HeaderLine("Allow", "GET, HEAD"))
+      return refusal
+    }
+    return .text(engine.prometheusText(), type: ControlHandler.prometheusType)
+  }
+}
