@@ -56,6 +56,41 @@ import Testing
     #expect(try await run.end().documents.compactMap(\.stamp).sorted() == [1, 2])
   }
 
+  @Test func `C7: each swap and each rollback is one line of the log`() async throws {
+    let run = try await ControlledRun()
+    try run.library.install(2, at: run.folder.path("a.so"))
+    #expect(try await run.ctl("swap").status == 0)
+    #expect(try await run.ctl("rollback").status == 0)
+    #expect(try await run.ctl("rollback").status == 1)
+    let lines = try await run.end().errorText.split(separator: "\n").map(String.init)
+    func count(_ words: String...) -> Int { lines.count { line in words.allSatisfy { line.contains($0) } } }
+    #expect(count("sluice: info: ", "swap 1: published as snapshot 2 (\"a\" 1.0.0 generation 1 ") == 1, "\(lines)")
+    #expect(count("sluice: info: ", "rollback 2: published as snapshot 1 ") == 1, "\(lines)")
+    #expect(count("sluice: warning: ", "rollback 3: refused") == 1, "\(lines)")
+  }
+
+  @Test func `C7: with --log-format json every message is a document, and --log-level says from where on`() async throws
+  {
+    let run = try await ControlledRun(options: ["--log-format", "json", "--log-level", "info"])
+    try run.library.install(2, at: run.folder.path("a.so"))
+    #expect(try await run.ctl("swap").status == 0)
+    let text = try await run.end().errorText
+    let documents = try text.split(separator: "\n").map { try JSONValue(parsing: $0.utf8) }
+    for document in documents {
+      #expect(document["time"]?.string?.hasSuffix("Z") == true && document["message"]?.string != nil, "\(document)")
+      #expect(["info", "warning", "error"].contains(document["level"]?.string), "\(document)")
+    }
+    let swaps = documents.filter { $0["swap"] != nil }
+    #expect(swaps.count == 1, "\(text)")
+    #expect(swaps.first?["plugin"]?.string == "stamps-generation" && swaps.first?["stage"]?.string == "a")
+    #expect(swaps.first?["generation"]?.integer == 2)
+    #expect(swaps.first?["swap"]?["changes"]?[0]?["new"]?["generation"]?.integer == 2)
+    let quiet = try await ControlledRun(options: ["--log-level", "error"])
+    try quiet.library.install(2, at: quiet.folder.path("a.so"))
+    #expect(try await quiet.ctl("swap").status == 0)
+    #expect(try await quiet.end().errorText.isEmpty)
+  }
+
   @Test func `F5: a bad build is refused with the reason, and what served goes on`() async throws {
     let run = try await ControlledRun()
     let bad = try await StampedLibrary.inC(.failsCreate)

@@ -29,6 +29,14 @@ _sluice() {
       ;;
   esac
   case $previous in
+    --log-format)
+      mapfile -t COMPREPLY < <(compgen -W "text json" -- "$current")
+      return
+      ;;
+    --log-level)
+      mapfile -t COMPREPLY < <(compgen -W "debug info warning error" -- "$current")
+      return
+      ;;
     --config | -c | --input | --events | --output | -o | --cacert | --plugin | --control | --socket)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return
@@ -37,7 +45,7 @@ _sluice() {
   local options
   case $command in
     "send") options="--request --header --data --data-binary --head --user --digest --anyauth --location --max-redirs --output --include --json --metadata --explain --events --silent --show-error --verbose --trace --config --plugin --timeout --connect-timeout --insecure --cacert --http1.1 --http2 --proxy --help" ;;
-    "run") options="--config --input --output --concurrency --rate --drain --events --metadata --plugin --control --metrics-port --no-progress --quiet --help" ;;
+    "run") options="--config --input --output --concurrency --rate --drain --events --metadata --plugin --control --metrics-port --log-format --log-level --no-progress --quiet --help" ;;
     "dev") options="--config --input --listen --json --help" ;;
     "check") options="--config --json --help" ;;
     "echo") options="--port --host --help" ;;

@@ -66,6 +66,8 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -l metadata -d 'Add to e
 complete -c sluice -n "__fish_seen_subcommand_from run" -l plugin -rF -d 'Add a plugin to each list that it has callbacks for; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l control -F -d 'Listen for "sluice ctl" at this socket (default: one named after the process)'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l metrics-port -x -d 'Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l log-format -xa 'text json' -d 'Write messages as text (default), or each as a JSON document on a line: json'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l log-level -xa 'debug info warning error' -d 'Write messages from this level on: debug, info, warning, error'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l no-progress -d 'Show no progress bar on a terminal'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s q -l quiet -d 'Show neither progress nor summary'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s h -l help -d 'Show this help'

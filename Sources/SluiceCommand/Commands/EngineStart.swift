@@ -22,22 +22,21 @@ enum EngineStart {
 
   /// - Parameter probe: tries libraries out before they are loaded; nil loads them without a trial.
   static func engine(
-    _ configuration: Configuration, probe: HelperProbe? = HelperProbe(warn: warn), isVerbose: Bool = false
+    _ configuration: Configuration, probe: HelperProbe? = HelperProbe(warn: warn)
   ) throws(CommandError) -> Engine {
-    let least: LogLine.Level = isVerbose ? .debug : .warning
     // Exit functions that libraries have registered then run after the command's own.
     defer { ProcessEnd.watch() }
     do {
       return try Engine(configuration, probe: probe) { line in
         if line.swap != nil { ProcessEnd.watch() }
-        if line.level >= least { StandardError.say(text(of: line)) }
+        LogOutput.show(line)
       }
     } catch { throw failure(error) }
   }
 
   /// Prints a warning from the trial of a build that is not refused.
   static func warn(_ subject: PluginError.Subject, _ words: String) {
-    StandardError.say("warning: " + PlainText.line("\(subject): \(words)"))
+    LogOutput.show(LogLine(level: .warning, message: PlainText.line("\(subject): \(words)")))
   }
 
   static func failure(_ error: EngineError) -> CommandError { CommandError(status(of: error), "\(error)") }
@@ -49,11 +48,6 @@ enum EngineStart {
     // The one thing of a configuration that only the transport looks at: the files of "tls".
     case .transport(let error): error.code == .tls ? .usage : .failed
     }
-  }
-
-  private static func text(of line: LogLine) -> String {
-    let speaker = line.plugin.map { "plugin \"\($0)\": " } ?? ""
-    return "\(line.level): \(speaker)\(PrintableText.of(line.message))"
   }
 
   /// The trace context that the environment carries, in the families of `OTEL_PROPAGATORS`.

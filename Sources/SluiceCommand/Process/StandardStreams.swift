@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Sluice
 import SluiceLocks
 
 /// The streams that the command was started with.
@@ -39,12 +40,8 @@ enum StandardOutput {
 }
 
 enum StandardError {
-  /// Writes lines that begin with the program's name.
-  static func say(_ message: String) {
-    guard !message.isEmpty else { return }
-    let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
-    write(lines.map { "sluice: \($0)\n" }.joined())
-  }
+  /// Says something as the command itself, in the form that was asked for; nothing where the text is empty.
+  static func say(_ message: String, _ level: LogLine.Level = .error) { LogOutput.show(message, level) }
 
   static func write(_ text: String) { _ = Descriptors.write(text, to: STDERR_FILENO) }
 }

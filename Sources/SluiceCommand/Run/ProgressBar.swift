@@ -15,7 +15,9 @@ final class ProgressBar: Sendable {
   /// Nil where nobody looks, or nobody wants to.
   init?(_ arguments: ParsedArguments, _ session: RunSession, _ input: InputLines) throws(CommandError) {
     let terminal = Terminal.standardError
-    guard terminal.isTerminal, !arguments.has("quiet"), !arguments.has("no-progress") else { return nil }
+    guard terminal.isTerminal, LogOutput.format == .text, !arguments.has("quiet"), !arguments.has("no-progress") else {
+      return nil
+    }
     self.session = session
     self.input = input
     let isFinished = isFinished

@@ -32,6 +32,9 @@ enum RunCommand {
       Option(
         "metrics-port", nil, "PORT",
         "Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port"),
+      Option(
+        "log-format", nil, "FORMAT", "Write messages as text (default), or each as a JSON document on a line: json"),
+      Option("log-level", nil, "LEVEL", "Write messages from this level on: debug, info, warning, error"),
       Option("no-progress", nil, nil, "Show no progress bar on a terminal"),
       Option("quiet", "q", nil, "Show neither progress nor summary"),
     ], run: { arguments throws(CommandError) in try run(arguments) })
@@ -40,6 +43,7 @@ enum RunCommand {
   private static let lastMoment = Duration.milliseconds(250)
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
+    LogOutput.adopt(try LogOutput.Settings(arguments))
     let settings = try RunSettings(arguments)
     let interruption = try Interruption(takesHangUp: settings.configurationFile != nil)
     let input = try InputLines(path: arguments["input"], limitBytes: settings.lineLimitBytes)
@@ -74,7 +78,7 @@ enum RunCommand {
     if !arguments.has("quiet") {
       let summary = RunSummary(
         session.counts, engine.metrics(), engine.schedules, duration: MonotonicClock.now - started)
-      StandardError.write(summary.text(isWhole: isWhole))
+      summary.show(isWhole: isWhole)
     }
     return try status(session, outputFailure, eventsFailure, inputFailure, interruption)
   }
@@ -86,7 +90,7 @@ enum RunCommand {
     do {
       let control = try ControlServer(engine, at: place) { (new) async throws(SwapError) in try await reload.apply(new)
       }
-      if !isQuiet { StandardError.say("control socket: \(control.path)") }
+      if !isQuiet { StandardError.say("control socket: \(control.path)", .info) }
       return control
     } catch {
       Waiting.result { await engine.shutdown(drain: .zero) }
@@ -100,7 +104,7 @@ enum RunCommand {
     guard let port = settings.metricsPort else { return nil }
     do {
       let metrics = try MetricsServer(engine, port: port)
-      if !isQuiet { StandardError.say("metrics: \(metrics.url)") }
+      if !isQuiet { StandardError.say("metrics: \(metrics.url)", .info) }
       return metrics
     } catch {
       Waiting.result { await engine.shutdown(drain: .zero) }
@@ -115,7 +119,7 @@ enum RunCommand {
     guard limit.soft < needed else { return }
     StandardError.say(
       "--concurrency \(settings.concurrency) may need \(needed) descriptors, and \(limit.soft) are allowed; "
-        + "raise the hard limit (ulimit -Hn), or ask for less")
+        + "raise the hard limit (ulimit -Hn), or ask for less", .warning)
   }
 
   private static func status(

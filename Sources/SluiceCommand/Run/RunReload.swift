@@ -17,7 +17,7 @@ final class RunReload: Sendable {
     self.recorder = recorder
   }
 
-  /// Reads the file again and says what came of it. Comes back at once; several are done one after the other, so that
+  /// Reads the file again; the log says what came of it. Comes back at once; several are done one after the other, so that
   /// what was read last serves.
   func readAnew() {
     guard let file = settings.configurationFile else { return }
@@ -36,13 +36,8 @@ final class RunReload: Sendable {
     do throws(ConfigurationError) { configuration = try Configuration(file: file) } catch {
       return StandardError.say("\(error); the configuration stays as it is")
     }
-    do throws(SwapError) {
-      let report = try await apply(configuration)
-      StandardError.say(PrintableText.of("\(report)"))
-    } catch {
-      // The engine says itself why it refuses one, and nothing of one whose place another takes.
-      if error.report.outcome != .refused { StandardError.say(PrintableText.of("\(error)")) }
-    }
+    // The engine's log says what came of it.
+    _ = try? await apply(configuration)
   }
 
   /// With what the arguments of the command add to each configuration.

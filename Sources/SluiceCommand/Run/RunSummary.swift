@@ -1,3 +1,5 @@
+import Sluice
+import SluiceJSON
 import SluiceMetrics
 import SluicePipeline
 
@@ -13,6 +15,22 @@ struct RunSummary {
     self.metrics = metrics
     self.schedules = schedules
     self.duration = duration
+  }
+
+  /// Writes it to standard error, in the form of the messages.
+  func show(isWhole: Bool) {
+    switch LogOutput.format {
+    case .text: StandardError.write(text(isWhole: isWhole))
+    case .json:
+      let line = LogLine(level: .info, message: headline(isWhole: isWhole))
+      let document = LogOutput.document(of: line, at: UniversalTime.now)
+      document["run"] = [
+        "requests": JSONValue(Int64(counts.completed)), "failed": JSONValue(Int64(counts.failed)),
+        "invalid": JSONValue(Int64(counts.invalid)), "notBegun": JSONValue(Int64(counts.dropped)),
+        "durationMs": .milliseconds(duration), "isWhole": JSONValue(isWhole),
+      ]
+      LogOutput.write(document)
+    }
   }
 
   func text(isWhole: Bool) -> String {

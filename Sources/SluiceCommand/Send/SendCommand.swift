@@ -75,7 +75,8 @@ enum SendCommand {
     if arguments.has("verbose") { VerboseStage(mask: mask).watch(&configuration) }
     let trace = arguments.has("trace") ? TimelineRecorder() : nil
     trace?.append(to: &configuration)
-    let engine = try EngineStart.engine(configuration, isVerbose: arguments.has("verbose"))
+    if arguments.has("verbose") { LogOutput.adopt(LogOutput.Settings(least: .debug)) }
+    let engine = try EngineStart.engine(configuration)
     let output = try SendOutput(arguments, mask, besides: input)
     let result = perform(request, engine, output, interruption)
     if let explanation = result.explanation, !arguments.has("json") {

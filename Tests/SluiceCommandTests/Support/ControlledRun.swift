@@ -14,10 +14,11 @@ final class ControlledRun: Sendable {
 
   /// - Parameters:
   ///   - more: further plugins, each with a comma before it.
+  ///   - options: of the command, besides the usual ones.
   ///   - environment: variables of the command besides the usual ones.
   init(
     more: String = "", socket: String? = nil, swap: String = #"{"probation": {"duration": "30s"}}"#,
-    environment: [String: String] = [:]
+    options: [String] = [], environment: [String: String] = [:]
   ) async throws {
     folder = try TemporaryDirectory()
     self.socket = socket ?? folder.path("c.sock")
@@ -28,8 +29,10 @@ final class ControlledRun: Sendable {
         headers: [HeaderLine("x-echo-a", request.headers.first("x-stamp-a") ?? "none")], body: .bytes(Array("ok".utf8)))
     }
     let file = try folder.write(Self.configuration(more, swap: swap), to: "c.json")
-    running = try Tool.start(
-      "run", "-q", "-c", file, "--concurrency", "8", "--control", self.socket, environment: environment)
+    running = try Command(
+      Tool.path, ["run", "-q", "-c", file, "--concurrency", "8", "--control", self.socket] + options,
+      environment: Tool.cleared.merging(environment) { $1 }
+    ).start()
     try await waitForSocket()
   }
 

@@ -1,0 +1,118 @@
+import Sluice
+import SluiceJSON
+import SluiceLocks
+import SluiceMessages
+
+/// What the command and its engine say while they work, on standard error: lines for people, or a JSON document on each
+/// line. From any thread.
+enum LogOutput {
+  enum Format: String, CaseIterable, Sendable {
+    case text, json
+  }
+
+  struct Settings: Sendable {
+    var format = Format.text
+    /// Nil shows warnings and errors, what the command itself says, and the end of each swap.
+    var least: LogLine.Level?
+  }
+
+  private static let settings = Locked(Settings())
+  /// The last swap whose end was shown: the engine tells it once for each library.
+  private static let lastSwap = Locked(0)
+
+  /// To be called before the engine starts.
+  static func adopt(_ new: Settings) { settings.withLock { $0 = new } }
+
+  static var format: Format { settings.withLock { $0.format } }
+
+  /// Shows what the engine or a plugin says, if its level is wanted.
+  static func show(_ line: LogLine) {
+    let settings = settings.withLock { $0 }
+    guard isWanted(line, settings), isNews(line) else { return }
+    switch settings.format {
+    case .text: StandardError.write(lines(text(of: line)))
+    case .json: write(document(of: line, at: UniversalTime.now))
+    }
+  }
+
+  /// Shows what the command says.
+  static func show(_ message: String, _ level: LogLine.Level) {
+    let settings = settings.withLock { $0 }
+    guard !message.isEmpty, level >= settings.least ?? .debug else { return }
+    switch settings.format {
+    case .text: StandardError.write(lines(message))
+    case .json: write(document(of: LogLine(level: level, message: message), at: UniversalTime.now))
+    }
+  }
+
+  static func isWanted(_ line: LogLine, _ settings: Settings) -> Bool {
+    guard let least = settings.least else { return line.level >= .warning || line.swap != nil }
+    return line.level >= least
+  }
+
+  private static func isNews(_ line: LogLine) -> Bool {
+    guard let swap = line.swap else { return true }
+    return lastSwap.withLock { last in
+      defer { last = swap.id }
+      return last != swap.id
+    }
+  }
+
+  // MARK: Forms
+
+  static func text(of line: LogLine) -> String {
+    let speaker = line.plugin.map { "plugin \"\($0)\": " } ?? ""
+    return "\(line.level): \(speaker)\(PrintableText.of(line.message))"
+  }
+
+  static func document(of line: LogLine, at time: Duration) -> JSONValue {
+    let document: JSONValue = [
+      "time": JSONValue(UniversalTime.text(time)), "level": JSONValue("\(line.level)"),
+      "message": JSONValue(PrintableText.of(line.message)),
+    ]
+    document["plugin"] = line.plugin.map { JSONValue($0) }
+    document["generation"] = line.generation.map { JSONValue(Int64($0)) }
+    document["stage"] = line.stage.map { JSONValue($0) }
+    document["swap"] = line.swap?.document()
+    return document
+  }
+
+  /// Each line begins with the program's name.
+  private static func lines(_ message: String) -> String {
+    message.split(separator: "\n", omittingEmptySubsequences: false).map { "sluice: \($0)\n" }.joined()
+  }
+
+  static func write(_ document: JSONValue) {
+    // What cannot be written as JSON is nothing that this command makes.
+    guard let line = try? document.serialized() else { return }
+    StandardError.write(String(decoding: line, as: UTF8.self) + "\n")
+  }
+}
+
+extension LogLine.Level {
+  static let names = ["debug", "info", "warning", "error"]
+
+  init?(name: String) {
+    guard let index = Self.names.firstIndex(of: name) else { return nil }
+    self.init(rawValue: index)
+  }
+}
+
+extension LogOutput.Settings {
+  /// `--log-format` and `--log-level`.
+  init(_ arguments: ParsedArguments) throws(CommandError) {
+    if let text = arguments["log-format"] {
+      guard let format = LogOutput.Format(rawValue: text) else {
+        throw CommandError(.usage, "--log-format: expected text or json, found \"\(PrintableText.of(text))\"")
+      }
+      self.format = format
+    }
+    if let text = arguments["log-level"] {
+      guard let level = LogLine.Level(name: text) else {
+        let names = LogLine.Level.names.joined(separator: ", ")
+        throw CommandError(.usage, "--log-level: expected one of \(names), found \"\(PrintableText.of(text))\"")
+      }
+      least = level
+    }
+  }
+}

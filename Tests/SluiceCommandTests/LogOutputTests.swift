@@ -1,0 +1,54 @@
+import SluiceJSON
+import Testing
+
+@testable import Sluice
+@testable import SluiceCommand
+
+/// What the command shows of the log, and in which form.
+@Suite struct LogOutputTests {
+  private static let report = SwapReport(
+    id: 3, trigger: .swap, began: .seconds(1), outcome: .published, snapshot: 4)
+
+  private static func wanted(_ least: LogLine.Level?) -> [LogLine.Level] {
+    let settings = LogOutput.Settings(least: least)
+    return [.debug, .info, .warning, .error].filter { LogOutput.isWanted(LogLine(level: $0, message: ""), settings) }
+  }
+
+  @Test func `without a level warnings and the ends of swaps are shown`() {
+    #expect(Self.wanted(nil) == [.warning, .error])
+    let swap = LogLine(level: .info, message: "", swap: Self.report)
+    #expect(LogOutput.isWanted(swap, LogOutput.Settings()))
+    #expect(!LogOutput.isWanted(swap, LogOutput.Settings(least: .warning)))
+  }
+
+  @Test func `with a level everything from there on is shown`() {
+    #expect(Self.wanted(.debug) == [.debug, .info, .warning, .error])
+    #expect(Self.wanted(.info) == [.info, .warning, .error])
+    #expect(Self.wanted(.error) == [.error])
+  }
+
+  @Test func `a line says who speaks, and cannot control a terminal`() {
+    let line = LogLine(level: .warning, plugin: "auth", message: "a\u{1B}[2J")
+    #expect(LogOutput.text(of: line) == "warning: plugin \"auth\": a?[2J")
+    #expect(LogOutput.text(of: LogLine(level: .info, message: "b")) == "info: b")
+  }
+
+  @Test func `a document has what is known of the line`() {
+    let line = LogLine(
+      level: .info, plugin: "auth", generation: 2, stage: "a", message: "said \"x\"", swap: Self.report)
+    let document = LogOutput.document(of: line, at: .milliseconds(1500))
+    #expect(document["time"]?.string == "1970-01-01T00:00:01.500Z")
+    #expect(document["level"]?.string == "info" && document["message"]?.string == "said \"x\"")
+    #expect(document["plugin"]?.string == "auth" && document["generation"]?.integer == 2)
+    #expect(document["stage"]?.string == "a")
+    #expect(document["swap"]?["id"]?.integer == 3 && document["swap"]?["outcome"]?.string == "published")
+    let plain = LogOutput.document(of: LogLine(level: .error, message: "b"), at: .zero)
+    #expect(plain.members.map(\.key) == ["time", "level", "message"])
+  }
+
+  @Test(arguments: [["--log-level", "loud"], ["--log-format", "xml"], ["--log-level", "INFO"]])
+  func `a level and a format that are not known are refused`(_ words: [String]) throws {
+    let arguments = try ArgumentParser.parse(words[...], for: RunCommand.description)
+    #expect(throws: CommandError.self) { try LogOutput.Settings(arguments) }
+  }
+}
