@@ -154,6 +154,7 @@ extension SuspendableCall {
     guard status != 0 else { return }
     posted.release()
     silence()
+    giveUp()
     globalConcurrentExecutor.enqueue(job)
   }
 
