@@ -83,7 +83,7 @@ let package = Package(
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
     .target(name: "CLinux", cSettings: strictC),
-    .target(name: "CRefusedStreams", cSettings: strictC),
+    .target(name: "CStreamEvents", cSettings: strictC),
     .target(name: "CJSONSchema", dependencies: ["CJansson"]),
 
     // Pure: no C, no I/O, no JSON, no unsafe code.
@@ -110,7 +110,7 @@ let package = Package(
       name: "SluiceTransport",
       dependencies: [
         "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceLocks", "CCurl",
-        "CRefusedStreams",
+        "CStreamEvents",
         "CLinux",
       ], swiftSettings: strict),
     .target(

@@ -29,17 +29,13 @@ import Testing
       let engine = try Engine(configuration)
       let base = version == .http2 ? nginx.secureBaseURL : nginx.baseURL
       let failures = try await Self.send(method, base, over: engine, expecting: version)
-      // Over HTTP/2 a few still fail: see docs/decisions/libcurl-guards.md.
-      if version == .http11 { #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(3))") }
-      let words = failures.filter { !$0.hasPrefix("connection_lost: ") && !$0.hasPrefix("resent: ") }
-      #expect(words.isEmpty, "\(words.prefix(3))")
+      #expect(failures.isEmpty, "\(failures.count) failed: \(failures.prefix(3))")
       await engine.shutdown()
       try await nginx.stop()
       let served = try FileTree.readText(nginx.folder.path("access.log")).split(separator: "\n").map(String.init)
       let expected = (0..<Self.count).map { "\(method) \($0)" }
       #expect(Set(served).count == served.count, "\(served.count - Set(served).count) were executed twice")
-      #expect(failures.isEmpty == (served.count == Self.count) || version == .http2)
-      #expect(Set(served).isSubset(of: Set(expected)) && served.count + failures.count >= Self.count)
+      #expect(served.count == Self.count && Set(served) == Set(expected))
     }
   }
 

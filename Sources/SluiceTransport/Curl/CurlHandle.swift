@@ -44,7 +44,7 @@ final class CurlHandle {
   @exclusivity(unchecked) private var instruction: ResolveInstruction?
   private let settings: TransportSettings
   private let proxy: ProxyChoice
-  /// Whether it is known to ``RefusedStreams``.
+  /// Whether it is known to ``StreamEvents``.
   private var isWatched = false
   private let defaults: HeaderList.Defaults
   private var omittedDefaults: DefaultFields = []
@@ -75,7 +75,7 @@ final class CurlHandle {
   }
 
   deinit {
-    if isWatched { RefusedStreams.remove(easy) }
+    if isWatched { StreamEvents.remove(easy) }
     curl_easy_cleanup(easy)
     curl_url_cleanup(parsedURL)
     errorText.deallocate()
@@ -161,7 +161,7 @@ final class CurlHandle {
   /// - Returns: false where there is no memory; the handle is to be dropped then.
   func renew() -> Bool {
     guard let next = curl_easy_init() else { return false }
-    if isWatched { RefusedStreams.remove(easy) }
+    if isWatched { StreamEvents.remove(easy) }
     isWatched = false
     curl_easy_cleanup(easy)
     easy = next
@@ -251,7 +251,7 @@ final class CurlHandle {
     setTrust(scheme)
     let offersHTTP2 = settings.httpVersion == .http2 && scheme == .https && CurlLibrary.speaksHTTP2
     if offersHTTP2, !isWatched {
-      RefusedStreams.add(easy)
+      StreamEvents.add(easy)
       isWatched = true
     }
     let version = offersHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1

@@ -25,7 +25,7 @@ enum CurlLibrary {
         TransportError(
           .resources, "libcurl \(name) was built without TLS; install the package libcurl4", isBeforeSending: true))
     }
-    RefusedStreams.watch()
+    StreamEvents.watch()
     return .success(())
   }()
 

@@ -9,7 +9,7 @@ extension CurlTransfer {
     guard failure == nil, !isCancelled, let observer else { return false }
     guard !hasIssued else {
       failure =
-        isRefused
+        stream.isRefused
         ? .notProcessed(request)
         : TransportError(
           .resent,
@@ -42,6 +42,8 @@ extension CurlTransfer {
 
   func provideBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard failure == nil, !isCancelled, let upload else { return Int(CURL_READFUNC_ABORT) }
+    // The server has answered in full and takes no more: this ends the sending.
+    if stream.isReset { return 0 }
     let count = upload.read(into: buffer)
     if count == 0 || upload.deliveredBytes == upload.byteCount { sentAt = transport.loop.now }
     if upload.isStarved { isStarved = true }

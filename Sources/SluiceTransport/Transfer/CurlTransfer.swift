@@ -44,8 +44,8 @@ final class CurlTransfer: Transfer {
   /// The kept connection that libcurl chose cannot be used.
   var isSoiled = false
   var wantsFreshConnection: Bool
-  /// The server did not process the request, as it says itself.
-  var isRefused = false
+  /// Of HTTP/2.
+  var stream = StreamState()
   @exclusivity(unchecked) var reader: ResponseReader
   @exclusivity(unchecked) var disposition = BodyDisposition.hold
   @exclusivity(unchecked) var collector: BodyCollector?
@@ -237,9 +237,10 @@ final class CurlTransfer: Transfer {
 
   private func error(for code: CURLcode, _ handle: CurlHandle) -> TransportError? {
     if isCancelled { return .cancelled(request) }
-    if isRefused, reader.status == 0 { return .notProcessed(request) }
+    if stream.isRefused, reader.status == 0 { return .notProcessed(request) }
     if let failure = failure ?? upload?.failure { return failure }
-    if isCut { return nil }
+    if isCut || isWhole { return nil }
+    if stream.isCutShort, reader.isHeadDone { return .cutShort(request) }
     if code == CURLE_OK, reader.isHeadDone { return nil }
     return CurlFailure(
       code: code, url: request.url, detail: handle.errorMessage, socketError: handle.socketError,
@@ -261,6 +262,13 @@ extension TransportError {
       .notProcessed,
       "the server refused the stream of the \(request.method) and did not process it, as when it closes a connection"
         + " (RFC 9113 §8.7)", to: request.url, isBeforeSending: true)
+  }
+
+  static func cutShort(_ request: Request) -> TransportError {
+    TransportError(
+      .connectionLost,
+      "the server reset the stream before the end of the response, though without an error (RFC 9113 §8.1)",
+      to: request.url)
   }
 
   static func cancelled(_ request: Request) -> TransportError {

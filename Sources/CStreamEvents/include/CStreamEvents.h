@@ -1,0 +1,31 @@
+// Tells what becomes of the HTTP/2 streams of libcurl, which libcurl knows and does not say:
+// - A server has refused a stream: it vouches that it did not process the request (RFC 9113 §6.8, §8.7). Libcurl sends such a
+//   request again by itself.
+// - A server has answered in full, and then takes no more of the request (RFC 9113 §8.1): libcurl may take this for an error.
+// - A server has reset a stream without an error, before the end of its response: libcurl takes this for the end.
+//
+// Libcurl has nghttp2 call functions of libcurl's for frames and for the end of a stream. This module defines the functions of
+// nghttp2's API that set them, which the dynamic linker finds before nghttp2's own, and puts others in front. Where the linker does
+// not find them, as with a libcurl that has nghttp2 inside, nothing is reported.
+#ifndef SLUICE_STREAM_EVENTS_H
+#define SLUICE_STREAM_EVENTS_H
+
+typedef enum {
+  /// The server has sent everything (END_STREAM).
+  SLUICE_STREAM_ENDED,
+  /// The server has reset the stream, without an error (NO_ERROR).
+  SLUICE_STREAM_RESET,
+  /// The stream is closed, and its request was not processed (REFUSED_STREAM).
+  SLUICE_STREAM_REFUSED,
+} sluice_stream_event;
+
+/// Called on the thread that drives the connection, before libcurl learns of the event.
+///
+/// `easy` is the `CURL *` of the stream, which may be somebody else's. Returns nonzero where libcurl is not to know of a reset.
+typedef int (*sluice_stream_handler)(const void *easy, sluice_stream_event event);
+
+/// Sets the function for the whole process.
+/// - library_function: any function of libcurl; streams of other libraries are not reported. [any]
+void sluice_watch_streams(sluice_stream_handler handler, const void *library_function);
+
+#endif

@@ -1,0 +1,107 @@
+#define _GNU_SOURCE
+#include "CStreamEvents.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// As nghttp2 declares them: its headers are not needed for building.
+typedef struct nghttp2_session nghttp2_session;
+typedef struct nghttp2_session_callbacks nghttp2_session_callbacks;
+typedef struct {
+  size_t length;
+  int32_t stream;
+  uint8_t type;
+  uint8_t flags;
+  uint8_t reserved;
+} frame_head;
+/// What all frames begin with.
+typedef struct {
+  frame_head head;
+} frame;
+typedef struct {
+  frame_head head;
+  uint32_t error;
+} reset_frame;
+typedef int (*stream_close_callback)(nghttp2_session *session, int32_t stream, uint32_t error, void *context);
+typedef int (*frame_callback)(nghttp2_session *session, const frame *frame, void *context);
+typedef void *(*get_stream_owner)(nghttp2_session *session, int32_t stream);
+
+enum { NO_ERROR = 0, REFUSED_STREAM = 7 };
+enum { DATA = 0, HEADERS = 1, RST_STREAM = 3 };
+enum { END_STREAM = 1 };
+
+static _Atomic(sluice_stream_handler) watcher;
+static _Atomic(const void *) libcurl;
+static _Atomic(get_stream_owner) owner_of;
+// Libcurl's own functions, the same for all its sessions.
+static _Atomic(stream_close_callback) libcurl_closed;
+static _Atomic(frame_callback) libcurl_received;
+
+void sluice_watch_streams(sluice_stream_handler handler, const void *library_function) {
+  Dl_info library;
+  atomic_store(&watcher, handler);
+  if (dladdr(library_function, &library)) atomic_store(&libcurl, library.dli_fbase);
+}
+
+static int tell(nghttp2_session *session, int32_t stream, sluice_stream_event event) {
+  const sluice_stream_handler handler = atomic_load(&watcher);
+  const get_stream_owner owner = atomic_load(&owner_of);
+  const void *easy = handler && owner ? owner(session, stream) : NULL;
+  return easy ? handler(easy, event) : 0;
+}
+
+static int stream_closed(nghttp2_session *session, int32_t stream, uint32_t error, void *context) {
+  if (error == REFUSED_STREAM) tell(session, stream, SLUICE_STREAM_REFUSED);
+  return atomic_load(&libcurl_closed)(session, stream, error, context);
+}
+
+static int frame_received(nghttp2_session *session, const frame *frame, void *context) {
+  const frame_head head = frame->head;
+  if ((head.type == DATA || head.type == HEADERS) && head.flags & END_STREAM) {
+    tell(session, head.stream, SLUICE_STREAM_ENDED);
+  } else if (head.type == RST_STREAM && ((const reset_frame *)frame)->error == NO_ERROR) {
+    if (tell(session, head.stream, SLUICE_STREAM_RESET)) return 0;
+  }
+  return atomic_load(&libcurl_received)(session, frame, context);
+}
+
+/// Whether libcurl sets a function of its own; finds the owners of streams then.
+static int is_libcurl(const void *function, const void *return_address) {
+  Dl_info caller;
+  if (!function || !dladdr(return_address, &caller) || caller.dli_fbase != atomic_load(&libcurl)) return 0;
+  atomic_store(&owner_of, (get_stream_owner)dlsym(RTLD_NEXT, "nghttp2_session_get_stream_user_data"));
+  return 1;
+}
+
+// These take the place of nghttp2's functions of these names.
+#define EXPORTED __attribute__((visibility("default")))
+EXPORTED void nghttp2_session_callbacks_set_on_stream_close_callback(
+    nghttp2_session_callbacks *callbacks, stream_close_callback callback);
+EXPORTED void nghttp2_session_callbacks_set_on_frame_recv_callback(
+    nghttp2_session_callbacks *callbacks, frame_callback callback);
+
+void nghttp2_session_callbacks_set_on_stream_close_callback(
+    nghttp2_session_callbacks *callbacks, stream_close_callback callback) {
+  typedef void (*setter)(nghttp2_session_callbacks *callbacks, stream_close_callback callback);
+  const setter set = (setter)dlsym(RTLD_NEXT, "nghttp2_session_callbacks_set_on_stream_close_callback");
+  if (!set) return;
+  if (is_libcurl((const void *)callback, __builtin_return_address(0))) {
+    atomic_store(&libcurl_closed, callback);
+    callback = stream_closed;
+  }
+  set(callbacks, callback);
+}
+
+void nghttp2_session_callbacks_set_on_frame_recv_callback(
+    nghttp2_session_callbacks *callbacks, frame_callback callback) {
+  typedef void (*setter)(nghttp2_session_callbacks *callbacks, frame_callback callback);
+  const setter set = (setter)dlsym(RTLD_NEXT, "nghttp2_session_callbacks_set_on_frame_recv_callback");
+  if (!set) return;
+  if (is_libcurl((const void *)callback, __builtin_return_address(0))) {
+    atomic_store(&libcurl_received, callback);
+    callback = frame_received;
+  }
+  set(callbacks, callback);
+}
