@@ -208,12 +208,15 @@ private struct SpillingRun {
   init() async throws {
     folder = try TemporaryDirectory()
     let half = String(repeating: "x", count: 20)
+    let hasRequest = Signal()
     server = try ScriptedServer(
-      .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n" + half), .wait(hasRest), .send(half))
+      .receiveHead, .signal(hasRequest), .send("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n" + half), .wait(hasRest), .send(half))
     let file = try folder.write(#"{"transport": {"spillBytes": 10}}"#, to: "c.json")
     bodies = try folder.makeFolder("bodies")
     running = try Tool.start("run", "-c", file, environment: ["TMPDIR": bodies])
     running.writeAndClose(Array(#"{"url": "\#(server.baseURL)"}"#.utf8))
+    // Before that a sanitizer may have a file of its own there.
+    try await hasRequest.wait()
     let end = ContinuousClock.now + Patience.limit
     while !hasOpenBody, ContinuousClock.now < end { await Task.yield() }
     try #require(hasOpenBody)
