@@ -83,7 +83,8 @@ extension SwapCoordinator {
       // Each has until the common deadline, and at least a little of its own.
       let limit = max(deadline + Self.lastEndTime - MonotonicClock.now, Self.leastEndTime)
       let next = progress.wait(upTo: limit) { progress -> PluginInstance?? in
-        progress.current === seen ? nil : .some(progress.current)
+        // Without a current instance the thread has finished, possibly before the first look.
+        progress.current != nil && progress.current === seen ? nil : .some(progress.current)
       }
       guard let next else {
         // The thread may have moved on meanwhile; what it is in now is then the one that is late.
