@@ -50,7 +50,7 @@ check:
 	scripts/check-exports.sh $(DEBUG_LIBRARIES)
 	scripts/check-headers.sh
 	scripts/check-docs.sh
-	scripts/check-readme.sh
+	scripts/check-commands.sh
 	scripts/check-c-plugins.sh
 	scripts/check-examples.sh
 	scripts/check-install.sh
