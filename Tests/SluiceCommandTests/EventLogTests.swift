@@ -174,12 +174,21 @@ import Testing
     (whole(#""delayNs":1"#), "did_issue has \"delayNs\"; expected it in will_retry alone"),
     (whole(#""durationNs":1"#), "did_issue has \"durationNs\"; expected it in did_complete alone"),
     (whole(#""sequence":-1"#), "\"sequence\""), (whole(#""receivedStatus":"200""#), "\"receivedStatus\""),
+    (whole(#""status":0"#), "expected \"status\" with an integer from 100 to 999"),
+    (whole(#""receivedStatus":1000"#), "expected \"receivedStatus\" with an integer from 0 to 999"),
+    (whole(#""error":{"code":"c"}"#), "expected \"message\" with a string"),
+    (whole(#""error":{"code":"c","message":"m","place":"p"}"#), "no event has \"place\""),
+    (whole(#""stauts":200"#), "no event has \"stauts\""), (whole(#""timings":{\#(phases),"idleNs":1}"#), "\"idleNs\""),
+    (whole(#""timings":{\#(phases),"isConnectionReused":1}"#), "\"isConnectionReused\" with true or false"),
   ])
   func `an invalid event is reported with its line`(_ line: String, _ message: String) async throws {
     let result = try await Tool.run("verify-trace", input: log(Self.success) + line)
     #expect(result.status == 1)
     #expect(result.errorText.contains(message), "\(result.errorText)")
   }
+
+  private static let phases =
+    #""queueNs":0,"dnsNs":0,"connectNs":0,"tlsNs":0,"sendNs":0,"waitNs":0,"receiveNs":0"#
 
   private static func whole(_ member: String) -> String {
     #"{"event":"did_issue","transaction":"01234567-89ab-4def-8123-456789abcdef","timeNs":1,"attempt":0,"hop":0,"#

@@ -36,16 +36,31 @@ enum EventReading {
       requestID: try string("requestId", document), method: try string("method", document),
       url: try string("url", document))
     if document["sequence"] != nil { entry.sequence = try number("sequence", document) }
-    if document["status"] != nil { entry.status = try number("status", document) }
-    if document["receivedStatus"] != nil { entry.receivedStatus = try number("receivedStatus", document) }
+    if document["status"] != nil { entry.status = try number("status", document, 100...999) }
+    if document["receivedStatus"] != nil { entry.receivedStatus = try number("receivedStatus", document, 0...999) }
     if document["outcome"] != nil { entry.outcome = try outcome(document) }
     if let error = document["error"] {
       entry.errorCode = try string("code", error)
+      _ = try string("message", error)
       if error["stage"] != nil { entry.errorStage = try string("stage", error) }
+      try refuseOthers(than: ["code", "message", "stage"], in: error)
     }
     entry.duration = try duration(kind, document)
     entry.timings = try document["timings"].map { timings throws(Failure) in try self.timings(timings) }
+    try refuseOthers(than: members, in: document)
     return entry
+  }
+
+  private static let members: Set = [
+    "event", "transaction", "sequence", "timeNs", "attempt", "hop", "requestId", "method", "url", "status",
+    "receivedStatus", "outcome", "error", "delayNs", "durationNs", "timings",
+  ]
+
+  /// No event has a member that the schema does not know: a misspelled one would never be held against a rule.
+  private static func refuseOthers(than known: Set<String>, in document: JSONValue) throws(Failure) {
+    for (key, _) in document.members where !known.contains(key) {
+      throw Failure(message: "no event has \(PlainText.quote(key))")
+    }
   }
 
   private static func outcome(_ document: JSONValue) throws(Failure) -> TransactionOutcome {
@@ -80,8 +95,20 @@ enum EventReading {
     timings.receive = try duration("receiveNs", document)
     if document["bytesSent"] != nil { timings.bytesSent = try number("bytesSent", document) }
     if document["bytesReceived"] != nil { timings.bytesReceived = try number("bytesReceived", document) }
+    if let isReused = document["isConnectionReused"] {
+      guard let isReused = isReused.bool else {
+        throw Failure(message: "expected \"isConnectionReused\" with true or false")
+      }
+      timings.isConnectionReused = isReused
+    }
+    try refuseOthers(than: timingMembers, in: document)
     return timings
   }
+
+  private static let timingMembers: Set = [
+    "queueNs", "dnsNs", "connectNs", "tlsNs", "sendNs", "waitNs", "receiveNs", "bytesSent", "bytesReceived",
+    "isConnectionReused",
+  ]
 
   private static func string(_ key: String, _ document: JSONValue) throws(Failure) -> String {
     guard let value = document[key]?.string else { throw Failure(message: "expected \"\(key)\" with a string") }
@@ -93,9 +120,14 @@ enum EventReading {
   }
 
   /// Less than a thousand years in nanoseconds, so that no sum overflows.
-  private static func number(_ key: String, _ document: JSONValue) throws(Failure) -> Int {
-    guard let value = document[key]?.integer, (0...Int64.max / 16).contains(value) else {
-      throw Failure(message: "expected \"\(key)\" with an integer from 0 on")
+  private static let numbers = 0...Int(Int64.max / 16)
+
+  private static func number(
+    _ key: String, _ document: JSONValue, _ range: ClosedRange<Int> = numbers
+  ) throws(Failure) -> Int {
+    guard let value = document[key]?.integer, range.contains(Int(value)) else {
+      let bounds = range == numbers ? "from \(range.lowerBound) on" : "from \(range.lowerBound) to \(range.upperBound)"
+      throw Failure(message: "expected \"\(key)\" with an integer \(bounds)")
     }
     return Int(value)
   }
