@@ -19,6 +19,17 @@ import Testing
     #expect(server.connectionCount == 3)
   }
 
+  @Test func `a closure answers the requests of a connection one by one, until it closes`() throws {
+    let server = try ScriptedServer { head, number in
+      let answer = [ScriptStep.send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n\(number)")]
+      return head.startLine.contains("/last") ? answer + [.close, .send("never")] : answer
+    }
+    let client = try RawClient(port: server.port)
+    #expect(try client.request("POST", "/", body: "read whole").bodyText == "0")
+    #expect(try client.request("GET", "/last").bodyText == "1")
+    #expect(try client.readToEnd() == [])
+  }
+
   @Test func `a script waits for the test between two bytes`() async throws {
     let (reached, goOn) = (Signal(), Signal())
     let server = try ScriptedServer(.send("a"), .signal(reached), .wait(goOn), .send("b"))

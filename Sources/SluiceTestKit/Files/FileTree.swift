@@ -38,4 +38,18 @@ public enum FileTree {
   public static func readText(_ path: String) throws -> String {
     String(decoding: try read(path), as: UTF8.self)
   }
+
+  /// Calls `body` with each line of a file, without its end. Only one line is in memory at a time.
+  public static func forEachLine(of path: String, _ body: ([UInt8]) throws -> Void) throws {
+    guard let file = fopen(path, "re") else { throw TestKitError.system("open \(path)") }
+    var (buffer, capacity): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
+    defer {
+      free(buffer)
+      fclose(file)
+    }
+    while case let count = getline(&buffer, &capacity, file), count > 0 {
+      let bytes = UnsafeRawBufferPointer(start: buffer, count: count)
+      try body(Array(bytes.last == UInt8(ascii: "\n") ? bytes.dropLast() : bytes[...]))
+    }
+  }
 }

@@ -22,11 +22,23 @@ struct ScriptPerformance {
     socket.close()
   }
 
-  /// False when the client ended its stream before the step was done.
+  /// Plays the steps that answer a request, request by request, until one of them closes or the client goes away.
+  mutating func answer(_ answer: ScriptedServer.Answer) {
+    var index = 0
+    requests: while !isStopped.isSet, let head = try? receiveRequest() {
+      for step in answer(head, index) where !isStopped.isSet {
+        guard (try? perform(step)) == true else { break requests }
+      }
+      index += 1
+    }
+    socket.close()
+  }
+
+  /// False when the script ends here: the client ended its stream before the step was done, or the step closed it.
   private mutating func perform(_ step: ScriptStep) throws -> Bool {
     switch step {
     case .receiveHead: return try receiveHead() != nil
-    case .receiveRequest: return try receiveRequest()
+    case .receiveRequest: return try receiveRequest() != nil
     case .receive(let count): return try receive(count)
     case .receiveToEnd: while try receiveSome() {}
     case .send(let bytes): try socket.write(bytes)
@@ -35,6 +47,7 @@ struct ScriptPerformance {
     case .wait(let signal): signal.waitBlocking(or: isStopped)
     case .tunnel(let port): try tunnel(to: port)
     case .shutdownWriting: socket.shutdownWriting()
+    case .close: return false
     case .reset: socket.reset()
     }
     return true
@@ -63,9 +76,9 @@ struct ScriptPerformance {
     }
   }
 
-  private mutating func receiveRequest() throws -> Bool {
-    guard let head = try receiveHead() else { return false }
-    return try receive(head.contentLength ?? 0)
+  private mutating func receiveRequest() throws -> MessageHead? {
+    guard let head = try receiveHead(), try receive(head.contentLength ?? 0) else { return nil }
+    return head
   }
 
   private func tunnel(to port: UInt16) throws {

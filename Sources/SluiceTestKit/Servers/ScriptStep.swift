@@ -22,6 +22,8 @@ public enum ScriptStep: Sendable {
   case tunnel(toPort: UInt16)
   /// Ends the server's stream; the client can go on sending.
   case shutdownWriting
+  /// Closes with FIN; the steps after it are not played.
+  case close
   /// Closes with RST.
   case reset
 

@@ -2,7 +2,12 @@
 ///
 /// Each connection follows the script of its number; connections beyond the last script repeat that one. After its
 /// script a connection is closed. Everything received is kept verbatim, unless told otherwise.
+///
+/// In place of scripts it can have a closure that gives the steps with which each request is answered.
 public final class ScriptedServer: Sendable {
+  /// What to do with a request that was received whole; the number counts the requests of its connection from 0.
+  public typealias Answer = @Sendable (MessageHead, Int) -> [ScriptStep]
+
   public let port: UInt16
   public var baseURL: String { "http://127.0.0.1:\(port)" }
 
@@ -13,22 +18,32 @@ public final class ScriptedServer: Sendable {
   }
 
   private let listener: ListeningSocket
-  private let scripts: [[ScriptStep]]
   private let state = Watched(State())
   private let isStopped = Signal()
-  private let limit: Duration
 
   /// - Parameters:
   ///   - limit: ends reads and writes on which nothing moves.
   ///   - keepsReceived: false for runs of many thousand connections; ``received`` is empty bytes then.
-  public init(_ scripts: [[ScriptStep]], limit: Duration = Patience.limit, keepsReceived: Bool = true) throws {
+  public convenience init(
+    _ scripts: [[ScriptStep]], limit: Duration = Patience.limit, keepsReceived: Bool = true
+  ) throws {
+    try self.init(limit: limit, keepsReceived: keepsReceived) { number, performance in
+      performance.play(scripts.isEmpty ? [] : scripts[min(number, scripts.count - 1)])
+    }
+  }
+
+  /// A connection lasts until a step closes it. Nothing received is kept.
+  public convenience init(answer: @escaping Answer) throws {
+    try self.init(limit: Patience.limit, keepsReceived: false) { _, performance in performance.answer(answer) }
+  }
+
+  private init(
+    limit: Duration, keepsReceived: Bool, play: @escaping @Sendable (Int, inout ScriptPerformance) -> Void
+  ) throws {
     listener = try ListeningSocket()
     port = listener.port
-    self.scripts = scripts
-    self.limit = limit
     let runner = Runner(
-      listener: listener, scripts: scripts, isStopped: isStopped, state: state, limit: limit,
-      keepsReceived: keepsReceived)
+      listener: listener, isStopped: isStopped, state: state, limit: limit, keepsReceived: keepsReceived, play: play)
     Threads.start { runner.acceptAll() }
   }
 
@@ -68,11 +83,11 @@ public final class ScriptedServer: Sendable {
   /// What the threads share; it does not keep the server alive.
   private struct Runner: Sendable {
     let listener: ListeningSocket
-    let scripts: [[ScriptStep]]
     let isStopped: Signal
     let state: Watched<State>
     let limit: Duration
     let keepsReceived: Bool
+    let play: @Sendable (Int, inout ScriptPerformance) -> Void
 
     func acceptAll() {
       while !isStopped.isSet, let socket = listener.accept(limit: limit) {
@@ -84,17 +99,16 @@ public final class ScriptedServer: Sendable {
         }
         // A stop that came before the socket was listed did not shut it down.
         if isStopped.isSet { socket.shutdownBoth() }
-        Threads.start { play(number, on: socket) }
+        Threads.start { serve(number, on: socket) }
       }
       state.update { $0.runningThreads -= 1 }
     }
 
-    private func play(_ number: Int, on socket: StreamSocket) {
-      let script = scripts.isEmpty ? [] : scripts[min(number, scripts.count - 1)]
+    private func serve(_ number: Int, on socket: StreamSocket) {
       var performance = ScriptPerformance(socket: socket, isStopped: isStopped) { bytes in
         if keepsReceived { state.update { $0.received[number] += bytes } }
       }
-      performance.play(script)
+      play(number, &performance)
       state.update { state in
         state.live[number] = nil
         state.runningThreads -= 1
