@@ -1,0 +1,118 @@
+import SluiceJSON
+
+/// A line of an event log, read as `docs/schema/event.schema.json` describes it.
+///
+/// It shares nothing with what the command reads and writes logs with: two readers with the same mistake would agree.
+struct EventLine {
+  static let names = [
+    "will_execute", "did_configure", "did_issue", "did_receive_informational", "did_receive", "will_redirect",
+    "will_retry", "did_validate_response", "did_extract", "did_validate_payload", "did_complete",
+  ]
+
+  var event = ""
+  var transaction = ""
+  /// Nil in a log that was written without it.
+  var sequence: Int64?
+  var timeNs: Int64 = 0
+  var attempt: Int64 = 0
+  var hop: Int64 = 0
+  var requestId = ""
+  var method = ""
+  var url = ""
+  var status: Int64?
+  var receivedStatus: Int64?
+  var outcome: String?
+  var errorCode: String?
+  var errorMessage: String?
+  var errorStage: String?
+  var delayNs: Int64?
+  var durationNs: Int64?
+  /// The sum of the phases of `timings`.
+  var phasesNs: Int64?
+
+  init(_ text: [UInt8]) throws(LogComplaint) {
+    guard let document = try? JSONValue(parsing: text, options: .rejectDuplicates), document.isObject else {
+      throw LogComplaint("format", "not an object: \(String(decoding: text, as: UTF8.self))")
+    }
+    var missing: Set = ["event", "transaction", "timeNs", "attempt", "hop", "requestId", "method", "url"]
+    for (name, value) in document.members {
+      guard try read(name, value) else { throw LogComplaint("format", "\(name) in \(document)") }
+      missing.remove(name)
+    }
+    guard missing.isEmpty else { throw LogComplaint("format", "no \(missing.sorted()) in \(document)") }
+  }
+
+  /// False where the schema forbids the member or its value.
+  private mutating func read(_ name: String, _ value: JSONValue) throws(LogComplaint) -> Bool {
+    switch name {
+    case "event": return Self.read(value.string, into: &event) && Self.names.contains(event)
+    case "transaction": return Self.read(value.string, into: &transaction) && Self.isUUID(transaction)
+    case "requestId": return Self.read(value.string, into: &requestId)
+    case "method": return Self.read(value.string, into: &method)
+    case "url": return Self.read(value.string, into: &url)
+    case "timeNs": return Self.read(Self.count(value), into: &timeNs)
+    case "attempt": return Self.read(Self.count(value), into: &attempt)
+    case "hop": return Self.read(Self.count(value), into: &hop)
+    case "sequence": sequence = Self.count(value)
+    case "delayNs": delayNs = Self.count(value)
+    case "durationNs": durationNs = Self.count(value)
+    case "status": status = Self.count(value, in: 100...999)
+    case "receivedStatus": receivedStatus = Self.count(value, in: 0...999)
+    case "outcome": outcome = value.string.flatMap { ["succeeded", "failed", "cancelled"].contains($0) ? $0 : nil }
+    case "error": return readError(value)
+    case "timings": phasesNs = Self.phases(value)
+    default: return false
+    }
+    let optional: [Any?] = [sequence, delayNs, durationNs, status, receivedStatus, outcome, phasesNs]
+    let names = ["sequence", "delayNs", "durationNs", "status", "receivedStatus", "outcome", "timings"]
+    return zip(names, optional).contains { $0 == name && $1 != nil }
+  }
+
+  private mutating func readError(_ value: JSONValue) -> Bool {
+    errorCode = value["code"]?.string
+    errorMessage = value["message"]?.string
+    errorStage = value["stage"]?.string
+    guard errorCode != nil, errorMessage != nil else { return false }
+    return value.members.allSatisfy { ["code", "message", "stage"].contains($0.key) && $0.value.isString }
+  }
+
+  private static func phases(_ value: JSONValue) -> Int64? {
+    var (sum, phaseCount): (Int64, Int) = (0, 0)
+    for (name, member) in value.members {
+      switch name {
+      case "queueNs", "dnsNs", "connectNs", "tlsNs", "sendNs", "waitNs", "receiveNs":
+        guard let phase = count(member) else { return nil }
+        let (total, isTooMuch) = sum.addingReportingOverflow(phase)
+        sum = isTooMuch ? .max : total
+        phaseCount += 1
+      case "bytesSent", "bytesReceived": guard count(member) != nil else { return nil }
+      case "isConnectionReused": guard member.bool != nil else { return nil }
+      default: return nil
+      }
+    }
+    return phaseCount == 7 ? sum : nil
+  }
+
+  private static func read<Value>(_ value: Value?, into place: inout Value) -> Bool {
+    if let value { place = value }
+    return value != nil
+  }
+
+  private static func count(_ value: JSONValue, in range: ClosedRange<Int64> = 0...Int64.max) -> Int64? {
+    value.integer.flatMap { range.contains($0) ? $0 : nil }
+  }
+
+  /// Version 4, in lower case.
+  private static func isUUID(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard bytes.count == 36 else { return false }
+    return bytes.enumerated().allSatisfy { index, byte in
+      switch index {
+      case 8, 13, 18, 23: byte == UInt8(ascii: "-")
+      case 14: byte == UInt8(ascii: "4")
+      case 19: [UInt8(ascii: "8"), UInt8(ascii: "9"), UInt8(ascii: "a"), UInt8(ascii: "b")].contains(byte)
+      default: (48...57).contains(byte) || (97...102).contains(byte)
+      }
+    }
+  }
+}
