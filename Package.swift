@@ -120,7 +120,8 @@ let package = Package(
         "SluiceJSONSchema", "SluiceLocks", "CSluice", "CLinux", "CElf", "CCrypto",
       ], swiftSettings: strict),
     .target(
-      name: "SluiceServer", dependencies: ["SluiceMessages", "SluiceJSON", "SluiceLocks", "CMicrohttpd", "CLinux"],
+      name: "SluiceServer",
+      dependencies: ["SluiceHTTP1", "SluiceMessages", "SluiceJSON", "SluiceLocks", "CMicrohttpd", "CLinux"],
       swiftSettings: strict),
 
     // What people import.

@@ -19,7 +19,7 @@ edge  SluiceIDNA        SluiceMessages CIDN2
 edge  SluiceContentCoding CZlib CBrotli CZstd
 edge  SluiceTransport   SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CStreamEvents CLinux
 edge  SluicePluginHost  SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
-edge  SluiceServer      SluiceMessages SluiceJSON CMicrohttpd CLinux
+edge  SluiceServer      SluiceHTTP1 SluiceMessages SluiceJSON CMicrohttpd CLinux
 edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CLinux CCrypto
 edge  SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceIDNA SluiceJSON CSluice
 edge  SluiceControl     Sluice SluiceServer SluiceTransport SluicePipeline SluiceMessages SluiceJSON

@@ -3,7 +3,8 @@
 /// `*.example.com` matches every name below `example.com` at any depth and not `example.com` itself. A scheme and a port
 /// may be given (`https://api.example.com:8443`, `*:8080`); what is given must match, and nothing but the parsed origin is
 /// looked at. Names are compared as text and never looked up; addresses are compared by value, and an IPv4 address matches
-/// its IPv4-mapped form too (`127.0.0.1` and `[::ffff:127.0.0.1]`), in both directions.
+/// its IPv4-mapped form too (`127.0.0.1` and `[::ffff:127.0.0.1]`), in both directions. An internationalized name is its
+/// A-labels, so that `bücher.example` and `xn--bcher-kva.example` are one host.
 public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   /// What is asked of an origin, apart from the text of its host.
   struct Rule: Sendable, Hashable {
@@ -21,24 +22,25 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   let host: String
   public let description: String
 
-  public init(_ text: String) throws(MessageError) {
+  /// - Parameter hosts: converts a name beyond ASCII; without an encoder such a name is refused.
+  public init(_ text: String, hosts: HostEncoder? = nil) throws(MessageError) {
     var rest = text[...]
     var scheme: Origin.Scheme?
     if let separator = text.firstRange(of: "://") {
       scheme = Origin.Scheme(rawValue: text[..<separator.lowerBound].lowercased())
-      guard scheme != nil else { throw Self.failure(text) }
+      guard scheme != nil else { throw Self.failure(text, hosts) }
       rest = text[separator.upperBound...]
     }
     if rest.hasPrefix("*."), rest.count > 2 {
-      let origin = try Self.parse("x" + rest.dropFirst(), text)
+      let origin = try Self.parse("x" + rest.dropFirst(), text, hosts)
       // `*.:80` has no name behind the star, and would be a suffix of every host.
-      guard origin.host != "x" else { throw Self.failure(text) }
+      guard origin.host != "x" else { throw Self.failure(text, hosts) }
       self.init(scheme: scheme, .suffix, String(origin.host.dropFirst()), port: Self.port(rest, origin), text)
     } else if rest == "*" || rest.hasPrefix("*:") {
-      let origin = try Self.parse("x" + rest.dropFirst(), text)
+      let origin = try Self.parse("x" + rest.dropFirst(), text, hosts)
       self.init(scheme: scheme, .any, "", port: Self.port(rest, origin), text)
     } else {
-      let origin = try Self.parse(String(rest), text)
+      let origin = try Self.parse(String(rest), text, hosts)
       self.init(scheme: scheme, .exact, Rule.host(of: origin), port: Self.port(rest, origin), text)
     }
   }
@@ -51,9 +53,11 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     description = text
   }
 
-  private static func parse(_ authority: String, _ text: String) throws(MessageError) -> Origin {
+  private static func parse(
+    _ authority: String, _ text: String, _ hosts: HostEncoder?
+  ) throws(MessageError) -> Origin {
     let isBare = !authority.utf8.contains { "/?#@".utf8.contains($0) } && authority.utf8.last != UInt8(ascii: ":")
-    guard isBare, let url = try? HTTPURL("http://" + authority) else { throw failure(text) }
+    guard isBare, let url = try? HTTPURL("http://" + authority, hosts: hosts) else { throw failure(text, hosts) }
     return url.origin
   }
 
@@ -62,17 +66,29 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     return afterAddress.contains(":") ? origin.port : nil
   }
 
-  private static func failure(_ text: String) -> MessageError {
+  private static func failure(_ text: String, _ hosts: HostEncoder?) -> MessageError {
     MessageError(
       .invalidURL, "host \(PlainText.quote(text))",
-      "expected an exact host, *.suffix or *, with an optional scheme:// before and :port after it" + advice(text))
+      "expected an exact host, *.suffix or *, with an optional scheme:// before and :port after it"
+        + advice(text, hosts))
   }
 
-  private static func advice(_ text: String) -> String {
-    if !text.utf8.allSatisfy({ $0 < 0x80 }) { return "; write a name beyond ASCII in its xn-- form" }
+  private static func advice(_ text: String, _ hosts: HostEncoder?) -> String {
+    if !text.utf8.allSatisfy({ $0 < 0x80 }) { return nameAdvice(text, hosts) }
     if text.utf8.contains(UInt8(ascii: "%")) { return "; an IPv6 zone is not supported" }
     let colons = text.utf8.count { $0 == UInt8(ascii: ":") }
     return colons > 1 && !text.contains("[") && !text.contains("://") ? "; put an IPv6 address in brackets" : ""
+  }
+
+  /// What keeps a name beyond ASCII from having A-labels, if that is what is wrong.
+  private static func nameAdvice(_ text: String, _ hosts: HostEncoder?) -> String {
+    guard let hosts else { return "; write a name beyond ASCII in its xn-- form" }
+    let authority = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
+    let name = (authority.hasPrefix("*.") ? authority.dropFirst(2) : authority).prefix { $0 != ":" }
+    do {
+      _ = try hosts.labels(of: String(name))
+      return ""
+    } catch { return "; the name \(error.reason)" }
   }
 }
 

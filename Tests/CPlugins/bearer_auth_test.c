@@ -203,6 +203,7 @@ static void refuses_hosts(void) {
     snprintf(config, sizeof config, "{\"token\": \"t\", \"hosts\": [\"%s\"]}", hosts[i]);
     EXPECT(strstr(refusal_of(config), "\"hosts\"[0]"));
   }
+  EXPECT(strstr(refusal_of("{\"token\": \"t\", \"hosts\": [\"m\u00fcnchen.example\"]}"), "xn-- form"));
 }
 
 static void refuses_controls_in_token(void) {

@@ -56,6 +56,7 @@ import Testing
       stage(
         #"{"plugin": "a", "match": {"hosts": ["a", "*", "*.b.c", "*:8080", "https://*:1", "https://d:8443", "[::1]:80"]}}"#
       ),
+      stage(#"{"plugin": "a", "match": {"hosts": ["bücher.example", "*.пример.рф:81", "https://日本語.example"]}}"#),
       stage(#"{"plugin": "a", "match": {"methods": ["GET"], "paths": ["/v1/*", {"env": "PATH"}]}}"#),
       #"{"transport": {}}"#,
       #"{"transport": {"baseURL": "HTTPS://[::1]:1/a?b"}}"#,

@@ -151,7 +151,9 @@ static sluice_status create_rule(host_rule *rule, const json_t *entry, size_t in
   sluice_text text = {rule->storage, size};
   if (!parse_rule(rule, text)) {
     return sluice_error_set(
-        error, "\"hosts\"[%zu]: expected a host, *.suffix or *, with an optional https:// before and :port after it",
+        error,
+        "\"hosts\"[%zu]: expected a host, *.suffix or *, with an optional https:// before and :port after it; write a name "
+        "beyond ASCII in its xn-- form",
         index);
   }
   return SLUICE_OK;

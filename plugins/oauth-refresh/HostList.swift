@@ -1,5 +1,6 @@
 import struct SluiceMessages.HTTPURL
 import struct SluiceMessages.HostPattern
+import struct SluiceMessages.MessageError
 import SluicePlugin
 
 /// The hosts that may get the token.
@@ -9,12 +10,9 @@ struct HostList: Sendable {
   init(_ hosts: [String]) throws(PluginFailure) {
     var patterns: [HostPattern] = []
     for (index, host) in hosts.enumerated() {
-      guard let pattern = try? HostPattern(host) else {
-        throw PluginFailure(
-          message: "config key \"hosts[\(index)]\": expected a host, *.suffix or *, with an optional https:// before "
-            + "and :port after it, found \"\(host)\"")
+      do { patterns.append(try HostPattern(host)) } catch {
+        throw PluginFailure(message: "config key \"hosts[\(index)]\", \(error)")
       }
-      patterns.append(pattern)
     }
     guard !patterns.isEmpty else {
       throw PluginFailure(

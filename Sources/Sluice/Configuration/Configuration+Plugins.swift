@@ -1,3 +1,4 @@
+import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -87,7 +88,7 @@ extension Configuration {
     try node.checkObject(["hosts", "methods", "paths"])
     var match = StageMatch()
     for host in try node["hosts"]?.elements() ?? [] {
-      match.hosts.append(try host.parsed { text throws(MessageError) in try HostPattern(text) })
+      match.hosts.append(try host.parsed { text throws(MessageError) in try HostPattern(text, hosts: .idna) })
     }
     match.methods = try node["methods"]?.strings() ?? []
     for path in try node["paths"]?.elements() ?? [] { match.paths.append(try pathGlob(path)) }

@@ -1,3 +1,4 @@
+import SluiceIDNA
 import SluiceMessages
 
 extension HostList {
@@ -38,6 +39,6 @@ extension HostList.Entry {
 
 extension ConfigurationNode {
   fileprivate func hostPattern() throws(ConfigurationError) -> HostPattern {
-    try parsed { text throws(MessageError) in try HostPattern(text) }
+    try parsed { text throws(MessageError) in try HostPattern(text, hosts: .idna) }
   }
 }

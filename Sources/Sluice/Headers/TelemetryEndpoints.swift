@@ -23,6 +23,6 @@ enum TelemetryEndpoints {
       return try? HostPattern("\(origin.scheme)://\(host):\(origin.port)")
     }
     let authority = endpoint.firstRange(of: "://").map { endpoint[$0.upperBound...] } ?? endpoint[...]
-    return try? HostPattern(String(authority.prefix { $0 != "/" }))
+    return try? HostPattern(String(authority.prefix { $0 != "/" }), hosts: .idna)
   }
 }

@@ -43,6 +43,7 @@ enum SendConfiguration {
     names.connectTimeout = "--connect-timeout"
     names.maximumRedirects = "--max-redirs"
     names.authorities = "--cacert"
+    names.http11 = "--http1.1"
     names.proxy = "-x"
     return names
   }

@@ -10,6 +10,8 @@ public struct SettingNames: Sendable, Hashable {
   public var authorities = "transport.tls.ca"
   public var certificate = "transport.tls.cert"
   public var key = "transport.tls.key"
+  /// What asks for HTTP/1.1.
+  public var http11 = "transport.httpVersion \"1.1\""
   public var proxy = "transport.proxy"
 
   public init() {}

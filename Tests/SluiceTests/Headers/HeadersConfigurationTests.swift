@@ -21,6 +21,11 @@ import Testing
     ("[]", "plugins.trace.config: expected an object, found a list"),
     ("{\"hosts\": \"a\"}", "plugins.trace.config.hosts: expected a list"),
     ("{\"hosts\": [\"a/b\"]}", "plugins.trace.config.hosts[0]: expected an exact host, *.suffix or *"),
+    (
+      "{\"exclude\": [\"💩.example\"]}",
+      "config.exclude[0]: expected an exact host, *.suffix or *, with an optional scheme:// before and :port after it; the "
+        + "name has a character that no name may have"
+    ),
     ("{\"hosts\": [\"a*\"]}", "plugins.trace.config.hosts[0]: expected an exact host"),
     (
       "{\"propagators\": [\"b4\"]}",

@@ -27,6 +27,34 @@ import Testing
   }
 
   @Test(arguments: [
+    ("bücher.example", "xn--bcher-kva.example"), ("xn--bcher-kva.example", "bücher.example"),
+    ("*.BÜCHER.example", "a.xn--bcher-kva.example"), ("bücher.example:80", "bu\u{308}cher.example"),
+  ])
+  func `an internationalized name is listed, excluded and matched as its A-labels`(
+    _ listed: String, _ host: String
+  ) async throws {
+    let proxy = try LoopbackServer()
+    let lists = [
+      ("{\"hosts\": [\"\(listed)\"]}", "[\"headers\"]", true),
+      ("{\"hosts\": [\"*\"], \"exclude\": [\"\(listed)\"]}", "[\"headers\"]", false),
+      ("{\"hosts\": [\"*\"]}", "[{\"plugin\": \"headers\", \"match\": {\"hosts\": [\"\(listed)\"]}}]", true),
+      ("{\"hosts\": [\"bucher.example\"]}", "[\"headers\"]", false),
+    ]
+    for (config, issue, isTraced) in lists {
+      let text = """
+        {"transport": {"proxy": "\(proxy.baseURL)"}, "plugins": {"headers": {"builtin": "headers", "config": \(config)}},
+         "issue": \(issue)}
+        """
+      let engine = try Engine(Configuration(text: Array(text.utf8)))
+      let result = await engine.transaction(Request(url: try HTTPURL("http://\(host)/", hosts: .idna)))
+      #expect(result.error == nil)
+      await engine.shutdown()
+      #expect((proxy.requests.last?.headers.first("traceparent") != nil) == isTraced, "\(config) \(issue)")
+    }
+    proxy.stop()
+  }
+
+  @Test(arguments: [
     "\"127.0.0.1\"", "\"*\"", "\"http://127.0.0.1:PORT\"", "\"*:PORT\"", "\"[::ffff:127.0.0.1]\"",
     "\"[0:0:0:0:0:FFFF:7f00:1]:PORT\"",
   ])

@@ -152,7 +152,8 @@ import Testing
   }
 
   private static let refused: [(config: JSONValue, says: String)] = [
-    (["hosts": []], "hosts"), (["hosts": ["a/b"]], "hosts[0]"), (["grant": "password"], "grant"),
+    (["hosts": []], "hosts"), (["hosts": ["a/b"]], "hosts[0]"), (["hosts": ["bücher.example"]], "xn--"),
+    (["grant": "password"], "grant"),
     (["tokenEndpoint": "http://auth.example.com/token"], "clear text"),
     (["tokenEndpoint": "http://localhost.example.com/token"], "clear text"),
     (["tokenEndpoint": "http://[::2]/token"], "clear text"), (["tokenEndpoint": "/token"], "tokenEndpoint"),
