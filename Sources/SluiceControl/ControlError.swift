@@ -20,7 +20,7 @@ public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let forbidden = Code(rawValue: "forbidden")
     public static let notFound = Code(rawValue: "not_found")
     public static let methodNotAllowed = Code(rawValue: "method_not_allowed")
-    /// The body is no JSON.
+    /// The body is no JSON, or the head can be read in two ways.
     public static let malformed = Code(rawValue: "malformed")
     /// The document is not what the command takes.
     public static let invalidRequest = Code(rawValue: "invalid_request")

@@ -16,6 +16,10 @@ struct ControlHandler: Sendable {
       .tooLarge, "the request has more than \(maxBodyBytes) bytes",
       advice: "name a configuration by its path in place of sending it"), 413)
 
+  @Sendable static func malformed(_ fault: HeadFault) -> ServerResponse {
+    answer(ControlError(.malformed, "the head of the request is not valid: \(fault.reason)"), fault.status)
+  }
+
   static let crowded = answer(
     ControlError(
       .crowded, "\(maxConnections) commands are under way", advice: "wait for one of them, or look at the status again"),

@@ -31,6 +31,7 @@ public final class ControlServer: Sendable {
     options.workers = 1
     options.maxBodyBytes = ControlHandler.maxBodyBytes
     options.bodyRefusal = { _ in ControlHandler.tooLarge }
+    options.headRefusal = ControlHandler.malformed
     options.maxConnections = ControlHandler.maxConnections
     options.crowdRefusal = ControlHandler.crowded
     options.connectionMemoryBytes = ControlHandler.connectionMemoryBytes

@@ -28,6 +28,23 @@ struct Connection: @unchecked Sendable {
     return lines
   }
 
+  /// What the fields of the head say about the end of the request; copies nothing.
+  var headCheck: RequestHeadCheck {
+    var check = RequestHeadCheck()
+    withUnsafeMutablePointer(to: &check) { check in
+      _ = MHD_get_connection_values_n(
+        pointer, .HEADER_KIND,
+        { context, _, name, nameBytes, value, valueBytes in
+          let name = UnsafeRawBufferPointer(start: name, count: name == nil ? 0 : nameBytes)
+          let value = UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueBytes)
+          context?.assumingMemoryBound(to: RequestHeadCheck.self).pointee.take(
+            name.assumingMemoryBound(to: UInt8.self).span, value.assumingMemoryBound(to: UInt8.self).span)
+          return .YES
+        }, check)
+    }
+    return check
+  }
+
   /// The declared length of the body; nil when it is chunked, absent or no number.
   var contentLength: UInt64? {
     MHD_lookup_connection_value(pointer, .HEADER_KIND, "Content-Length").flatMap { UInt64(String(cString: $0)) }

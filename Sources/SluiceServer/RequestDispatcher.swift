@@ -8,6 +8,7 @@ final class RequestDispatcher: Sendable {
   private let handler: EmbeddedServer.Handler
   private let maxBodyBytes: Int
   private let bodyRefusal: @Sendable (Int) -> ServerResponse
+  private let headRefusal: @Sendable (HeadFault) -> ServerResponse
   private let crowdRefusal: ServerResponse
   /// Nil without a limit.
   private let connections: Locked<OpenConnections>?
@@ -17,6 +18,7 @@ final class RequestDispatcher: Sendable {
     self.handler = handler
     maxBodyBytes = options.maxBodyBytes
     bodyRefusal = options.bodyRefusal
+    headRefusal = options.headRefusal
     crowdRefusal = options.crowdRefusal
     connections = options.maxConnections.map { Locked(OpenConnections(limit: $0)) }
   }
@@ -39,9 +41,11 @@ final class RequestDispatcher: Sendable {
     }
   }
 
-  /// A declared length over the limit is refused before the client sends it (RFC 9110 §10.1.1).
+  /// A head that can be read in two ways is refused, and nothing behind it is looked at. A declared length over the limit
+  /// is refused before the client sends it (RFC 9110 §10.1.1).
   private func begin(_ request: IncomingRequest, on connection: Connection) -> MHD_Result {
     request.stage = .reading
+    if let fault = connection.headCheck.fault(version: request.version) { return refuse(fault, on: connection) }
     if let length = connection.contentLength, length > UInt64(maxBodyBytes) { return refuseBody(on: connection) }
     return .YES
   }
@@ -54,6 +58,12 @@ final class RequestDispatcher: Sendable {
     request.stage = .parked(ticket)
     start(DeferredResponse(parking: parking, ticket: ticket))
     return .YES
+  }
+
+  private func refuse(_ fault: HeadFault, on connection: Connection) -> MHD_Result {
+    var refusal = headRefusal(fault)
+    refusal.headers.append(HeaderLine("Connection", "close"))
+    return send(refusal, on: connection)
   }
 
   private func refuseBody(on connection: Connection) -> MHD_Result {

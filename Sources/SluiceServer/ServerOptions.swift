@@ -12,6 +12,10 @@ public struct ServerOptions: Sendable {
   public var bodyRefusal: @Sendable (Int) -> ServerResponse = {
     .text("the request body is larger than \($0) bytes\n", status: 413)
   }
+  /// What a request is answered with whose head can be read in two ways. The connection is closed afterwards.
+  public var headRefusal: @Sendable (HeadFault) -> ServerResponse = {
+    .text("the head of the request is not valid: \($0.reason)\n", status: $0.status)
+  }
   /// Maximum number of connections for each worker, at least 1; nil means no limit. A further one closes the connection
   /// that was idle for the longest time; if none is idle, its request is answered with ``crowdRefusal``.
   public var maxConnections: Int?

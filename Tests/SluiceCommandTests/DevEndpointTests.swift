@@ -38,6 +38,24 @@ import Testing
     server.stop()
   }
 
+  @Test func `a request that ends in two places is refused, and nothing of it reaches the server`() async throws {
+    let server = try LoopbackServer()
+    let library = try await StampedLibrary.inC()
+    let run = try await DevRun(
+      "--listen", "0", configuration: { _ in DevRun.configuration(server.baseURL) },
+      prepare: { try library.install(1, at: $0.path("a.so")) })
+    let client = try RawClient(port: Self.port(of: try await run.start()))
+    // In one piece, so that the server has read it all when it closes.
+    try client.send(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nContent-Length: 43\r\n\r\n"
+        + "GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    #expect(try client.readResponse().status == 400)
+    #expect(try client.readToEnd().isEmpty)
+    #expect(server.requestCount == 0)
+    try await run.end()
+    server.stop()
+  }
+
   @Test func `a request that crashes the engine is answered with 502 and the reason`() async throws {
     let (run, port) = try await Self.crashing()
     let response = try RawClient(port: port).request("POST", "/crash", body: "x")

@@ -16,6 +16,21 @@ import Testing
     #expect(try await running.wait().status == 130)
   }
 
+  @Test func `a request that ends in two places is refused with the reason`() async throws {
+    let running = try Tool.start("echo")
+    try await running.waitForOutput(containing: "\n")
+    let port = try #require(running.outputSoFar.trimmed.split(separator: ":").last.flatMap { UInt16($0) })
+    let client = try RawClient(port: port)
+    try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\nhello")
+    let response = try client.readResponse()
+    #expect(response.status == 400)
+    #expect(
+      response.bodyText == "the head of the request is not valid: two values of Content-Length that differ: 0 and 5\n")
+    #expect(try client.readToEnd().isEmpty)
+    running.send(signal: 2)
+    #expect(try await running.wait().status == 130)
+  }
+
   @Test func `without descriptors it waits instead of spinning, and answers when there are some again`() async throws {
     let running = try Tool.start("echo")
     try await running.waitForOutput(containing: "\n")

@@ -127,6 +127,28 @@ import Testing
     await end()
   }
 
+  @Test(arguments: [
+    ("Content-Length: 0\r\nContent-Length: 99", "", 400),
+    ("Content-Length: 9\r\nTransfer-Encoding: chunked", "0\r\n\r\n", 400),
+    ("Transfer-Encoding: identity", "", 400), ("Transfer-Encoding: gzip, chunked", "0\r\n\r\n", 501),
+    ("Content-Length : 99", "", 400),
+  ])
+  func `a request that ends in two places is malformed, and no command behind it is run`(
+    _ fields: String, _ body: String, _ status: Int
+  ) async throws {
+    let client = try RawClient(unixSocket: control.path)
+    let command = #"{"configuration": {}}"#
+    let second = "POST /v1/swap HTTP/1.1\r\nHost: a\r\nContent-Length: \(command.utf8.count)\r\n\r\n\(command)"
+    try client.send("POST /v1/swap HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n\(body)\(second)")
+    let response = try client.readResponse()
+    #expect(response.status == status)
+    #expect(try JSONValue(parsing: response.body)["error"]?["code"]?.string == "malformed", "\(response.bodyText)")
+    #expect(response.headers.first("Connection") == "close")
+    #expect(try client.readToEnd().isEmpty)
+    #expect(try await ask("GET", "/v1/status").document["snapshot"]?.integer == 1)
+    await end()
+  }
+
   @Test func `clients that are silent, slow or gone keep nobody from asking`() async throws {
     let silent = try (0..<20).map { _ in try StreamSocket.connect(unixSocket: control.path) }
     let slow = try StreamSocket.connect(unixSocket: control.path)

@@ -38,6 +38,17 @@ import Testing
     await end()
   }
 
+  @Test func `a request that ends in two places is refused, and the one behind it is not answered`() async throws {
+    let client = try RawClient(port: metrics.port)
+    // In one piece, so that the server has read it all when it closes.
+    try client.send(
+      "GET /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n"
+        + "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    #expect(try client.readResponse().status == 400)
+    #expect(try client.readToEnd().isEmpty)
+    await end()
+  }
+
   @Test func `it serves nothing else, and changes nothing`() async throws {
     for target in ["/", "/v1/status", "/metrics/"] { #expect(try await ask("GET", target).status == 404) }
     let refusal = try await ask("POST")

@@ -34,7 +34,7 @@ import Testing
     ["9223372036854775808"], ["18446744073709551618"], ["10000000000000000000005"], ["٥"], ["five"],
   ])
   func `a length that can be understood in two ways is invalid`(_ lengths: [String]) {
-    #expect(throws: ResponseFraming.Violation.self) { try body(lengths) }
+    #expect(throws: FramingViolation.self) { try body(lengths) }
   }
 
   @Test(arguments: [
@@ -50,19 +50,19 @@ import Testing
     ["chunked, chunked"], ["chunked", "chunked"], ["chunked, gzip"], ["chunked", "gzip"], ["chunked,"],
   ])
   func `chunked is named once, and last`(_ codings: [String]) {
-    #expect(throws: ResponseFraming.Violation.self) { try body([], codings) }
+    #expect(throws: FramingViolation.self) { try body([], codings) }
   }
 
   @Test(arguments: ["chunked", "gzip", "identity"])
   func `a length beside a transfer coding is invalid`(_ coding: String) {
-    #expect(throws: ResponseFraming.Violation.self) { try body(["5"], [coding]) }
+    #expect(throws: FramingViolation.self) { try body(["5"], [coding]) }
   }
 
   @Test func `HTTP 2 has no transfer codings, and its stream ends the body`() throws {
     #expect(try body(version: .http2) == .stream)
     #expect(try body(["5"], version: .http2) == .length(5))
-    #expect(throws: ResponseFraming.Violation.self) { try body([], ["chunked"], version: .http2) }
-    #expect(throws: ResponseFraming.Violation.self) { try body(["2", "5"], version: .http2) }
+    #expect(throws: FramingViolation.self) { try body([], ["chunked"], version: .http2) }
+    #expect(throws: FramingViolation.self) { try body(["2", "5"], version: .http2) }
   }
 
   @Test(arguments: [([], []), (["5"], []), (["2", "5"], []), (["x"], ["chunked, chunked"]), ([], ["chunked"])])
@@ -83,7 +83,7 @@ import Testing
     #expect {
       _ = try body([String(repeating: "x\n", count: 1000)])
     } throws: { error in
-      let reason = (error as? ResponseFraming.Violation)?.reason ?? ""
+      let reason = (error as? FramingViolation)?.reason ?? ""
       return reason.hasPrefix("a Content-Length that is not a number of bytes: \"x") && reason.utf8.count < 140
         && !reason.contains("\n")
     }

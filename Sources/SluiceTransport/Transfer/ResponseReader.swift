@@ -94,7 +94,7 @@ struct ResponseReader {
   private mutating func endHead() -> Step {
     guard status != 0 else { return Self.headWithoutStatus }
     if status < 200 { return status == 101 ? .invalid("an upgrade that nobody asked for (101)") : .informational }
-    do throws(ResponseFraming.Violation) {
+    do throws(FramingViolation) {
       body = try framing.body(status: status, version: version, isAnswerToHead: isAnswerToHead)
     } catch { return .invalid(error.reason + Self.advice) }
     mustClose = framing.mustClose(version: version)

@@ -1,0 +1,104 @@
+import SluiceMessages
+
+/// What the fields of a head say about its body, as they come: the same for requests and responses (RFC 9112 §6).
+struct FramingFields: Sendable {
+  enum Coding: Sendable {
+    case missing
+    /// `chunked`, once and last.
+    case chunked(isAlone: Bool)
+    /// Other codings only.
+    case other
+    case invalid(String)
+  }
+
+  private enum Length: Sendable {
+    case missing
+    case bytes(Int)
+    case invalid(String)
+  }
+
+  private(set) var coding = Coding.missing
+  private var contentLength = Length.missing
+
+  /// Several values, in one field or in several, must be equal (RFC 9112 §6.3).
+  mutating func takeContentLength(_ value: Span<UInt8>) {
+    var start = 0
+    for index in 0...value.count where index == value.count || value[index] == 0x2C {
+      takeLength(value.extracting(Self.trimmed(value, start..<index)))
+      start = index + 1
+    }
+  }
+
+  mutating func takeTransferEncoding(_ value: Span<UInt8>) {
+    var start = 0
+    for index in 0...value.count where index == value.count || value[index] == 0x2C {
+      takeCoding(value.extracting(Self.trimmed(value, start..<index)))
+      start = index + 1
+    }
+  }
+
+  /// The length of the body in bytes; nil without a `Content-Length`.
+  func length() throws(FramingViolation) -> Int? {
+    switch contentLength {
+    case .missing: return nil
+    case .bytes(let count): return count
+    case .invalid(let reason): throw FramingViolation(reason: reason)
+    }
+  }
+
+  private mutating func takeLength(_ digits: Span<UInt8>) {
+    guard let count = Self.number(digits) else {
+      contentLength = .invalid("a Content-Length that is not a number of bytes: \(Self.quoted(digits))")
+      return
+    }
+    switch contentLength {
+    case .missing: contentLength = .bytes(count)
+    case .bytes(let first) where first != count:
+      contentLength = .invalid("two values of Content-Length that differ: \(first) and \(count)")
+    case .bytes, .invalid: break
+    }
+  }
+
+  private mutating func takeCoding(_ name: Span<UInt8>) {
+    let isChunked = FieldSyntax.equals(name, "chunked")
+    switch coding {
+    case .missing: coding = isChunked ? .chunked(isAlone: true) : .other
+    case .other: coding = isChunked ? .chunked(isAlone: false) : .other
+    case .chunked:
+      coding = .invalid(
+        isChunked
+          ? "a Transfer-Encoding that names chunked twice"
+          : "a Transfer-Encoding with \(Self.quoted(name)) after chunked, so that nothing says where the body ends")
+    case .invalid: break
+    }
+  }
+
+  /// Digits alone, as many as an `Int` has room for.
+  private static func number(_ digits: Span<UInt8>) -> Int? {
+    guard !digits.isEmpty else { return nil }
+    var number = 0
+    for index in digits.indices {
+      guard digits[index] >= 0x30, digits[index] <= 0x39 else { return nil }
+      let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+      let (sum, isStillTooLarge) = product.addingReportingOverflow(Int(digits[index] - 0x30))
+      guard !isTooLarge, !isStillTooLarge else { return nil }
+      number = sum
+    }
+    return number
+  }
+
+  private static func quoted(_ bytes: Span<UInt8>) -> String {
+    let text = bytes.indices.reduce(into: [UInt8]()) { $0.append(bytes[$1]) }
+    return "\"" + PlainText.line(String(decoding: text, as: UTF8.self), limitBytes: 40) + "\""
+  }
+
+  /// The part of a range without the spaces at its ends.
+  private static func trimmed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
+    var range = range
+    while let first = range.first, isSpace(bytes[first]) { range = first + 1..<range.upperBound }
+    while let last = range.last, isSpace(bytes[last]) { range = range.lowerBound..<last }
+    return range
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}

@@ -1,0 +1,10 @@
+/// Why nobody can say for certain where a message ends.
+public struct FramingViolation: Error, Hashable, Sendable {
+  /// What is wrong with the head, without a full stop.
+  public let reason: String
+
+  static let lengthBesideCoding = FramingViolation(
+    reason: "both a Content-Length and a Transfer-Encoding, which may end the body in two places")
+  static let codingInHTTP2 = FramingViolation(
+    reason: "a Transfer-Encoding, which HTTP/1.1 alone has (RFC 9113 §8.2.2)")
+}

@@ -1,0 +1,55 @@
+public import SluiceMessages
+
+/// Where the body of a request ends, from the fields of its head (RFC 9112 §6.3).
+///
+///     var framing = RequestFraming()
+///     framing.takeContentLength(value)       // for each field of that name
+///     framing.takeTransferEncoding(value)    // for each field of that name
+///     let body = try framing.body(version: .http11)
+///
+/// A server that takes another end than the client, or than a proxy before it, takes the rest of the body for the next
+/// request. So each case in which two readers may differ is an error, to be answered with 400; the connection must be closed.
+public struct RequestFraming: Sendable {
+  /// What ends the body.
+  public enum Body: Sendable, Hashable {
+    /// The request ends with its head.
+    case none
+    case length(Int)
+    /// The last chunk (RFC 9112 §7.1).
+    case chunked
+    /// The last chunk; the chunks have other codings too. A server that does not know them answers 501 (RFC 9112 §6.1).
+    case codedChunks
+  }
+
+  private var fields = FramingFields()
+
+  public init() {}
+
+  /// Notes the value of a `Content-Length`. Several values, in one field or in several, must be equal.
+  public mutating func takeContentLength(_ value: Span<UInt8>) { fields.takeContentLength(value) }
+
+  /// Notes the value of a `Transfer-Encoding`.
+  public mutating func takeTransferEncoding(_ value: Span<UInt8>) { fields.takeTransferEncoding(value) }
+
+  /// What ends the body.
+  ///
+  /// - Throws: where the fields contradict one another, or one of them is not valid. In HTTP/1.0 a transfer coding is such a
+  ///   field: somebody in between may not have known it.
+  public func body(version: HTTPVersion?) throws(FramingViolation) -> Body {
+    let bytes = try fields.length()
+    switch fields.coding {
+    case .invalid(let reason): throw FramingViolation(reason: reason)
+    case .missing: return bytes.map { .length($0) } ?? .none
+    case .other:
+      throw FramingViolation(
+        reason: "a Transfer-Encoding whose last coding is not chunked, so that nothing says where the body ends")
+    case .chunked(let isAlone):
+      if version == .http2 || version == .http3 { throw .codingInHTTP2 }
+      if version == .http10 {
+        throw FramingViolation(reason: "a Transfer-Encoding in HTTP/1.0, which does not have it (RFC 9112 §6.1)")
+      }
+      if bytes != nil { throw .lengthBesideCoding }
+      return isAlone ? .chunked : .codedChunks
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import SluiceHTTP1
+import SluiceMessages
+
+/// Whether a head can be read in one way only, from its fields.
+///
+/// libmicrohttpd 0.9.75 takes the first of several lengths, prefers a transfer coding to any length, and takes a name with a
+/// space behind it for another field.
+struct RequestHeadCheck {
+  private var framing = RequestFraming()
+  private var reason: String?
+
+  mutating func take(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    if !FieldSyntax.isToken(name) {
+      reason = "the field name \(PlainText.quote(name)) is not a token (RFC 9112 §5.1)"
+    } else if !Self.isValue(value) {
+      reason = "the field \(PlainText.quote(name)) has a CR, LF or NUL in its value (RFC 9110 §5.5)"
+    } else if name.count == 14, FieldSyntax.equals(name, "content-length") {
+      framing.takeContentLength(value)
+    } else if name.count == 17, FieldSyntax.equals(name, "transfer-encoding") {
+      framing.takeTransferEncoding(value)
+    }
+  }
+
+  /// - Parameter version: as in the request line.
+  func fault(version: String) -> HeadFault? {
+    if let reason { return HeadFault(status: 400, reason: reason) }
+    do throws(FramingViolation) {
+      guard try framing.body(version: version == "HTTP/1.0" ? .http10 : .http11) == .codedChunks else { return nil }
+      return HeadFault(
+        status: 501, reason: "a Transfer-Encoding with more than chunked, which this server does not know")
+    } catch { return HeadFault(status: 400, reason: error.reason) }
+  }
+
+  private static func isValue(_ bytes: Span<UInt8>) -> Bool {
+    for index in bytes.indices where bytes[index] == 0x0D || bytes[index] == 0x0A || bytes[index] == 0 { return false }
+    return true
+  }
+}
