@@ -27,10 +27,14 @@ typedef struct {
 typedef int (*stream_close_callback)(nghttp2_session *session, int32_t stream, uint32_t error, void *context);
 typedef int (*frame_callback)(nghttp2_session *session, const frame *frame, void *context);
 typedef void *(*get_stream_owner)(nghttp2_session *session, int32_t stream);
+typedef int32_t (*submitter)(
+    nghttp2_session *session, const void *priority, const void *fields, size_t count, const void *body, void *owner);
 
-enum { NO_ERROR = 0, REFUSED_STREAM = 7 };
+enum { NO_ERROR = 0, REFUSED_STREAM = 7, HTTP_1_1_REQUIRED = 13 };
 enum { DATA = 0, HEADERS = 1, RST_STREAM = 3 };
 enum { END_STREAM = 1 };
+/// NGHTTP2_ERR_FATAL.
+enum { FATAL = -900 };
 
 static _Atomic(sluice_stream_handler) watcher;
 static _Atomic(const void *) libcurl;
@@ -38,6 +42,7 @@ static _Atomic(get_stream_owner) owner_of;
 // Libcurl's own functions, the same for all its sessions.
 static _Atomic(stream_close_callback) libcurl_closed;
 static _Atomic(frame_callback) libcurl_received;
+static _Atomic(submitter) original_submit;
 
 void sluice_watch_streams(sluice_stream_handler handler, const void *library_function) {
   Dl_info library;
@@ -54,6 +59,7 @@ static int tell(nghttp2_session *session, int32_t stream, sluice_stream_event ev
 
 static int stream_closed(nghttp2_session *session, int32_t stream, uint32_t error, void *context) {
   if (error == REFUSED_STREAM) tell(session, stream, SLUICE_STREAM_REFUSED);
+  if (error == HTTP_1_1_REQUIRED) tell(session, stream, SLUICE_STREAM_DOWNGRADED);
   return atomic_load(&libcurl_closed)(session, stream, error, context);
 }
 
@@ -81,6 +87,25 @@ EXPORTED void nghttp2_session_callbacks_set_on_stream_close_callback(
     nghttp2_session_callbacks *callbacks, stream_close_callback callback);
 EXPORTED void nghttp2_session_callbacks_set_on_frame_recv_callback(
     nghttp2_session_callbacks *callbacks, frame_callback callback);
+
+EXPORTED int32_t nghttp2_submit_request(
+    nghttp2_session *session, const void *priority, const void *fields, size_t count, const void *body, void *owner);
+
+// Called for every request: what it needs is looked up once.
+int32_t nghttp2_submit_request(
+    nghttp2_session *session, const void *priority, const void *fields, size_t count, const void *body, void *owner) {
+  submitter submit = atomic_load(&original_submit);
+  if (!submit) {
+    submit = (submitter)dlsym(RTLD_NEXT, "nghttp2_submit_request");
+    if (!submit) return FATAL;
+    atomic_store(&original_submit, submit);
+  }
+  const int32_t stream = submit(session, priority, fields, count, body, owner);
+  const sluice_stream_handler handler = atomic_load(&watcher);
+  // The handler knows the handles that are libcurl's.
+  if (stream >= 0 && handler && owner) handler(owner, SLUICE_STREAM_BEGUN);
+  return stream;
+}
 
 void nghttp2_session_callbacks_set_on_stream_close_callback(
     nghttp2_session_callbacks *callbacks, stream_close_callback callback) {

@@ -27,11 +27,15 @@ import Testing
     "Content-Length: 2\r\nContent-Length: 5\r\n\r\nhello", "Content-Length: 2, 5\r\n\r\nhello",
     "Content-Length: 2x\r\n\r\nhi", "Content-Length: +2\r\n\r\nhi", "Content-Length: -2\r\n\r\nhi",
     "Content-Length: \r\n\r\nhi", "Content-Length: 00000000000000000000009999999999999999999\r\n\r\nhi",
-    "Content-Length: 18446744073709551618\r\n\r\nhi",
+    "Content-Length: 18446744073709551618\r\n\r\nhi", "Content-Length: 10000000000000000000002\r\n\r\nhi",
+    "Content-Length: 2\r\nContent-Length: 2x\r\n\r\nhi", "Content-Length: 2, 2\r\nContent-Length: 5\r\n\r\nhello",
+    "Content-Length: 5,\r\n\r\nhello",
     "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
     "Transfer-Encoding: chunked\r\nContent-Length: 12\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    "Content-Length: 0\r\nTransfer-Encoding: gzip\r\n\r\n",
     "Transfer-Encoding: chunked, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
     "Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    "X-Field: a\0b\r\nContent-Length: 2\r\n\r\nhi", "X-Field : a\r\nContent-Length: 2\r\n\r\nhi",
     "X-Field: a\rSet-Cookie: b\r\nContent-Length: 2\r\n\r\nhi", "X-Field: a\r\r\nContent-Length: 2\r\n\r\nhi",
     " folded: first\r\nContent-Length: 2\r\n\r\nhi",
   ])
@@ -63,6 +67,20 @@ import Testing
   ) async throws {
     let (first, next, connections) = try await records("HTTP/1.1 \(status)\r\n\(fields)\r\n\r\n", method: method)
     #expect(first.error == nil && first.bodyText.isEmpty, "\(String(describing: first.error))")
+    #expect(next.bodyText == "same" && connections == 1, "\(String(describing: next.error)) \(connections)")
+  }
+
+  @Test(arguments: [
+    "100 Continue\r\nContent-Length: 5", "103 Early Hints\r\nContent-Length: 5",
+    "103 Early Hints\r\nTransfer-Encoding: chunked", "103 Early Hints\r\nContent-Length: 2\r\nContent-Length: 5",
+    "103 Early Hints\r\nContent-Length: 2x\r\nTransfer-Encoding: chunked, chunked",
+    "103 Early Hints\r\nContent-Encoding: gzip", "199 Odd\r\nContent-Length: 5",
+  ])
+  func `an informational response has no body, and says nothing of the final one`(_ head: String) async throws {
+    let (first, next, connections) = try await records(
+      "HTTP/1.1 \(head)\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+    #expect(first.error == nil && first.bodyText == "hi", "\(String(describing: first.error))")
+    #expect(first.informational.count == 1)
     #expect(next.bodyText == "same" && connections == 1, "\(String(describing: next.error)) \(connections)")
   }
 
@@ -114,6 +132,24 @@ import Testing
     #expect(second.issued.count == 1)
     #expect(try await wire.get(server.baseURL).bodyText == "3")
     #expect(server.receivedText.joined().components(of: "POST ") == 1)
+  }
+
+  @Test func `bytes that arrive on an idle connection do not reach a GET either`() async throws {
+    let hasSent = Signal()
+    let isFirstDone = Signal()
+    let server = try ScriptedServer([
+      ScriptStep.respond(body: "1") + [
+        .wait(isFirstDone), .send("HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n"), .signal(hasSent),
+      ],
+      ScriptStep.respond(body: "2") + ScriptStep.respond(body: "3") + [.receiveToEnd],
+    ])
+    let wire = try Wire()
+    #expect(try await wire.get(server.baseURL).bodyText == "1")
+    isFirstDone.set()
+    try await hasSent.wait(for: "the bytes")
+    #expect(try await wire.get(server.baseURL).bodyText == "2")
+    #expect(try await wire.get(server.baseURL).bodyText == "3")
+    #expect(server.connectionCount == 2)
   }
 
   @Test func `connections that die while they are kept are replaced for as long as it takes`() async throws {

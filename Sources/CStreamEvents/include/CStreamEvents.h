@@ -1,22 +1,29 @@
 // Tells what becomes of the HTTP/2 streams of libcurl, which libcurl knows and does not say:
+// - A request goes out as a stream, so that its connection is one of HTTP/2.
 // - A server has refused a stream: it vouches that it did not process the request (RFC 9113 §6.8, §8.7). Libcurl sends such a
 //   request again by itself.
 // - A server has answered in full, and then takes no more of the request (RFC 9113 §8.1): libcurl may take this for an error.
 // - A server has reset a stream without an error, before the end of its response: libcurl takes this for the end.
 //
+// - A server takes a request over HTTP/1.1 alone: libcurl sends it again by itself.
+//
 // Libcurl has nghttp2 call functions of libcurl's for frames and for the end of a stream. This module defines the functions of
-// nghttp2's API that set them, which the dynamic linker finds before nghttp2's own, and puts others in front. Where the linker does
-// not find them, as with a libcurl that has nghttp2 inside, nothing is reported.
+// nghttp2's API that set them, and the one that begins a stream. The dynamic linker finds these before nghttp2's own, and they
+// put others in front. Where the linker does not find them, as with a libcurl that has nghttp2 inside, nothing is reported.
 #ifndef SLUICE_STREAM_EVENTS_H
 #define SLUICE_STREAM_EVENTS_H
 
 typedef enum {
+  /// The request goes out as a stream: the connection is one of HTTP/2.
+  SLUICE_STREAM_BEGUN,
   /// The server has sent everything (END_STREAM).
   SLUICE_STREAM_ENDED,
   /// The server has reset the stream, without an error (NO_ERROR).
   SLUICE_STREAM_RESET,
   /// The stream is closed, and its request was not processed (REFUSED_STREAM).
   SLUICE_STREAM_REFUSED,
+  /// The stream is closed: the server takes its request over HTTP/1.1 alone (HTTP_1_1_REQUIRED).
+  SLUICE_STREAM_DOWNGRADED,
 } sluice_stream_event;
 
 /// Called on the thread that drives the connection, before libcurl learns of the event.

@@ -17,6 +17,8 @@ public struct NginxConfiguration: Sendable {
   /// Further directives for the `server` block, locations for example.
   public var extraDirectives = ""
   public var connections = 16384
+  /// Whether requests over TLS need a client certificate; without one the answer is 400, as nginx has it.
+  public var demandsClientCertificate = false
   /// Requests that a connection takes before nginx closes it.
   public var requestsPerConnection = 100_000_000
 
@@ -67,7 +69,7 @@ public struct NginxConfiguration: Sendable {
     return """
       listen 127.0.0.1:\(ports.tls) ssl http2 backlog=4096;
       ssl_certificate \(certificates.server.certificate); ssl_certificate_key \(certificates.server.key);
-      ssl_client_certificate \(certificates.authority); ssl_verify_client optional;
+      ssl_client_certificate \(certificates.authority); ssl_verify_client \(demandsClientCertificate ? "on" : "optional");
       """
   }
 

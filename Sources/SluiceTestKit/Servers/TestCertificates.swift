@@ -1,4 +1,4 @@
-/// A certificate authority, a server certificate for `localhost`, 127.0.0.1 and ::1, and a client certificate.
+/// A certificate authority, and certificates for `localhost`, 127.0.0.1 and ::1 and for a client.
 ///
 /// Made with the `openssl` command, once per process.
 public struct TestCertificates: Sendable {
@@ -8,10 +8,29 @@ public struct TestCertificates: Sendable {
     public let key: String
   }
 
+  /// What keeps a client from trusting a server.
+  public enum Flaw: String, Sendable, CaseIterable {
+    case expired
+    case notYetValid
+    /// For `other.example` alone.
+    case otherName
+    /// By nobody but itself.
+    case selfSigned
+  }
+
   /// The authority's certificate, PEM: what a client must trust.
   public let authority: String
   public let server: Identity
   public let client: Identity
+  /// A client that another authority has signed: itself.
+  public let stranger: Identity
+  private let flawed: [Flaw: Identity]
+
+  /// A server with this flaw, and no other one.
+  public func server(_ flaw: Flaw) throws -> Identity {
+    guard let identity = flawed[flaw] else { throw TestKitError("no certificate is \(flaw)") }
+    return identity
+  }
 
   /// The set that all tests of this process share.
   public static func shared() async throws -> TestCertificates {
@@ -19,36 +38,82 @@ public struct TestCertificates: Sendable {
   }
 
   private static let made = Task {
-    let folder = try TemporaryDirectory.lastingForProcess()
-    try await makeAuthority(in: folder)
-    let names = "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1\nextendedKeyUsage=serverAuth"
+    let maker = try await CertificateMaker()
     return TestCertificates(
-      authority: folder.path("ca.pem"),
-      server: try await makeIdentity("localhost", extensions: names, in: folder),
-      client: try await makeIdentity("client", extensions: "extendedKeyUsage=clientAuth", in: folder))
+      authority: maker.authority, server: try await maker.signed("localhost", CertificateMaker.serverUse),
+      client: try await maker.signed("client", "extendedKeyUsage=clientAuth"),
+      stranger: try await maker.selfSigned("stranger"),
+      flawed: [
+        .expired: try await maker.signed("expired", CertificateMaker.serverUse, valid: ("2020", "2021")),
+        .notYetValid: try await maker.signed("early", CertificateMaker.serverUse, valid: ("2048", "2049")),
+        .otherName: try await maker.signed("other", "subjectAltName=DNS:other.example"),
+        .selfSigned: try await maker.selfSigned("alone"),
+      ])
   }
+}
 
+/// Signs certificates with the `openssl` command.
+private struct CertificateMaker {
+  static let serverUse = "subjectAltName=DNS:localhost,IP:127.0.0.1,IP:::1\nextendedKeyUsage=serverAuth"
   private static let newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
 
-  private static func makeAuthority(in folder: TemporaryDirectory) async throws {
+  private let folder: TemporaryDirectory
+  private let settings: String
+  var authority: String { folder.path("ca.pem") }
+
+  init() async throws {
+    folder = try TemporaryDirectory.lastingForProcess()
+    try folder.write("", to: "issued")
+    settings = try folder.write(
+      """
+      [ca]
+      default_ca = test
+      [test]
+      database = \(folder.path("issued"))
+      new_certs_dir = \(folder.path)
+      rand_serial = yes
+      unique_subject = no
+      default_md = sha256
+      policy = names
+      [names]
+      commonName = supplied
+      """, to: "ca.cnf")
     try await Command.check(
       "openssl",
-      ["req", "-x509", "-days", "30", "-subj", "/CN=Sluice test authority"] + newKey
+      ["req", "-x509", "-days", "30", "-subj", "/CN=Sluice test authority"] + Self.newKey
         + ["-keyout", folder.path("ca.key"), "-out", folder.path("ca.pem")])
   }
 
-  private static func makeIdentity(
-    _ name: String, extensions: String, in folder: TemporaryDirectory
-  ) async throws -> Identity {
-    let identity = Identity(certificate: folder.path("\(name).pem"), key: folder.path("\(name).key"))
+  /// - Parameter valid: from the beginning of one year to that of the other; nil is now and for 30 days.
+  func signed(
+    _ name: String, _ extensions: String, valid: (from: String, to: String)? = nil
+  ) async throws -> TestCertificates.Identity {
+    let identity = identity(name)
     let request = folder.path("\(name).csr")
     let extensionFile = try folder.write(extensions, to: "\(name).ext")
     try await Command.check(
-      "openssl", ["req", "-new", "-subj", "/CN=\(name)"] + newKey + ["-keyout", identity.key, "-out", request])
+      "openssl", ["req", "-new", "-subj", "/CN=\(name)"] + Self.newKey + ["-keyout", identity.key, "-out", request])
+    // "openssl x509" cannot set the first day.
+    let days =
+      valid.map { ["-startdate", "\($0.from)0101000000Z", "-enddate", "\($0.to)0101000000Z"] } ?? ["-days", "30"]
     try await Command.check(
       "openssl",
-      ["x509", "-req", "-days", "30", "-in", request, "-extfile", extensionFile, "-CA", folder.path("ca.pem")]
-        + ["-CAkey", folder.path("ca.key"), "-CAcreateserial", "-out", identity.certificate])
+      ["ca", "-batch", "-notext", "-config", settings, "-cert", authority, "-keyfile", folder.path("ca.key")] + days
+        + ["-in", request, "-extfile", extensionFile, "-out", identity.certificate])
     return identity
+  }
+
+  /// For `localhost`.
+  func selfSigned(_ name: String) async throws -> TestCertificates.Identity {
+    let identity = identity(name)
+    try await Command.check(
+      "openssl",
+      ["req", "-x509", "-days", "30", "-subj", "/CN=\(name)", "-addext", "subjectAltName=DNS:localhost"] + Self.newKey
+        + ["-keyout", identity.key, "-out", identity.certificate])
+    return identity
+  }
+
+  private func identity(_ name: String) -> TestCertificates.Identity {
+    TestCertificates.Identity(certificate: folder.path("\(name).pem"), key: folder.path("\(name).key"))
   }
 }

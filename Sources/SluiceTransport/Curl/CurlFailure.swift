@@ -12,6 +12,8 @@ struct CurlFailure {
   let hasIssued: Bool
   let hasStatus: Bool
   let hasHead: Bool
+  /// The request went out over HTTP/2.
+  let isHTTP2: Bool
   let settings: TransportSettings
   /// Status of a proxy's answer to CONNECT; 0 without one.
   let proxyStatus: Int
@@ -26,6 +28,7 @@ struct CurlFailure {
     }
     switch code {
     // Libcurl is content with a connection that closes within the head.
+    case CURLE_OK where isHTTP2: return brokenHTTP2
     case CURLE_OK where hasStatus: return make(.connectionLost, "the connection closed in the middle of the head")
     case CURLE_OK: return notHTTP
     case CURLE_COULDNT_RESOLVE_HOST: return make(.nameLookup, words("the name has no address"))
@@ -39,7 +42,8 @@ struct CurlFailure {
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
       return hasStatus ? notValid : notHTTP
     case CURLE_BAD_FUNCTION_ARGUMENT where hasStatus: return notValid
-    case CURLE_HTTP2, CURLE_HTTP2_STREAM: return stream
+    case CURLE_HTTP2, CURLE_HTTP2_STREAM: return streamFailure
+    case CURLE_GOT_NOTHING where isHTTP2: return brokenHTTP2
     case CURLE_SEND_FAIL_REWIND:
       return make(
         .resent,
@@ -70,65 +74,38 @@ struct CurlFailure {
     make(.invalidResponse, "what came is not valid HTTP: \(words("a wrong head")); only the server can fix it")
   }
 
-  /// RFC 9113 §5.4. What the server sent against the rules, or says of what it was sent, is no matter of the connection.
-  private var stream: TransportError {
-    guard
-      ["PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR"].contains(where: detail.contains)
-    else { return lost }
-    return make(
-      .invalidResponse,
-      "a rule of HTTP/2 was broken, as the server or this side says: \(detail);"
-        + " transport.httpVersion can be 1.1")
-  }
-
   private var notHTTP: TransportError {
     make(
       .invalidResponse,
       "the answer is not HTTP: \(words("the response has no head")); check that the URL leads to an HTTP server")
   }
 
-  private var tls: TransportError {
-    let advice =
-      switch code {
-      case CURLE_PEER_FAILED_VERIFICATION where detail.contains("expired"):
-        "; the server needs a new certificate, or the clock of this machine is wrong"
-      case CURLE_PEER_FAILED_VERIFICATION:
-        "; if the server is the right one, name its authority in \(names.authorities)"
-      case CURLE_SSL_CONNECT_ERROR: "; check that the server speaks TLS on this port"
-      case CURLE_SSL_CACERT_BADFILE: "; \(names.authorities) must name a readable PEM file"
-      case CURLE_SSL_CERTPROBLEM:
-        "; \(names.certificate) and \(names.key) must name a PEM certificate and its key"
-      default: ""
-      }
-    return make(.tls, words("the TLS handshake failed") + advice)
-  }
-
-  private var lost: TransportError {
-    // In TLS 1.3 a server asks for it after the handshake.
-    if detail.contains("certificate required") || detail.contains("alert bad certificate") {
-      return make(.tls, "the server wants another client certificate: \(detail); see transport.tls.cert and key")
-    }
+  var lost: TransportError {
+    // In TLS 1.3 a server looks at it after the handshake.
+    if let refusal = clientCertificateRefusal { return refusal }
     if Self.invalidWords.contains(where: { detail.contains($0) }) {
       return make(.invalidResponse, "the response is not valid HTTP: \(detail); only the server can fix it")
     }
     let isConnectionGone = Self.lostCodes.contains(code.rawValue)
     guard isConnectionGone else { return make(.transport, words("failed")) }
     guard hasIssued else { return make(.connect, words("the connection broke while it was made")) }
-    let moment = hasHead ? "in the middle of the response" : "before the response"
     return make(
       .connectionLost,
       "the connection broke \(moment): \(words("closed by the peer")); the server's log may say why")
   }
 
-  private func make(_ code: TransportError.Code, _ message: String) -> TransportError {
+  /// How far the response had come.
+  var moment: String { hasHead ? "in the middle of the response" : "before the response" }
+
+  func make(_ code: TransportError.Code, _ message: String) -> TransportError {
     TransportError(code, message, to: url, isBeforeSending: !hasIssued)
   }
 
   private var proxyAdvice: String { "; see \(names.proxy), or http_proxy and https_proxy in the environment" }
 
-  private var names: SettingNames { settings.names }
+  var names: SettingNames { settings.names }
 
-  private func words(_ otherwise: String) -> String {
+  func words(_ otherwise: String) -> String {
     if !detail.isEmpty { return detail }
     guard let text = curl_easy_strerror(code) else { return otherwise }
     return "\(otherwise) (\(String(cString: text)))"

@@ -33,25 +33,33 @@ enum StreamEvents {
 extension CurlTransfer {
   /// What becomes of the stream.
   struct StreamState {
+    /// The request went out as a stream.
+    var hasBegun = false
     /// The server has sent the whole response.
     var hasEnded = false
     /// The server takes no more of the request.
     var isReset = false
     /// The server did not process the request, as it says itself.
     var isRefused = false
+    /// The server takes the request over HTTP/1.1 alone.
+    var isDowngraded = false
     /// The response breaks off, though without an error.
     var isCutShort: Bool { isReset && !hasEnded }
+    /// The server had more to send.
+    var isOpen: Bool { hasBegun && !hasEnded }
   }
 
   /// Returns whether libcurl is not to know. After a whole response it would take the reset for an error, or lose the end
   /// of the body over it. [within libcurl]
   fileprivate func streamIsHidden(_ event: sluice_stream_event) -> Bool {
     switch event {
+    case SLUICE_STREAM_BEGUN: stream.hasBegun = true
     case SLUICE_STREAM_ENDED: stream.hasEnded = true
     case SLUICE_STREAM_RESET:
       stream.isReset = true
       return stream.hasEnded
-    default: stream.isRefused = true
+    case SLUICE_STREAM_REFUSED: stream.isRefused = true
+    default: stream.isDowngraded = true
     }
     return false
   }

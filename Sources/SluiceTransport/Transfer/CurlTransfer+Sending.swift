@@ -8,13 +8,7 @@ extension CurlTransfer {
   func willIssue(through handle: CurlHandle, from port: Int32) -> Bool {
     guard failure == nil, !isCancelled, let observer else { return false }
     guard !hasIssued else {
-      failure =
-        stream.isRefused
-        ? .notProcessed(request)
-        : TransportError(
-          .resent,
-          "the connection broke and libcurl was about to send the \(request.method) again by itself; whether it was"
-            + " executed is not known", to: request.url)
+      failure = resendFailure
       return false
     }
     descriptor = handle.multi.descriptor(onPort: port, opened: handle.opened)
@@ -38,6 +32,16 @@ extension CurlTransfer {
     reader.begin(
       isHead: request.method == "HEAD", expectedFields: handle.expectedFields, expectedBytes: handle.expectedBytes)
     return true
+  }
+
+  /// Why libcurl is about to send again by itself.
+  private var resendFailure: TransportError {
+    if stream.isRefused { return .notProcessed(request) }
+    if stream.isDowngraded { return .downgraded(request, transport.settings.names) }
+    return TransportError(
+      .resent,
+      "the connection broke and libcurl was about to send the \(request.method) again by itself; whether it was"
+        + " executed is not known", to: request.url)
   }
 
   func provideBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {

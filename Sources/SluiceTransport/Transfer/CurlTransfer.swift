@@ -1,4 +1,5 @@
 import CCurl
+import SluiceHTTP1
 import SluiceMessages
 import SluicePipeline
 
@@ -241,10 +242,13 @@ final class CurlTransfer: Transfer {
     if let failure = failure ?? upload?.failure { return failure }
     if isCut || isWhole { return nil }
     if stream.isCutShort, reader.isHeadDone { return .cutShort(request) }
-    if code == CURLE_OK, reader.isHeadDone { return nil }
+    // Libcurl 7.88 also takes it for the end of a body without a length that it has given up the connection.
+    let isBrokenOff = stream.isOpen && reader.body == .stream
+    if code == CURLE_OK, reader.isHeadDone, !isBrokenOff { return nil }
     return CurlFailure(
       code: code, url: request.url, detail: handle.errorMessage, socketError: handle.socketError,
-      hasIssued: hasIssued, hasStatus: reader.status != 0, hasHead: reader.isHeadDone, settings: transport.settings,
+      hasIssued: hasIssued, hasStatus: reader.status != 0, hasHead: reader.isHeadDone, isHTTP2: stream.hasBegun,
+      settings: transport.settings,
       proxyStatus: sluice_easy_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)
     ).error
   }
@@ -262,6 +266,12 @@ extension TransportError {
       .notProcessed,
       "the server refused the stream of the \(request.method) and did not process it, as when it closes a connection"
         + " (RFC 9113 §8.7)", to: request.url, isBeforeSending: true)
+  }
+
+  static func downgraded(_ request: Request, _ names: SettingNames) -> TransportError {
+    TransportError(
+      .invalidResponse, "the server takes this request over HTTP/1.1 alone (HTTP_1_1_REQUIRED); set \(names.http11)",
+      to: request.url)
   }
 
   static func cutShort(_ request: Request) -> TransportError {

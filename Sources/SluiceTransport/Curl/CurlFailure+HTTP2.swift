@@ -1,0 +1,29 @@
+import CCurl
+import SluicePipeline
+
+// Errors of a stream and of a connection in HTTP/2 (RFC 9113 §5.4). Of a stream's, libcurl says the name of the code (§7), and
+// not which side found it.
+extension CurlFailure {
+  /// A stream ended with an error code, or libcurl gave the connection up.
+  var streamFailure: TransportError {
+    if Self.ruleNames.contains(where: { detail.contains($0) }) { return ruleFailure(detail) }
+    let wantsLess = detail.contains("ENHANCE_YOUR_CALM")
+    let advice = wantsLess ? "the server wants fewer requests" : "the server's log may say why"
+    let what = code == CURLE_HTTP2_STREAM ? "the server reset the stream" : "the HTTP/2 connection broke"
+    return make(.connectionLost, "\(what) \(moment): \(words("without a reason")); \(advice)")
+  }
+
+  /// The connection ended on this side: what came on it is not HTTP/2, or breaks a rule of it. Libcurl 7.88 says of that no more
+  /// than that nothing came, or takes it for the end of the body.
+  var brokenHTTP2: TransportError { ruleFailure("what came \(moment) is not valid HTTP/2") }
+
+  private func ruleFailure(_ reason: String) -> TransportError {
+    make(
+      .invalidResponse,
+      "a rule of HTTP/2 was broken: \(reason); only the server can fix it, but HTTP/1.1 may work: \(names.http11)")
+  }
+
+  private static let ruleNames = [
+    "PROTOCOL_ERROR", "FLOW_CONTROL_ERROR", "STREAM_CLOSED", "FRAME_SIZE_ERROR", "COMPRESSION_ERROR",
+  ]
+}

@@ -1,0 +1,37 @@
+/// The bytes of frames (RFC 9113 §4.1), valid or not.
+enum HTTP2Frame {
+  static let settings = frame(type: 4)
+  /// `:status: 200`, the end of the headers and not of the stream.
+  static let head = frame(type: 1, flags: 4, stream: 1, [0x88])
+
+  static func headers(_ block: [UInt8], stream: UInt32 = 1, endsStream: Bool = false) -> [UInt8] {
+    frame(type: 1, flags: endsStream ? 5 : 4, stream: stream, block)
+  }
+
+  static func data(_ text: String, stream: UInt32 = 1, endsStream: Bool = false) -> [UInt8] {
+    frame(type: 0, flags: endsStream ? 1 : 0, stream: stream, Array(text.utf8))
+  }
+
+  /// RST_STREAM.
+  static func reset(_ code: UInt32) -> [UInt8] { frame(type: 3, stream: 1, number(code)) }
+
+  static func goAway(lastStream: UInt32, _ code: UInt32) -> [UInt8] {
+    frame(type: 7, number(lastStream) + number(code))
+  }
+
+  /// - Parameter count: what the head says where that is not the count of the payload.
+  static func frame(
+    type: UInt8, flags: UInt8 = 0, stream: UInt32 = 0, count: UInt32? = nil, _ payload: [UInt8] = []
+  ) -> [UInt8] {
+    number(count ?? UInt32(payload.count)).dropFirst() + [type, flags] + number(stream) + payload
+  }
+
+  /// A field in HPACK without compression (RFC 7541 §6.2.2).
+  static func field(_ name: String, _ value: String) -> [UInt8] {
+    [0, UInt8(name.utf8.count)] + name.utf8 + [UInt8(value.utf8.count)] + value.utf8
+  }
+
+  private static func number(_ value: UInt32) -> [UInt8] {
+    [UInt8(value >> 24), UInt8(value >> 16 & 0xFF), UInt8(value >> 8 & 0xFF), UInt8(value & 0xFF)]
+  }
+}
