@@ -2,7 +2,7 @@
 
 static sluice_verdict on_request(void *host, sluice_exchange *exchange) {
   sluice_status status = sluice_set_request_header(host, exchange, "x-tenant", "blue");
-  return status == SLUICE_OK ? SLUICE_CONTINUE : sluice_fail(host, exchange, "tenant", "x-tenant was refused");
+  return status == SLUICE_STATUS_OK ? SLUICE_VERDICT_CONTINUE : sluice_fail(host, exchange, "tenant", "x-tenant was refused");
 }
 
 static const void *extension(const char *id) {
@@ -12,7 +12,7 @@ static const void *extension(const char *id) {
 
 static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
   *instance = (void *)(uintptr_t)host;  // nothing else to remember
-  return (void)config, (void)error, SLUICE_OK;
+  return (void)config, (void)error, SLUICE_STATUS_OK;
 }
 
 static void destroy(void *instance) { (void)instance; }

@@ -3,20 +3,20 @@
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   const sluice_host *host = instance;
-  if (sluice_set_request_header(host, exchange, "x-stamp", "c-plugin") != SLUICE_OK) {
+  if (sluice_set_request_header(host, exchange, "x-stamp", "c-plugin") != SLUICE_STATUS_OK) {
     return sluice_fail(host, exchange, "stamp", "stamp: the host refused x-stamp");
   }
   // Only looked at first: asking to write makes the document the truth, which costs a conversion.
   const uint32_t look = SLUICE_JSON_READ | SLUICE_JSON_BODY;
-  const json_t *seen = host->exchange->json(exchange, SLUICE_REQUEST, look);
-  if (!json_is_object(json_object_get(json_object_get(seen, "body"), "json"))) return SLUICE_CONTINUE;
+  const json_t *seen = host->exchange->json(exchange, SLUICE_SIDE_REQUEST, look);
+  if (!json_is_object(json_object_get(json_object_get(seen, "body"), "json"))) return SLUICE_VERDICT_CONTINUE;
 
-  json_t *document = host->exchange->json(exchange, SLUICE_REQUEST, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
+  json_t *document = host->exchange->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
   json_t *body = json_object_get(json_object_get(document, "body"), "json");
   if (json_object_set_new(body, "stampedBy", json_string("c-plugin")) != 0) {
     return sluice_fail(host, exchange, "stamp", "stamp: out of memory");
   }
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 /// The plugin remembers nothing but its host, so the host is the instance.
@@ -24,7 +24,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   (void)config;
   (void)error;
   *instance = (void *)(uintptr_t)host;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void destroy(void *instance) { (void)instance; }

@@ -12,8 +12,8 @@ static const char *sent_to(const char *url, const char *config) {
   sluice_exchange exchange;
   void *instance = stub_create(config);
   stub_begin(&exchange, url);
-  EXPECT(instance && stub_interceptor()->on_issue(instance, &exchange) == SLUICE_CONTINUE);
-  const char *found = stub_values(&exchange, SLUICE_REQUEST, "authorization");
+  EXPECT(instance && stub_interceptor()->on_issue(instance, &exchange) == SLUICE_VERDICT_CONTINUE);
+  const char *found = stub_values(&exchange, SLUICE_SIDE_REQUEST, "authorization");
   snprintf(value, sizeof value, "%s", found ? found : "");
   stub_end(&exchange);
   stub_destroy(instance);
@@ -127,8 +127,8 @@ static void marks_as_secret(void) {
   sluice_exchange exchange;
   void *instance = stub_create(CONFIG);
   stub_begin(&exchange, "https://api.example.com/");
-  EXPECT(stub_interceptor()->on_request(instance, &exchange) == SLUICE_CONTINUE);
-  EXPECT(stub_marks(&exchange, SLUICE_REQUEST, "authorization") == SLUICE_HEADER_SENSITIVE);
+  EXPECT(stub_interceptor()->on_request(instance, &exchange) == SLUICE_VERDICT_CONTINUE);
+  EXPECT(stub_marks(&exchange, SLUICE_SIDE_REQUEST, "authorization") == SLUICE_HEADER_SENSITIVE);
   stub_end(&exchange);
   stub_destroy(instance);
 }
@@ -140,9 +140,9 @@ static void keeps_existing(void) {
     sluice_exchange exchange;
     void *instance = stub_create(configs[overwrites]);
     stub_begin(&exchange, "https://api.example.com/");
-    stub_add(&exchange, SLUICE_REQUEST, "authorization", "");
-    EXPECT(stub_interceptor()->on_issue(instance, &exchange) == SLUICE_CONTINUE);
-    EXPECT_TEXT(stub_values(&exchange, SLUICE_REQUEST, "Authorization"), overwrites ? "Bearer secret" : "");
+    stub_add(&exchange, SLUICE_SIDE_REQUEST, "authorization", "");
+    EXPECT(stub_interceptor()->on_issue(instance, &exchange) == SLUICE_VERDICT_CONTINUE);
+    EXPECT_TEXT(stub_values(&exchange, SLUICE_SIDE_REQUEST, "Authorization"), overwrites ? "Bearer secret" : "");
     stub_end(&exchange);
     stub_destroy(instance);
   }
@@ -152,12 +152,12 @@ static void unmarked_token_does_not_stay(void) {
   sluice_exchange exchange;
   void *instance = stub_create(CONFIG);
   stub_begin(&exchange, "https://api.example.com/");
-  exchange.mark_refusal = SLUICE_UNSUPPORTED;
-  EXPECT(stub_interceptor()->on_issue(instance, &exchange) == SLUICE_FAIL);
-  EXPECT(!stub_values(&exchange, SLUICE_REQUEST, "authorization"));
+  exchange.mark_refusal = SLUICE_STATUS_UNSUPPORTED;
+  EXPECT(stub_interceptor()->on_issue(instance, &exchange) == SLUICE_VERDICT_FAIL);
+  EXPECT(!stub_values(&exchange, SLUICE_SIDE_REQUEST, "authorization"));
   stub_begin(&exchange, "https://api.example.com/");
-  exchange.refusal = SLUICE_REFUSED;
-  EXPECT(stub_interceptor()->on_issue(instance, &exchange) == SLUICE_FAIL);
+  exchange.refusal = SLUICE_STATUS_REFUSED;
+  EXPECT(stub_interceptor()->on_issue(instance, &exchange) == SLUICE_VERDICT_FAIL);
   EXPECT_TEXT(exchange.error_code, "auth_header");
   stub_destroy(instance);
 }
@@ -166,8 +166,8 @@ static void scheme_and_header(void) {
   sluice_exchange exchange;
   void *instance = stub_create("{\"token\": \"k\", \"hosts\": [\"*\"], \"header\": \"X-API-Key\", \"scheme\": \"\"}");
   stub_begin(&exchange, "https://a.test/");
-  EXPECT(instance && stub_interceptor()->on_request(instance, &exchange) == SLUICE_CONTINUE);
-  EXPECT_TEXT(stub_values(&exchange, SLUICE_REQUEST, "x-api-key"), "k");
+  EXPECT(instance && stub_interceptor()->on_request(instance, &exchange) == SLUICE_VERDICT_CONTINUE);
+  EXPECT_TEXT(stub_values(&exchange, SLUICE_SIDE_REQUEST, "x-api-key"), "k");
   stub_destroy(instance);
 }
 

@@ -13,9 +13,9 @@ static const char *edited(const char *operations, const char *json) {
   EXPECT(instance);
   if (!instance) return stub_error();
   stub_begin(&exchange, "https://a.test/");
-  stub_set_body(&exchange, SLUICE_REQUEST, body);
+  stub_set_body(&exchange, SLUICE_SIDE_REQUEST, body);
   sluice_verdict verdict = stub_interceptor()->on_request(instance, &exchange);
-  snprintf(text, sizeof text, "%s", verdict == SLUICE_CONTINUE ? stub_body(&exchange, SLUICE_REQUEST) : exchange.error_code);
+  snprintf(text, sizeof text, "%s", verdict == SLUICE_VERDICT_CONTINUE ? stub_body(&exchange, SLUICE_SIDE_REQUEST) : exchange.error_code);
   stub_end(&exchange);
   stub_destroy(instance);
   return text;
@@ -93,9 +93,9 @@ static void values_are_copied(void) {
   void *instance = stub_create("{\"request\": [" SET("/v", "{\"n\":[]}") "," SET("/v/n/-", "1") "]}");
   for (int i = 0; i < 2; i++) {
     stub_begin(&exchange, "https://a.test/");
-    stub_set_body(&exchange, SLUICE_REQUEST, "{\"json\": {}}");
-    EXPECT(stub_interceptor()->on_request(instance, &exchange) == SLUICE_CONTINUE);
-    EXPECT_TEXT(stub_body(&exchange, SLUICE_REQUEST), "{\"v\":{\"n\":[1]}}");
+    stub_set_body(&exchange, SLUICE_SIDE_REQUEST, "{\"json\": {}}");
+    EXPECT(stub_interceptor()->on_request(instance, &exchange) == SLUICE_VERDICT_CONTINUE);
+    EXPECT_TEXT(stub_body(&exchange, SLUICE_SIDE_REQUEST), "{\"v\":{\"n\":[1]}}");
     stub_end(&exchange);
   }
   stub_destroy(instance);
@@ -106,12 +106,12 @@ static void config_can_go(void) {
   void *instance = NULL;
   sluice_error error = {sizeof error, 0, NULL};
   const sluice_plugin *plugin = sluice_plugin_entry(stub_host(), SLUICE_ABI_VERSION, &error);
-  EXPECT(plugin->create(stub_host(), config, &instance, &error) == SLUICE_OK);
+  EXPECT(plugin->create(stub_host(), config, &instance, &error) == SLUICE_STATUS_OK);
   json_object_clear(config);
   json_decref(config);
   stub_begin(&exchange, "https://a.test/");
-  stub_set_body(&exchange, SLUICE_RESPONSE, "{\"json\": []}");
-  EXPECT(stub_interceptor()->on_response(instance, &exchange) == SLUICE_CONTINUE);
+  stub_set_body(&exchange, SLUICE_SIDE_RESPONSE, "{\"json\": []}");
+  EXPECT(stub_interceptor()->on_response(instance, &exchange) == SLUICE_VERDICT_CONTINUE);
   stub_end(&exchange);
   stub_destroy(instance);
 }
@@ -119,9 +119,9 @@ static void config_can_go(void) {
 static sluice_verdict verdict_on(const char *config, const char *body, bool *is_written) {
   void *instance = stub_create(config);
   stub_begin(&exchange, "https://a.test/");
-  if (body) stub_set_body(&exchange, SLUICE_RESPONSE, body);
+  if (body) stub_set_body(&exchange, SLUICE_SIDE_RESPONSE, body);
   sluice_verdict verdict = stub_interceptor()->on_response(instance, &exchange);
-  *is_written = exchange.is_written[SLUICE_RESPONSE];
+  *is_written = exchange.is_written[SLUICE_SIDE_RESPONSE];
   stub_end(&exchange);
   stub_destroy(instance);
   return verdict;
@@ -131,16 +131,16 @@ static void leaves_non_json(void) {
   static const char *const bodies[] = {"{\"text\": \"x\"}", "{\"base64\": \"AA==\"}", "{\"file\": \"f\", \"bytes\": 9}"};
   bool is_written;
   for (size_t i = 0; i < 3; i++) {
-    EXPECT(verdict_on("{\"response\": [" SET("/a", "1") "]}", bodies[i], &is_written) == SLUICE_CONTINUE);
+    EXPECT(verdict_on("{\"response\": [" SET("/a", "1") "]}", bodies[i], &is_written) == SLUICE_VERDICT_CONTINUE);
     EXPECT(!is_written);
     EXPECT(
         verdict_on("{\"onNonJSON\": \"fail\", \"response\": [" SET("/a", "1") "]}", bodies[i], &is_written) ==
-        SLUICE_FAIL);
+        SLUICE_VERDICT_FAIL);
     EXPECT_TEXT(exchange.error_code, "not_json");
   }
   EXPECT(
       verdict_on("{\"onNonJSON\": \"fail\", \"response\": [" SET("/a", "1") "]}", NULL, &is_written) ==
-      SLUICE_CONTINUE);
+      SLUICE_VERDICT_CONTINUE);
 }
 
 /// Each operation, because none can be applied to a body that cannot be parsed.
@@ -154,20 +154,20 @@ static void refuses_unreadable(void) {
   for (size_t i = 0; i < 3; i++) {
     for (size_t j = 0; j < 4; j++) {
       snprintf(config, sizeof config, "{\"response\": [%s]}", operations[i]);
-      EXPECT(verdict_on(config, bodies[j], &is_written) == SLUICE_FAIL);
+      EXPECT(verdict_on(config, bodies[j], &is_written) == SLUICE_VERDICT_FAIL);
       EXPECT_TEXT(exchange.error_code, "unreadable_json");
       EXPECT(strstr(exchange.error_message, j < 3 ? "response body has a JSON media type and cannot be edited: why" : "does not say"));
       snprintf(config, sizeof config, "{\"onUnreadable\": \"pass\", \"onNonJSON\": \"fail\", \"response\": [%s]}", operations[i]);
-      EXPECT(verdict_on(config, bodies[j], &is_written) == SLUICE_CONTINUE);
+      EXPECT(verdict_on(config, bodies[j], &is_written) == SLUICE_VERDICT_CONTINUE);
       EXPECT(!is_written);
     }
   }
-  EXPECT(verdict_on("{\"request\": [" REMOVE("/a") "]}", bodies[0], &is_written) == SLUICE_CONTINUE);
+  EXPECT(verdict_on("{\"request\": [" REMOVE("/a") "]}", bodies[0], &is_written) == SLUICE_VERDICT_CONTINUE);
 }
 
 static void sides_are_apart(void) {
   bool is_written;
-  EXPECT(verdict_on("{\"request\": [" SET("/a", "1") "]}", "{\"json\": {}}", &is_written) == SLUICE_CONTINUE);
+  EXPECT(verdict_on("{\"request\": [" SET("/a", "1") "]}", "{\"json\": {}}", &is_written) == SLUICE_VERDICT_CONTINUE);
   EXPECT(!is_written);
 }
 
@@ -198,19 +198,19 @@ static void survives_no_memory(void) {
 
 static void edits_survive_no_memory(void) {
   void *instance = stub_create("{\"request\": [" MAKE("/a/b/-", "{\"c\":[1,\"x\"]}") "," RENAME("/a", "z") "]}");
-  sluice_verdict verdict = SLUICE_FAIL;
+  sluice_verdict verdict = SLUICE_VERDICT_FAIL;
   // The first allocations are the stub's own documents; the plugin answers their absence too.
-  for (long count = 0; verdict == SLUICE_FAIL && count < 100; count++) {
+  for (long count = 0; verdict == SLUICE_VERDICT_FAIL && count < 100; count++) {
     stub_begin(&exchange, "https://a.test/");
-    stub_set_body(&exchange, SLUICE_REQUEST, "{\"json\": {}}");
+    stub_set_body(&exchange, SLUICE_SIDE_REQUEST, "{\"json\": {}}");
     stub_fail_allocation_after(count);
     verdict = stub_interceptor()->on_request(instance, &exchange);
     stub_fail_allocation_after(-1);
     // A document that lost its body to the failure reads as a message without one.
-    if (verdict == SLUICE_CONTINUE && strcmp(stub_body(&exchange, SLUICE_REQUEST), "{}") == 0) verdict = SLUICE_FAIL;
+    if (verdict == SLUICE_VERDICT_CONTINUE && strcmp(stub_body(&exchange, SLUICE_SIDE_REQUEST), "{}") == 0) verdict = SLUICE_VERDICT_FAIL;
     stub_end(&exchange);
   }
-  EXPECT(verdict == SLUICE_CONTINUE);
+  EXPECT(verdict == SLUICE_VERDICT_CONTINUE);
   stub_destroy(instance);
 }
 

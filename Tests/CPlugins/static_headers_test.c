@@ -7,9 +7,9 @@ static const char *after(const char *config, bool has_old) {
   sluice_exchange exchange;
   void *instance = stub_create(config);
   stub_begin(&exchange, "https://a.test/");
-  if (has_old) stub_add(&exchange, SLUICE_REQUEST, "X-A", "old");
-  EXPECT(instance && stub_interceptor()->on_request(instance, &exchange) == SLUICE_CONTINUE);
-  const char *found = stub_values(&exchange, SLUICE_REQUEST, "x-a");
+  if (has_old) stub_add(&exchange, SLUICE_SIDE_REQUEST, "X-A", "old");
+  EXPECT(instance && stub_interceptor()->on_request(instance, &exchange) == SLUICE_VERDICT_CONTINUE);
+  const char *found = stub_values(&exchange, SLUICE_SIDE_REQUEST, "x-a");
   snprintf(values, sizeof values, "%s", found ? found : "none");
   stub_destroy(instance);
   return values;
@@ -46,12 +46,12 @@ static void sides_are_apart(void) {
   sluice_exchange exchange;
   void *instance = stub_create("{\"response\": {\"server\": null, \"x-a\": \"r\"}}");
   stub_begin(&exchange, "https://a.test/");
-  stub_add(&exchange, SLUICE_RESPONSE, "Server", "nginx");
-  EXPECT(stub_interceptor()->on_request(instance, &exchange) == SLUICE_CONTINUE);
-  EXPECT(stub_interceptor()->on_response(instance, &exchange) == SLUICE_CONTINUE);
-  EXPECT(!stub_values(&exchange, SLUICE_REQUEST, "x-a"));
-  EXPECT_TEXT(stub_values(&exchange, SLUICE_RESPONSE, "x-a"), "r");
-  EXPECT(!stub_values(&exchange, SLUICE_RESPONSE, "server"));
+  stub_add(&exchange, SLUICE_SIDE_RESPONSE, "Server", "nginx");
+  EXPECT(stub_interceptor()->on_request(instance, &exchange) == SLUICE_VERDICT_CONTINUE);
+  EXPECT(stub_interceptor()->on_response(instance, &exchange) == SLUICE_VERDICT_CONTINUE);
+  EXPECT(!stub_values(&exchange, SLUICE_SIDE_REQUEST, "x-a"));
+  EXPECT_TEXT(stub_values(&exchange, SLUICE_SIDE_RESPONSE, "x-a"), "r");
+  EXPECT(!stub_values(&exchange, SLUICE_SIDE_RESPONSE, "server"));
   stub_destroy(instance);
 }
 
@@ -59,8 +59,8 @@ static void a_refusal_fails(void) {
   sluice_exchange exchange;
   void *instance = stub_create("{\"request\": {\"x-a\": \"v\"}}");
   stub_begin(&exchange, "https://a.test/");
-  exchange.refusal = SLUICE_REFUSED;
-  EXPECT(stub_interceptor()->on_issue(instance, &exchange) == SLUICE_FAIL);
+  exchange.refusal = SLUICE_STATUS_REFUSED;
+  EXPECT(stub_interceptor()->on_issue(instance, &exchange) == SLUICE_VERDICT_FAIL);
   EXPECT(strstr(exchange.error_message, "\"x-a\""));
   stub_destroy(instance);
 }

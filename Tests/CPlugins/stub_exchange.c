@@ -13,21 +13,21 @@ static stub_field *find(sluice_exchange *exchange, sluice_side side, sluice_text
 
 static sluice_status header_get(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text *value) {
   const stub_field *field = find(exchange, side, name);
-  if (!field) return SLUICE_ABSENT;
+  if (!field) return SLUICE_STATUS_ABSENT;
   *value = sluice_text_make(field->value);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status header_add(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value) {
-  if (exchange->refusal != SLUICE_OK) return exchange->refusal;
-  if (!sluice_is_token(name) || !sluice_is_field_value(value)) return SLUICE_INVALID;
-  if (sluice_is_hop_by_hop(name)) return SLUICE_REFUSED;
-  if (exchange->count[side] == STUB_FIELDS) return SLUICE_LIMIT;
+  if (exchange->refusal != SLUICE_STATUS_OK) return exchange->refusal;
+  if (!sluice_is_token(name) || !sluice_is_field_value(value)) return SLUICE_STATUS_INVALID;
+  if (sluice_is_hop_by_hop(name)) return SLUICE_STATUS_REFUSED;
+  if (exchange->count[side] == STUB_FIELDS) return SLUICE_STATUS_LIMIT;
   stub_field *field = &exchange->fields[side][exchange->count[side]++];
   snprintf(field->name, sizeof field->name, "%.*s", (int)name.size, name.data);
   snprintf(field->value, sizeof field->value, "%.*s", (int)value.size, value.data);
   field->marks = 0;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status header_remove(sluice_exchange *exchange, sluice_side side, sluice_text name) {
@@ -37,26 +37,26 @@ static sluice_status header_remove(sluice_exchange *exchange, sluice_side side, 
     exchange->fields[side][kept++] = exchange->fields[side][i];
   }
   exchange->count[side] = kept;
-  return kept == count ? SLUICE_ABSENT : SLUICE_OK;
+  return kept == count ? SLUICE_STATUS_ABSENT : SLUICE_STATUS_OK;
 }
 
 static sluice_status header_set(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value) {
-  if (exchange->refusal != SLUICE_OK) return exchange->refusal;
+  if (exchange->refusal != SLUICE_STATUS_OK) return exchange->refusal;
   header_remove(exchange, side, name);
   return header_add(exchange, side, name, value);
 }
 
 static sluice_status header_mark(sluice_exchange *exchange, sluice_side side, sluice_text name, uint32_t marks) {
   stub_field *field = find(exchange, side, name);
-  if (exchange->mark_refusal != SLUICE_OK) return exchange->mark_refusal;
-  if (!field) return SLUICE_ABSENT;
+  if (exchange->mark_refusal != SLUICE_STATUS_OK) return exchange->mark_refusal;
+  if (!field) return SLUICE_STATUS_ABSENT;
   field->marks |= marks;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status url_get(sluice_exchange *exchange, sluice_text *url) {
   *url = sluice_text_make(exchange->url);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 /// READ hands out a copy, so that a change to it shows as lost.
@@ -75,7 +75,7 @@ static json_t *json(sluice_exchange *exchange, sluice_side side, uint32_t flags)
 static sluice_verdict fail(sluice_exchange *exchange, sluice_text code, sluice_text message) {
   snprintf(exchange->error_code, sizeof exchange->error_code, "%.*s", (int)code.size, code.data);
   snprintf(exchange->error_message, sizeof exchange->error_message, "%.*s", (int)message.size, message.data);
-  return SLUICE_FAIL;
+  return SLUICE_VERDICT_FAIL;
 }
 
 extern const sluice_exchange_api stub_exchange_api;

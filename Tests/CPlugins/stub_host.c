@@ -65,7 +65,7 @@ void *stub_create(const char *config) {
   json_t *document = json_loads(config, 0, NULL);
   sluice_status status = create(document, &instance);
   json_decref(document);
-  return status == SLUICE_OK ? instance : NULL;
+  return status == SLUICE_STATUS_OK ? instance : NULL;
 }
 
 void stub_destroy(void *instance) {
@@ -74,17 +74,17 @@ void stub_destroy(void *instance) {
 
 bool stub_survives_failing_allocations(const char *config) {
   json_t *document = json_loads(config, 0, NULL);
-  sluice_status status = SLUICE_NO_MEMORY;
+  sluice_status status = SLUICE_STATUS_NO_MEMORY;
   void *instance = NULL;
-  for (long count = 0; status == SLUICE_NO_MEMORY; count++) {
+  for (long count = 0; status == SLUICE_STATUS_NO_MEMORY; count++) {
     stub_fail_allocation_after(count);
     instance = NULL;
     status = create(document, &instance);
     stub_fail_allocation_after(-1);
-    if (status == SLUICE_NO_MEMORY && (instance || !message[0])) break;
+    if (status == SLUICE_STATUS_NO_MEMORY && (instance || !message[0])) break;
   }
   json_decref(document);
-  if (status != SLUICE_OK) return false;
+  if (status != SLUICE_STATUS_OK) return false;
   stub_destroy(instance);
   return true;
 }

@@ -24,7 +24,7 @@ struct sluice_exchange {
   json_t *document[2];
   /// Whether a document became the truth.
   bool is_written[2];
-  /// What writing a header is answered with; SLUICE_OK lets it through.
+  /// What writing a header is answered with; SLUICE_STATUS_OK lets it through.
   sluice_status refusal;
   /// What marking is answered with.
   sluice_status mark_refusal;
@@ -56,7 +56,7 @@ const sluice_interceptor *stub_interceptor(void);
 bool stub_describes_itself(void);
 
 /// Creates with the first allocation failing, then the second, and so on until nothing fails any more; false when a failed
-/// `create` answered anything but SLUICE_NO_MEMORY or left an instance. Leaks are the sanitizer's to find.
+/// `create` answered anything but SLUICE_STATUS_NO_MEMORY or left an instance. Leaks are the sanitizer's to find.
 bool stub_survives_failing_allocations(const char *config);
 /// The number of allocations after which one fails, once; -1 means that none fails.
 void stub_fail_allocation_after(long count);

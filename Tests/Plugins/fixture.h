@@ -8,7 +8,7 @@ static inline sluice_status fixture_create(
     const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
   (void)config, (void)error;
   *instance = (void *)host;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static inline void fixture_destroy(void *instance) {

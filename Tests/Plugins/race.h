@@ -24,7 +24,7 @@ static void *race(void *context) {
     seen++;
     for (int i = 0; i < BATCH; i++) {
       sluice_status status = race_for(i);
-      atomic_fetch_add(&counts[status == SLUICE_OK ? 1 : status == SLUICE_ALREADY ? 2 : 3], 1);
+      atomic_fetch_add(&counts[status == SLUICE_STATUS_OK ? 1 : status == SLUICE_STATUS_ALREADY ? 2 : 3], 1);
     }
     atomic_fetch_add(&finished, 1);
   }

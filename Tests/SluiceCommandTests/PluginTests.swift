@@ -105,7 +105,7 @@ import Testing
       (void)config; (void)error;
       the_host = host;
       *instance = &the_host;
-      return SLUICE_OK;
+      return SLUICE_STATUS_OK;
     }
     static void destroy(void *instance) { (void)instance; }
     static const void *extension(const char *id) {

@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test func `stages that call exit on several threads at the same time fail the run`() async throws {
-    let plugin = try await PluginCompiler.compile("calls-exit", defines: ["FLAGS=SLUICE_BLOCKING"])
+    let plugin = try await PluginCompiler.compile("calls-exit", defines: ["FLAGS=SLUICE_FLAG_BLOCKING"])
     let line = #"{"url": "\#(Self.url)/end"}"# + "\n"
     for _ in 0..<5 {
       let result = try await Tool.run("run", "-q", "--plugin", plugin.path, input: String(repeating: line, count: 16))

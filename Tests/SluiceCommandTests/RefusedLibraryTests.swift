@@ -40,10 +40,10 @@ import Testing
         what: "own jansson", fixture: "own-jansson", defines: ["LINKAGE="],
         words: ["carries its own jansson", "json_object_set_new"]),
       Case(
-        what: "create fails", fixture: "breaks-lifecycle", defines: ["CREATE=SLUICE_FAILED"],
+        what: "create fails", fixture: "breaks-lifecycle", defines: ["CREATE=SLUICE_STATUS_FAILED"],
         words: ["the moon is missing"]),
       Case(
-        what: "activate fails", fixture: "breaks-lifecycle", defines: ["ACTIVATE=SLUICE_FAILED"],
+        what: "activate fails", fixture: "breaks-lifecycle", defines: ["ACTIVATE=SLUICE_STATUS_FAILED"],
         words: ["the moon is down"]),
       Case(
         what: "create gives NULL", fixture: "breaks-lifecycle", defines: ["INSTANCE=NULL"],

@@ -132,8 +132,8 @@ struct ScaffoldTests {
     _ = try await run(folder, "plugin", "new", "edited")
     let file = folder.path("edited/plugin.c")
     let text = try FileTree.readText(file).replacing(
-      "  return SLUICE_CONTINUE;",
-      with: "  sluice_set_request_header(self->host, exchange, \"x-more\", \"1\");\n  return SLUICE_CONTINUE;")
+      "  return SLUICE_VERDICT_CONTINUE;",
+      with: "  sluice_set_request_header(self->host, exchange, \"x-more\", \"1\");\n  return SLUICE_VERDICT_CONTINUE;")
     try folder.write(text, to: "edited/plugin.c")
     let built = try await run(folder, "plugin", "build", "edited")
     #expect(built.status == 0, "\(built.errorText)")

@@ -50,7 +50,7 @@ struct ValidateTests {
     ("constructor-exits", "UNUSED", "load-is-quiet", "status \(Sanitizer.statusOfExitWhileLoading)"),
     ("constructor-hangs", "UNUSED", "load-is-quiet", "while it was loaded"),
     ("entry-returns-null", "UNUSED", "entry-pure", ""),
-    ("breaks-lifecycle", "ACTIVATE=SLUICE_FAILED", "exchanges", "the moon is down"),
+    ("breaks-lifecycle", "ACTIVATE=SLUICE_STATUS_FAILED", "exchanges", "the moon is down"),
   ])
   func `C7 a plugin that misbehaves fails the check for that`(
     _ behaviour: String, _ define: String, _ check: String, _ reason: String
@@ -140,7 +140,7 @@ struct ValidateTests {
           const char *key = json_string_value(json_object_get(config, "key"));
           if (!key || strcmp(key, "open sesame") != 0) return sluice_error_set(error, "the key does not fit");
           *instance = (void *)host;
-          return SLUICE_OK;
+          return SLUICE_STATUS_OK;
         }
         static void destroy(void *instance) { (void)instance; }
         static const void *extension(const char *id) {
@@ -217,7 +217,7 @@ struct ValidateTests {
           json_t *body = json_object_get(result->response, "body");
           const char *text = json_string_value(json_object_get(body, "text"));
           // Without a token it waits forever.
-          if (text && strstr(text, "access_token")) self->host->resume(self->host, self->token, SLUICE_CONTINUE);
+          if (text && strstr(text, "access_token")) self->host->resume(self->host, self->token, SLUICE_VERDICT_CONTINUE);
           free(self);
         }
         static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
@@ -225,11 +225,11 @@ struct ValidateTests {
           const sluice_callout *callout = host->extension(host, SLUICE_CALLOUT_ID);
           lookup *self = calloc(1, sizeof *self);
           self->host = host;
-          if (host->exchange->suspend(exchange, &self->token) != SLUICE_OK) return free(self), SLUICE_FAIL;
+          if (host->exchange->suspend(exchange, &self->token) != SLUICE_STATUS_OK) return free(self), SLUICE_VERDICT_FAIL;
           json_t *request = json_pack("{s:s}", "url", "https://id.example.com/token");
           sluice_status status = callout->start(host, request, NULL, on_found, self, NULL);
           json_decref(request);
-          if (status == SLUICE_OK) return SLUICE_SUSPENDED;
+          if (status == SLUICE_STATUS_OK) return SLUICE_VERDICT_SUSPENDED;
           free(self);
           return sluice_fail(host, exchange, "lookup", "the call was refused");
         }

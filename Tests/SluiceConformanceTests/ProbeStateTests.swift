@@ -39,7 +39,7 @@ struct ProbeStateTests {
     let paint = try #require(try await ProbeFixture.refusal(of: "tests-itself", [#"VALUE="green""#]))
     #expect(paint.code == .selfTestFailed)
     for words in ["\"paints\"", "green", "blue", "headers"] { #expect(paint.reason.contains(words), "\(paint)") }
-    let dry = try #require(try await ProbeFixture.refusal(of: "tests-itself", ["RUN=SLUICE_FAILED"]))
+    let dry = try #require(try await ProbeFixture.refusal(of: "tests-itself", ["RUN=SLUICE_STATUS_FAILED"]))
     #expect(dry.reason.contains("self-test \"dries\" failed: the paint is dry"), "\(dry)")
   }
 

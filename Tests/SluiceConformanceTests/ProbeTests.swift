@@ -109,7 +109,7 @@ struct ProbeTests {
   }
 
   @Test func `F5 create that refuses is reported in the plugin's words`() async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: "breaks-lifecycle", ["CREATE=SLUICE_FAILED"]))
+    let error = try #require(try await ProbeFixture.refusal(of: "breaks-lifecycle", ["CREATE=SLUICE_STATUS_FAILED"]))
     #expect(error.code == .createFailed)
     #expect(error.reason == "the moon is missing")
     #expect(error.description.contains("plugin \"stage\""))
@@ -133,7 +133,7 @@ struct ProbeTests {
   }
 
   @Test func `F5 activate is not called`() async throws {
-    #expect(try await ProbeFixture.refusal(of: "breaks-lifecycle", ["ACTIVATE=SLUICE_FAILED"]) == nil)
+    #expect(try await ProbeFixture.refusal(of: "breaks-lifecycle", ["ACTIVATE=SLUICE_STATUS_FAILED"]) == nil)
   }
 
   @Test func `F5 an invalid helper is reported, and is not mistaken for a refusal`() async throws {

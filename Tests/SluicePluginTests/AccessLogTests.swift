@@ -30,7 +30,7 @@ struct AccessLogTests {
     exchange.status = 200
     exchange.sides[0].fields = [("accept", "a"), ("Accept", "b")]
     exchange.sides[1].fields = [("Content-Type", "text/\"plain\"")]
-    log.record(exchange) { $0.kind = UInt32(SLUICE_DID_RECEIVE) }
+    log.record(exchange) { $0.kind = UInt32(SLUICE_EVENT_DID_RECEIVE) }
     log.record(exchange) { event in
       event.status = 200
       event.attempt = 1
@@ -58,7 +58,7 @@ struct AccessLogTests {
       var timings = sluice_timings()
       timings.wait = 2_500_000
       timings.bytes_received = 7
-      event.outcome = UInt32(SLUICE_FAILED_OUTCOME)
+      event.outcome = UInt32(SLUICE_OUTCOME_FAILED)
       event.error_code = exchange.lend("timeout".utf8)
       event.error_message = exchange.lend("no answer\nin time".utf8)
       event.timings = exchange.keep(timings)

@@ -17,7 +17,7 @@ struct ErrorEnrichmentTests {
     exchange.context.method = exchange.lend("GET".utf8)
     exchange.sides[1].fields = [("content-type", type)]
     exchange.sides[1].document = ["status": 503, "body": ["json": body]]
-    #expect(instance.response(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.response(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     return exchange
   }
 
@@ -74,7 +74,7 @@ struct ErrorEnrichmentTests {
       failure.message = exchange.lend("no such host".utf8)
       return instance.interceptor?.on_failure(plugin, pointer, &failure) ?? -1
     }
-    #expect(verdict == sluice_verdict(SLUICE_CONTINUE))
+    #expect(verdict == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     let line = try #require(instance.host.log.value.first)
     #expect(line.contains("got no response: dns: no such host"))
     #expect(!line.contains("secret"))

@@ -48,15 +48,15 @@ struct HopTests {
         #expect(redirect.isCrossOrigin)
         return .follow
       }))
-    #expect(Self.redirect(instance, StubExchange()) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(Self.redirect(instance, StubExchange()) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     let taking = try Scripted.instance(Scripted.Script(redirect: { _, _ in .takeResponse }), named: "taking")
-    #expect(Self.redirect(taking, StubExchange()) == sluice_verdict(SLUICE_RESPOND))
+    #expect(Self.redirect(taking, StubExchange()) == sluice_verdict(SLUICE_VERDICT_RESPOND))
     let failing = try Scripted.instance(
       Scripted.Script(redirect: { _, _ in throw PluginFailure(code: "no_way", message: "no") }), named: "failing")
-    #expect(Self.redirect(failing, StubExchange()) == sluice_verdict(SLUICE_FAIL))
+    #expect(Self.redirect(failing, StubExchange()) == sluice_verdict(SLUICE_VERDICT_FAIL))
     let retrying = try Scripted.instance(
       Scripted.Script(redirect: { _, _ in throw RetryRequestError() }), named: "retrying")
-    #expect(Self.redirect(retrying, StubExchange()) == sluice_verdict(SLUICE_FAIL))
+    #expect(Self.redirect(retrying, StubExchange()) == sluice_verdict(SLUICE_VERDICT_FAIL))
   }
 
   @Test func `a stage answers a challenge in the header of its status, or leaves it`() throws {
@@ -68,13 +68,13 @@ struct HopTests {
         return .answer("Bearer t")
       }))
     let exchange = StubExchange()
-    #expect(Self.challenge(instance, exchange) == sluice_verdict(SLUICE_RESPOND))
+    #expect(Self.challenge(instance, exchange) == sluice_verdict(SLUICE_VERDICT_RESPOND))
     #expect(exchange.header(0, "authorization") == "Bearer t")
     let proxied = StubExchange()
-    #expect(Self.challenge(instance, proxied, status: 407) == sluice_verdict(SLUICE_RESPOND))
+    #expect(Self.challenge(instance, proxied, status: 407) == sluice_verdict(SLUICE_VERDICT_RESPOND))
     #expect(proxied.header(0, "proxy-authorization") == "Bearer t")
     let leaving = try Scripted.instance(Scripted.Script(), named: "leaving")
-    #expect(Self.challenge(leaving, StubExchange()) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(Self.challenge(leaving, StubExchange()) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
   }
 
   @Test func `a stage that waits suspends the redirect`() async throws {
@@ -85,9 +85,9 @@ struct HopTests {
         return .takeResponse
       }))
     let exchange = StubExchange()
-    #expect(Self.redirect(instance, exchange) == sluice_verdict(SLUICE_SUSPENDED))
+    #expect(Self.redirect(instance, exchange) == sluice_verdict(SLUICE_VERDICT_SUSPENDED))
     #expect(exchange.token != nil)
     gate.set()
-    #expect(try await exchange.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_RESPOND))
+    #expect(try await exchange.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_VERDICT_RESPOND))
   }
 }

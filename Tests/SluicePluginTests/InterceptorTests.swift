@@ -13,7 +13,7 @@ struct InterceptorTests {
       request.body = [1, 2]
     }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(exchange.header(0, "X-Team") == "red")
     #expect(exchange.method == "PUT")
     #expect(exchange.url == "https://other.example.com/")
@@ -35,7 +35,7 @@ struct InterceptorTests {
     }
     let exchange = StubExchange()
     exchange.sides[0].fields = [("Accept", "a"), ("accept", "b")]
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(exchange.sides[0].fields.map(\.name) == ["authorization"])
     #expect(exchange.sensitive == ["authorization"])
   }
@@ -46,14 +46,14 @@ struct InterceptorTests {
     }
     let exchange = StubExchange()
     exchange.sides[0].document = ["body": ["json": ["name": "a"]]]
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(exchange.sides[0].document == ["body": ["json": ["name": "a", "added": true]]])
   }
 
   @Test func `a retry is asked for by an error, with its delay`() throws {
     let instance = try Scripted.instance { _, _ in throw RetryRequestError(after: .milliseconds(1500)) }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_RETRY))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_RETRY))
     #expect(exchange.retryDelay == 1_500_000_000)
   }
 
@@ -62,8 +62,8 @@ struct InterceptorTests {
     let coded = try Scripted.instance(named: "coded") { _, _ in throw PluginFailure(code: "no_token", message: "none") }
     let odd = try Scripted.instance(named: "odd") { _, _ in throw Odd() }
     let (first, second) = (StubExchange(), StubExchange())
-    #expect(coded.request(first) == sluice_verdict(SLUICE_FAIL))
-    #expect(odd.request(second) == sluice_verdict(SLUICE_FAIL))
+    #expect(coded.request(first) == sluice_verdict(SLUICE_VERDICT_FAIL))
+    #expect(odd.request(second) == sluice_verdict(SLUICE_VERDICT_FAIL))
     #expect(first.failure?.code == "no_token")
     #expect(second.failure?.code == "stage_failed")
     #expect(second.failure?.message == "the key file is empty")
@@ -76,7 +76,7 @@ struct InterceptorTests {
       response.body = Array("no".utf8)
     }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_RESPOND))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_RESPOND))
     #expect(exchange.status == 403)
     #expect(exchange.header(1, "content-type") == "text/plain")
     #expect(exchange.sides[1].body == Array("no".utf8))
@@ -85,7 +85,7 @@ struct InterceptorTests {
   @Test func `a header that the host refuses fails the call`() throws {
     let instance = try Scripted.instance { request, _ in request.headers["x-bad"] = "a\nb" }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_FAIL))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_FAIL))
     #expect(exchange.failure?.message == "header \"x-bad\": the host refused a malformed value")
   }
 
@@ -93,7 +93,7 @@ struct InterceptorTests {
     let instance = try Scripted.instance { request, _ in
       #expect(throws: PluginFailure.self) { try request.headers.set("x-bad", to: "a\nb") }
     }
-    #expect(instance.request(StubExchange()) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(StubExchange()) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
   }
 
   @Test func `the context has the facts of the call`() throws {
@@ -120,7 +120,7 @@ struct InterceptorTests {
     exchange.context.path = exchange.lend("/v1/items".utf8)
     exchange.context.elapsed = 5_000_000
     exchange.context.parent_traceparent = exchange.lend("00-1".utf8)
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
   }
 
   @Test func `a response is changed, and its request read`() throws {
@@ -136,7 +136,7 @@ struct InterceptorTests {
     exchange.status = 500
     exchange.sides[0].fields = [("x", "1")]
     exchange.context.elapsed = 1_000_000_000
-    #expect(instance.response(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.response(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(exchange.status == 503)
     #expect(exchange.header(1, "x-seen") == "yes")
   }
@@ -149,9 +149,9 @@ struct InterceptorTests {
       }))
     let (first, second) = (StubExchange(), StubExchange())
     second.context.hop = 1
-    #expect(instance.issue(first) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.issue(first) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(first.header(0, "traceparent") == "00")
-    #expect(instance.issue(second) == sluice_verdict(SLUICE_FAIL))
+    #expect(instance.issue(second) == sluice_verdict(SLUICE_VERDICT_FAIL))
   }
 
   @Test func `a failure can be answered`() throws {
@@ -169,7 +169,7 @@ struct InterceptorTests {
       failure.code = exchange.lend("connect".utf8)
       return instance.interceptor?.on_failure(plugin, pointer, &failure) ?? -1
     }
-    #expect(verdict == sluice_verdict(SLUICE_RESPOND))
+    #expect(verdict == sluice_verdict(SLUICE_VERDICT_RESPOND))
     #expect(exchange.header(1, "warning") == "stale")
   }
 

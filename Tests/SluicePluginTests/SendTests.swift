@@ -16,8 +16,9 @@ struct SendTests {
   }
 
   @Test(arguments: [
-    (SLUICE_LIMIT, "limit"), (SLUICE_CLOSING, "closing"), (SLUICE_STALE, "cancelled"), (SLUICE_REFUSED, "refused"),
-    (SLUICE_INVALID, "invalid_request"), (99, "refused"),
+    (SLUICE_STATUS_LIMIT, "limit"), (SLUICE_STATUS_CLOSING, "closing"), (SLUICE_STATUS_STALE, "cancelled"),
+    (SLUICE_STATUS_REFUSED, "refused"),
+    (SLUICE_STATUS_INVALID, "invalid_request"), (99, "refused"),
   ])
   func `a start that is refused is an error with a code of its own`(_ status: Int, _ code: String) async throws {
     let host = StubHost()
@@ -126,12 +127,12 @@ struct SendTests {
     let calls = StubCallOuts(instance.host)
     box.update { $0 = PluginHost(instance.host.table) }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_SUSPENDED))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_SUSPENDED))
     let first = try await calls.started.wait { $0.count == 1 }
     first.last?.answer(["status": 201])
     let second = try await calls.started.wait { $0.count == 2 }
     second.last?.answer(["status": 202])
-    #expect(try await exchange.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_CONTINUE))
+    #expect(try await exchange.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(exchange.header(0, "x-statuses") == "201 202")
     let token = try #require(exchange.token)
     #expect(second.map(\.options.parent.nonce) == [token.nonce, token.nonce])
@@ -147,7 +148,7 @@ struct SendTests {
     _ = StubCallOuts(instance.host) { $0.answer(["status": 200]) }
     box.update { $0 = PluginHost(instance.host.table) }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(exchange.header(0, "x-status") == "200")
   }
 
@@ -155,7 +156,7 @@ struct SendTests {
     let kept = Watched<Request?>(nil)
     let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }
     let calls = StubCallOuts(instance.host)
-    #expect(instance.request(StubExchange()) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(StubExchange()) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     let request = try #require(kept.value)
     let failure = await #expect(throws: PluginFailure.self) {
       try await PluginHost(instance.host.table).send(Self.call, onBehalfOf: request)

@@ -13,11 +13,11 @@ struct SuspensionTests {
       request.headers["x-after"] = "2"
     }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_SUSPENDED))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_SUSPENDED))
     #expect(exchange.header(0, "x-before") == "1")
     gate.set()
     let verdict = try await exchange.resumption.wait { $0 != nil }
-    #expect(verdict == sluice_verdict(SLUICE_CONTINUE))
+    #expect(verdict == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(exchange.header(0, "x-after") == "2")
     #expect(exchange.violations == 0)
   }
@@ -33,12 +33,12 @@ struct SuspensionTests {
       request.respond(status: 418)
     }
     let (first, second) = (StubExchange(), StubExchange())
-    #expect(retry.request(first) == sluice_verdict(SLUICE_SUSPENDED))
-    #expect(respond.request(second) == sluice_verdict(SLUICE_SUSPENDED))
+    #expect(retry.request(first) == sluice_verdict(SLUICE_VERDICT_SUSPENDED))
+    #expect(respond.request(second) == sluice_verdict(SLUICE_VERDICT_SUSPENDED))
     gate.set()
-    #expect(try await first.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_RETRY))
+    #expect(try await first.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_VERDICT_RETRY))
     #expect(first.retryDelay == 2_000_000_000)
-    #expect(try await second.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_RESPOND))
+    #expect(try await second.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_VERDICT_RESPOND))
     #expect(second.status == 418)
   }
 
@@ -56,7 +56,7 @@ struct SuspensionTests {
       request.headers["x-count"] = "\(await counter.increment())"
     }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(exchange.header(0, "x-count") == "1")
     #expect(exchange.token == nil)
   }
@@ -67,9 +67,9 @@ struct SuspensionTests {
       while !mayStop.isSet { await Task.yield() }
     }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_SUSPENDED))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_SUSPENDED))
     mayStop.set()
-    #expect(try await exchange.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_CONTINUE))
+    #expect(try await exchange.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_VERDICT_CONTINUE))
   }
 
   @Test func `child tasks run on the loop and may touch the request`() async throws {
@@ -81,7 +81,7 @@ struct SuspensionTests {
       }
     }
     let exchange = StubExchange()
-    if instance.request(exchange) == sluice_verdict(SLUICE_SUSPENDED) {
+    if instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_SUSPENDED) {
       try await exchange.resumption.wait { $0 != nil }
     }
     #expect(exchange.sides[0].fields.count == 100)
@@ -100,7 +100,7 @@ struct SuspensionTests {
       }
     }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_SUSPENDED))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_SUSPENDED))
     instance.cancel(exchange)
     #expect(try await ended.wait { $0 != nil } == "true ")
     #expect(exchange.resumption.value == nil)
@@ -116,7 +116,7 @@ struct SuspensionTests {
       wasCancelled.update { $0 = Task.isCancelled }
     }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_SUSPENDED))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_SUSPENDED))
     exchange.isGone.update { $0 = true }
     gate.set()
     #expect(try await wasCancelled.wait { $0 != nil } == true)
@@ -132,7 +132,7 @@ struct SuspensionTests {
       ended.set()
     }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_SUSPENDED))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_SUSPENDED))
     instance.cancel(exchange)
     instance.end()
     gate.set()
@@ -148,7 +148,7 @@ struct SuspensionTests {
       ended.set()
     }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_SUSPENDED))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_SUSPENDED))
     instance.host.isClosing.update { $0 = true }
     gate.set()
     try await ended.wait()
@@ -163,7 +163,7 @@ struct SuspensionTests {
     }
     let exchange = StubExchange()
     exchange.mayBeSuspended = false
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_FAIL))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_FAIL))
     #expect(exchange.failure?.message == "the stage waited for something where it cannot be suspended")
     try await ended.wait()
   }
@@ -183,8 +183,8 @@ struct SuspensionTests {
     }
     let exchanges = (0..<2000).map { _ in StubExchange() }
     let verdicts = exchanges.map { instance.request($0) }
-    for (exchange, verdict) in zip(exchanges, verdicts) where verdict == sluice_verdict(SLUICE_SUSPENDED) {
-      #expect(try await exchange.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_CONTINUE))
+    for (exchange, verdict) in zip(exchanges, verdicts) where verdict == sluice_verdict(SLUICE_VERDICT_SUSPENDED) {
+      #expect(try await exchange.resumption.wait { $0 != nil } == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     }
     #expect(exchanges.allSatisfy { $0.header(0, "x") == "1" && $0.violations == 0 })
     #expect(try await gone.wait { $0 == 2000 } == 2000)

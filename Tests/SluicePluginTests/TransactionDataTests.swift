@@ -20,8 +20,8 @@ struct TransactionDataTests {
     script.response = { response, _ in found.update { $0 = response.request.transactionData is Token } }
     let instance = try Scripted.instance(script)
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_CONTINUE))
-    #expect(instance.response(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
+    #expect(instance.response(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(found.value)
     #expect(!isGone.value)
     exchange.keep(nil, nil)
@@ -38,7 +38,7 @@ struct TransactionDataTests {
       #expect(!second.value)
       request.transactionData = nil
     }
-    #expect(instance.request(StubExchange()) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(StubExchange()) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(second.value)
   }
 
@@ -46,7 +46,7 @@ struct TransactionDataTests {
     let kept = Watched<Request?>(nil)
     let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }
     let exchange = StubExchange()
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     let isGone = Watched(false)
     kept.value?.transactionData = Token(isGone)
     #expect(exchange.data == nil)
@@ -69,7 +69,7 @@ struct TransactionDataTests {
     }
     let exchange = StubExchange()
     exchange.sides[0].fields = [("A", "1"), ("b", "2"), ("a", "3")]
-    #expect(instance.request(exchange) == sluice_verdict(SLUICE_CONTINUE))
+    #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     #expect(exchange.header(0, "x-new") == "4")
   }
 }

@@ -19,28 +19,28 @@
 typedef int32_t sluice_body_verdict;
 enum {
   /// Passed on unchanged.
-  SLUICE_BODY_PASS = 0,
+  SLUICE_BODY_VERDICT_PASS = 0,
   /// Taken: only bytes that were given to `body_write` are passed on instead.
-  SLUICE_BODY_TAKEN = 1,
-  /// Taken, and nothing more may come until the token that `suspend` gave is resumed with SLUICE_CONTINUE or
-  /// SLUICE_FAIL: back-pressure to the socket or the producer. Bytes that were given to `body_write` are sent on;
+  SLUICE_BODY_VERDICT_TAKEN = 1,
+  /// Taken, and nothing more may come until the token that `suspend` gave is resumed with SLUICE_VERDICT_CONTINUE or
+  /// SLUICE_VERDICT_FAIL: back-pressure to the socket or the producer. Bytes that were given to `body_write` are sent on;
   /// `body_write` also works inside `enter`. Every stage has its own token, so several stages may be suspended on one
   /// piece.
-  SLUICE_BODY_SUSPENDED = 2,
+  SLUICE_BODY_VERDICT_SUSPENDED = 2,
   /// End the transaction with the error set by `fail`.
-  SLUICE_BODY_FAIL = 3
+  SLUICE_BODY_VERDICT_FAIL = 3
 };
 
 enum {
   /// Request bodies come through `on_chunk`.
-  SLUICE_BODY_REQUEST = 1,
+  SLUICE_BODY_SIDE_REQUEST = 1,
   /// Response bodies come through `on_chunk`.
-  SLUICE_BODY_RESPONSE = 2
+  SLUICE_BODY_SIDE_RESPONSE = 2
 };
 
 typedef struct sluice_body {
   uint32_t size;
-  /// SLUICE_BODY_REQUEST, SLUICE_BODY_RESPONSE.
+  /// SLUICE_BODY_SIDE_REQUEST, SLUICE_BODY_SIDE_RESPONSE.
   uint32_t sides;
   /// Called for each piece: after on_request of the stages before the one that wants the whole body, or of all stages, or
   /// after on_response or on_failure. Pieces of responses come decoded. Request bodies come as the caller gave them:
@@ -50,7 +50,7 @@ typedef struct sluice_body {
   /// After the last piece; the last chance for `body_write` and `trailer_add`. PASS and TAKEN mean the same here;
   /// SUSPENDED delays the end. May be NULL. [loop]
   sluice_body_verdict (*on_end)(void *instance, sluice_exchange *exchange, sluice_side side);
-  /// A trailer field after the body; called before on_end. SLUICE_BODY_TAKEN drops the field, SLUICE_BODY_SUSPENDED is
+  /// A trailer field after the body; called before on_end. SLUICE_BODY_VERDICT_TAKEN drops the field, SLUICE_BODY_VERDICT_SUSPENDED is
   /// a violation. May be NULL. [loop]
   sluice_body_verdict (*on_trailer)(
       void *instance, sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);

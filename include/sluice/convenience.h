@@ -23,7 +23,7 @@ static inline int sluice_text_equals(sluice_text text, const char *string) {
   return text.size == size && (size == 0 || memcmp(text.data, string, size) == 0);
 }
 
-/// Writes a message like printf and returns SLUICE_FAILED, so that it can follow `return`. [any]
+/// Writes a message like printf and returns SLUICE_STATUS_FAILED, so that it can follow `return`. [any]
 __attribute__((format(printf, 2, 3))) static inline sluice_status sluice_error_set(
     sluice_error *error, const char *format, ...) {
   if (error && error->message && error->capacity) {
@@ -32,7 +32,7 @@ __attribute__((format(printf, 2, 3))) static inline sluice_status sluice_error_s
     vsnprintf(error->message, error->capacity, format, arguments);
     va_end(arguments);
   }
-  return SLUICE_FAILED;
+  return SLUICE_STATUS_FAILED;
 }
 
 /// The first value of a header of either side; `data` is NULL only without such a header. [loop]
@@ -40,32 +40,32 @@ static inline sluice_text sluice_header(
     const sluice_host *host, sluice_exchange *exchange, sluice_side side, const char *name) {
   sluice_text value = {NULL, 0};
   sluice_status status = host->exchange->header_get(exchange, side, sluice_text_make(name), &value);
-  if (status == SLUICE_OK && !value.data) value.data = "";
+  if (status == SLUICE_STATUS_OK && !value.data) value.data = "";
   return value;
 }
 
 /// The first value of a request header; `data` is NULL without such a header. [loop]
 static inline sluice_text sluice_request_header(
     const sluice_host *host, sluice_exchange *exchange, const char *name) {
-  return sluice_header(host, exchange, SLUICE_REQUEST, name);
+  return sluice_header(host, exchange, SLUICE_SIDE_REQUEST, name);
 }
 
 /// The first value of a response header; `data` is NULL without such a header. [loop]
 static inline sluice_text sluice_response_header(
     const sluice_host *host, sluice_exchange *exchange, const char *name) {
-  return sluice_header(host, exchange, SLUICE_RESPONSE, name);
+  return sluice_header(host, exchange, SLUICE_SIDE_RESPONSE, name);
 }
 
 /// Sets a request header. [loop]
 static inline sluice_status sluice_set_request_header(
     const sluice_host *host, sluice_exchange *exchange, const char *name, const char *value) {
-  return host->exchange->header_set(exchange, SLUICE_REQUEST, sluice_text_make(name), sluice_text_make(value));
+  return host->exchange->header_set(exchange, SLUICE_SIDE_REQUEST, sluice_text_make(name), sluice_text_make(value));
 }
 
 /// Sets a response header. [loop]
 static inline sluice_status sluice_set_response_header(
     const sluice_host *host, sluice_exchange *exchange, const char *name, const char *value) {
-  return host->exchange->header_set(exchange, SLUICE_RESPONSE, sluice_text_make(name), sluice_text_make(value));
+  return host->exchange->header_set(exchange, SLUICE_SIDE_RESPONSE, sluice_text_make(name), sluice_text_make(value));
 }
 
 /// Ends the transaction with an error; the stage must return the result. [loop]

@@ -2,7 +2,7 @@
 ///
 /// A `sluice_exchange *` is a name, not an address: it is valid in the call to which it was passed, or until the posted
 /// function that entered it returns, and only on that thread. If it is used later or on another thread, the function
-/// returns SLUICE_WRONG_THREAD or SLUICE_STALE, counts a violation, and has no effect.
+/// returns SLUICE_STATUS_WRONG_THREAD or SLUICE_STATUS_STALE, counts a violation, and has no effect.
 #ifndef SLUICE_EXCHANGE_H
 #define SLUICE_EXCHANGE_H
 
@@ -19,7 +19,7 @@ typedef struct sluice_exchange sluice_exchange;
 
 /// A message of the exchange.
 typedef uint32_t sluice_side;
-enum { SLUICE_REQUEST = 0, SLUICE_RESPONSE = 1 };
+enum { SLUICE_SIDE_REQUEST = 0, SLUICE_SIDE_RESPONSE = 1 };
 
 /// Flags of `json`.
 enum {
@@ -39,7 +39,7 @@ enum {
 };
 
 /// The functions of an exchange. Call them on the thread of the call to which the exchange was passed: a loop, or for a
-/// BLOCKING stage its pool thread. All fail with SLUICE_STALE for an exchange that is over.
+/// BLOCKING stage its pool thread. All fail with SLUICE_STATUS_STALE for an exchange that is over.
 ///
 /// A text that one of them returns is borrowed until the call of the stage returns, and does not change until then: a
 /// header, URL or body that is replaced meanwhile is kept. A text inside a live document is released when the stage
@@ -55,7 +55,7 @@ enum {
 ///   on_chunk …    read              read                        read
 ///   on_event      read              read                        read
 ///
-/// Writing where only reading is allowed returns SLUICE_REFUSED.
+/// Writing where only reading is allowed returns SLUICE_STATUS_REFUSED.
 typedef struct sluice_exchange_api {
   uint32_t size;
   uint32_t reserved;
@@ -63,30 +63,30 @@ typedef struct sluice_exchange_api {
   /// Fills `context` as far as `context->size` reaches. [loop]
   sluice_status (*context)(sluice_exchange *exchange, sluice_context *context);
 
-  /// The first value of a header; SLUICE_ABSENT without such a header. Names are case-insensitive. [loop]
+  /// The first value of a header; SLUICE_STATUS_ABSENT without such a header. Names are case-insensitive. [loop]
   sluice_status (*header_get)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text *value);
-  /// Replaces all fields of the name by one, unmarked. SLUICE_INVALID for a bad name or value, and for a `Host` of a
-  /// request that is not a host with an optional port; SLUICE_REFUSED for hop-by-hop fields. [loop]
+  /// Replaces all fields of the name by one, unmarked. SLUICE_STATUS_INVALID for a bad name or value, and for a `Host` of a
+  /// request that is not a host with an optional port; SLUICE_STATUS_REFUSED for hop-by-hop fields. [loop]
   sluice_status (*header_set)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
-  /// Adds one more field at the end; refusals as in `header_set`, and SLUICE_INVALID for a second `Host` of a request.
+  /// Adds one more field at the end; refusals as in `header_set`, and SLUICE_STATUS_INVALID for a second `Host` of a request.
   /// [loop]
   sluice_status (*header_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
-  /// Removes every field of the name; SLUICE_ABSENT without such a field. [loop]
+  /// Removes every field of the name; SLUICE_STATUS_ABSENT without such a field. [loop]
   sluice_status (*header_remove)(sluice_exchange *exchange, sluice_side side, sluice_text name);
-  /// The field at a position in wire order, with each line of a repeated name counted; SLUICE_ABSENT past the end.
+  /// The field at a position in wire order, with each line of a repeated name counted; SLUICE_STATUS_ABSENT past the end.
   /// `name` or `value` may be NULL. [loop]
   sluice_status (*header_at)(
       sluice_exchange *exchange, sluice_side side, size_t index, sluice_text *name, sluice_text *value);
-  /// Marks all current fields of the name, so call it after `header_set`; SLUICE_ABSENT without such a field. [loop]
+  /// Marks all current fields of the name, so call it after `header_set`; SLUICE_STATUS_ABSENT without such a field. [loop]
   sluice_status (*header_mark)(sluice_exchange *exchange, sluice_side side, sluice_text name, uint32_t marks);
 
   /// The method of the request. [loop]
   sluice_status (*method_get)(sluice_exchange *exchange, sluice_text *method);
-  /// SLUICE_INVALID when it is no token, or CONNECT; only in on_request. [loop]
+  /// SLUICE_STATUS_INVALID when it is no token, or CONNECT; only in on_request. [loop]
   sluice_status (*method_set)(sluice_exchange *exchange, sluice_text method);
   /// The absolute URL; from on_issue on, the URL of the hop. [loop]
   sluice_status (*url_get)(sluice_exchange *exchange, sluice_text *url);
-  /// SLUICE_INVALID unless it is an absolute http or https URL, or an IRI (RFC 3987), which is converted; only in
+  /// SLUICE_STATUS_INVALID unless it is an absolute http or https URL, or an IRI (RFC 3987), which is converted; only in
   /// on_request. [loop]
   sluice_status (*url_set)(sluice_exchange *exchange, sluice_text url);
   /// The status of the response, 0 without a response. [loop]
@@ -94,15 +94,15 @@ typedef struct sluice_exchange_api {
   /// Sets the status, 200–999; only in on_response and after `respond`. [loop]
   sluice_status (*status_set)(sluice_exchange *exchange, uint32_t status);
 
-  /// The body in memory; SLUICE_ABSENT without a body, SLUICE_UNSUPPORTED if it is in a file or streamed. A response
+  /// The body in memory; SLUICE_STATUS_ABSENT without a body, SLUICE_STATUS_UNSUPPORTED if it is in a file or streamed. A response
   /// body is available only to stages that want it. [loop]
   sluice_status (*body_get)(sluice_exchange *exchange, sluice_side side, sluice_text *bytes);
   /// Replaces the body by a copy of the bytes; the engine adjusts the content length. [loop]
   sluice_status (*body_set)(sluice_exchange *exchange, sluice_side side, sluice_text bytes);
-  /// The file of a large body, only for reading; SLUICE_ABSENT if the body is in memory or there is no body. [loop]
+  /// The file of a large body, only for reading; SLUICE_STATUS_ABSENT if the body is in memory or there is no body. [loop]
   sluice_status (*body_file)(sluice_exchange *exchange, sluice_side side, sluice_text *path, uint64_t *bytes);
   /// In on_chunk and on_end, and inside `enter` while one of them is suspended: sends a copy of the bytes to the next
-  /// stage instead of the received piece. The next piece comes only after these bytes were passed on; SLUICE_LIMIT if a
+  /// stage instead of the received piece. The next piece comes only after these bytes were passed on; SLUICE_STATUS_LIMIT if a
   /// single call writes more than the host can hold. [loop]
   sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_text bytes);
 
@@ -122,20 +122,20 @@ typedef struct sluice_exchange_api {
   void *(*data_get)(sluice_exchange *exchange);
 
   /// Sets an empty response with that status, which replaces any other; fill it with the functions above. Returns what
-  /// the stage should return: SLUICE_RESPOND, or SLUICE_FAIL if the status is not 200–999. [loop]
+  /// the stage should return: SLUICE_VERDICT_RESPOND, or SLUICE_VERDICT_FAIL if the status is not 200–999. [loop]
   sluice_verdict (*respond)(sluice_exchange *exchange, uint32_t status);
   /// Sets the error that the transaction ends with. `code` is a short word for programs (at most 64 characters of
-  /// `[a-z0-9_]`), `message` is for people and is cut off after 4 KiB. Returns SLUICE_FAIL. [loop]
+  /// `[a-z0-9_]`), `message` is for people and is cut off after 4 KiB. Returns SLUICE_VERDICT_FAIL. [loop]
   sluice_verdict (*fail)(sluice_exchange *exchange, sluice_text code, sluice_text message);
-  /// Asks for another attempt after `delay` nanoseconds. Returns SLUICE_RETRY. [loop]
+  /// Asks for another attempt after `delay` nanoseconds. Returns SLUICE_VERDICT_RETRY. [loop]
   sluice_verdict (*retry)(sluice_exchange *exchange, uint64_t delay);
-  /// Takes the token with which this call will be resumed, once; the stage must then return SLUICE_SUSPENDED.
-  /// SLUICE_ALREADY if the call already has a token, SLUICE_REFUSED in on_issue, in a BLOCKING call and for a tracer.
+  /// Takes the token with which this call will be resumed, once; the stage must then return SLUICE_VERDICT_SUSPENDED.
+  /// SLUICE_STATUS_ALREADY if the call already has a token, SLUICE_STATUS_REFUSED in on_issue, in a BLOCKING call and for a tracer.
   /// [loop]
   sluice_status (*suspend)(sluice_exchange *exchange, sluice_token *token);
 
   /// In on_chunk, on_trailer and on_end: adds a field after the body. Fails like `header_set`, and with
-  /// SLUICE_UNSUPPORTED if the protocol of that side cannot carry trailers. [loop]
+  /// SLUICE_STATUS_UNSUPPORTED if the protocol of that side cannot carry trailers. [loop]
   sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 } sluice_exchange_api;
 

@@ -16,13 +16,13 @@
 
 /// Flags of an interceptor.
 enum {
-  /// Calls for one instance come one at a time, on whichever loop. Together with SLUICE_BLOCKING, on_issue,
+  /// Calls for one instance come one at a time, on whichever loop. Together with SLUICE_FLAG_BLOCKING, on_issue,
   /// `sluice.body/1` and `sluice.tracer/1` are refused, because a loop never waits for a blocking call. on_cancel is
   /// called after the blocking call has returned.
-  SLUICE_SERIAL = 1,
+  SLUICE_FLAG_SERIAL = 1,
   /// on_request, on_response and on_failure may block: they are called on a thread pool, although they are tagged
   /// [loop].
-  SLUICE_BLOCKING = 2
+  SLUICE_FLAG_BLOCKING = 2
 };
 
 /// The bodies that an interceptor wants when it is called.
@@ -82,22 +82,22 @@ typedef struct sluice_interceptor {
   /// Before the request is sent; all of it may be changed. [loop]
   sluice_verdict (*on_request)(void *instance, sluice_exchange *exchange);
   /// The last moment before a hop is sent: only request headers may be changed, and only for this hop. Answers
-  /// SLUICE_CONTINUE or SLUICE_FAIL. [loop]
+  /// SLUICE_VERDICT_CONTINUE or SLUICE_VERDICT_FAIL. [loop]
   sluice_verdict (*on_issue)(void *instance, sluice_exchange *exchange);
-  /// SLUICE_CONTINUE follows the redirect, SLUICE_RESPOND makes the redirect itself the response, SLUICE_FAIL ends the
+  /// SLUICE_VERDICT_CONTINUE follows the redirect, SLUICE_VERDICT_RESPOND makes the redirect itself the response, SLUICE_VERDICT_FAIL ends the
   /// transaction. May suspend. [loop]
   sluice_verdict (*on_redirect)(void *instance, sluice_exchange *exchange, const sluice_redirect *redirect);
-  /// Called for each challenge that the response lists, in order. SLUICE_RESPOND sends again with the credentials
-  /// header that the stage has set; SLUICE_CONTINUE leaves it to the next stage, and after the last stage to the
+  /// Called for each challenge that the response lists, in order. SLUICE_VERDICT_RESPOND sends again with the credentials
+  /// header that the stage has set; SLUICE_VERDICT_CONTINUE leaves it to the next stage, and after the last stage to the
   /// default handling. May suspend. [loop]
   sluice_verdict (*on_challenge)(void *instance, sluice_exchange *exchange, const sluice_challenge *challenge);
   /// A response has arrived; its body is available only to stages that want it. [loop]
   sluice_verdict (*on_response)(void *instance, sluice_exchange *exchange);
-  /// The attempt has failed without a response. SLUICE_CONTINUE keeps the failure; SLUICE_RESPOND, SLUICE_RETRY and
-  /// SLUICE_FAIL replace it. [loop]
+  /// The attempt has failed without a response. SLUICE_VERDICT_CONTINUE keeps the failure; SLUICE_VERDICT_RESPOND, SLUICE_VERDICT_RETRY and
+  /// SLUICE_VERDICT_FAIL replace it. [loop]
   sluice_verdict (*on_failure)(void *instance, sluice_exchange *exchange, const sluice_failure *failure);
   /// A suspended call can no longer be resumed: its deadline has passed, or the transaction has ended. Called at most
-  /// once for a token; resuming the token returns SLUICE_STALE. [loop]
+  /// once for a token; resuming the token returns SLUICE_STATUS_STALE. [loop]
   void (*on_cancel)(void *instance, sluice_token token);
 } sluice_interceptor;
 

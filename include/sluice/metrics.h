@@ -14,7 +14,7 @@
 
 typedef uint32_t sluice_metric;
 typedef uint32_t sluice_metric_kind;
-enum { SLUICE_COUNTER = 1, SLUICE_GAUGE = 2, SLUICE_HISTOGRAM = 3 };
+enum { SLUICE_METRIC_COUNTER = 1, SLUICE_METRIC_GAUGE = 2, SLUICE_METRIC_HISTOGRAM = 3 };
 
 typedef struct sluice_metric_definition {
   uint32_t size;
@@ -38,7 +38,7 @@ typedef struct sluice_metric_definition {
 typedef struct sluice_metrics {
   uint32_t size;
   uint32_t reserved;
-  /// Only inside `create`; SLUICE_REFUSED later. [control]
+  /// Only inside `create`; SLUICE_STATUS_REFUSED later. [control]
   sluice_status (*define)(const sluice_host *host, const sluice_metric_definition *definition, sluice_metric *metric);
   /// Adds to a counter, sets a gauge, records into a histogram. `labels` has as many values as the definition has
   /// names. [any]

@@ -28,7 +28,7 @@ typedef struct sluice_plugin {
   const char *config_schema;
 
   /// Checks the configuration and remembers it: no I/O, no threads. `config` is borrowed; take a reference or a copy to
-  /// keep it. On SLUICE_OK `*instance` must not be NULL; with any other status the plugin must have released
+  /// keep it. On SLUICE_STATUS_OK `*instance` must not be NULL; with any other status the plugin must have released
   /// everything. [control]
   sluice_status (*create)(const sluice_host *host, json_t *config, void **instance, sluice_error *error);
   /// Opens, connects, starts: called just before the instance gets its first exchange. May be NULL. If it fails,

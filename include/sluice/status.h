@@ -9,29 +9,29 @@
 typedef int32_t sluice_status;
 
 enum {
-  SLUICE_OK = 0,
+  SLUICE_STATUS_OK = 0,
   /// There is no such header, member, body or value.
-  SLUICE_ABSENT = 1,
+  SLUICE_STATUS_ABSENT = 1,
   /// It was already done: the token was resumed, the completion was given.
-  SLUICE_ALREADY = 2,
+  SLUICE_STATUS_ALREADY = 2,
   /// The token or pointer is from a call, a transaction or a generation that is over. The call has no effect.
-  SLUICE_STALE = 3,
+  SLUICE_STATUS_STALE = 3,
   /// This host does not offer that.
-  SLUICE_UNSUPPORTED = 4,
+  SLUICE_STATUS_UNSUPPORTED = 4,
   /// A limit of the host is reached; the log says which.
-  SLUICE_LIMIT = 5,
+  SLUICE_STATUS_LIMIT = 5,
   /// The host is shutting down and accepts nothing new.
-  SLUICE_CLOSING = 6,
+  SLUICE_STATUS_CLOSING = 6,
 
   /// An argument is malformed: CR, LF or NUL in a header, a name that is not a token, an unknown number.
-  SLUICE_INVALID = -1,
+  SLUICE_STATUS_INVALID = -1,
   /// Well formed, but not allowed: hop-by-hop fields, parts of the exchange that belong to another phase.
-  SLUICE_REFUSED = -2,
+  SLUICE_STATUS_REFUSED = -2,
   /// Called on a wrong thread, or outside of a call: the exchange may not be used there.
-  SLUICE_WRONG_THREAD = -3,
+  SLUICE_STATUS_WRONG_THREAD = -3,
   /// The operation failed; the error says why.
-  SLUICE_FAILED = -4,
-  SLUICE_NO_MEMORY = -5
+  SLUICE_STATUS_FAILED = -4,
+  SLUICE_STATUS_NO_MEMORY = -5
 };
 
 #endif

@@ -4,21 +4,21 @@
 
 #include <stdint.h>
 
-/// Any other value is a violation and counts as SLUICE_FAIL, as does SLUICE_SUSPENDED without a token. If a call has
-/// taken a token and answers anything else than SLUICE_SUSPENDED, the token is void.
+/// Any other value is a violation and counts as SLUICE_VERDICT_FAIL, as does SLUICE_VERDICT_SUSPENDED without a token. If a call has
+/// taken a token and answers anything else than SLUICE_VERDICT_SUSPENDED, the token is void.
 typedef int32_t sluice_verdict;
 
 enum {
   /// Continue with the next stage.
-  SLUICE_CONTINUE = 0,
+  SLUICE_VERDICT_CONTINUE = 0,
   /// The stage has set the response (`respond`); the request is not sent, and the response stages still run.
-  SLUICE_RESPOND = 1,
+  SLUICE_VERDICT_RESPOND = 1,
   /// Start the next attempt from the original request (`retry`); not allowed in on_issue.
-  SLUICE_RETRY = 2,
+  SLUICE_VERDICT_RETRY = 2,
   /// End the transaction with the error that `fail` set; without one its code is `stage_failed`.
-  SLUICE_FAIL = 3,
+  SLUICE_VERDICT_FAIL = 3,
   /// The stage has taken a token (`suspend`) and will resume it; not allowed in on_issue.
-  SLUICE_SUSPENDED = 4
+  SLUICE_VERDICT_SUSPENDED = 4
 };
 
 #endif

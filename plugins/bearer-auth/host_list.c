@@ -145,7 +145,7 @@ static sluice_status create_rule(host_rule *rule, const json_t *entry, size_t in
   rule->storage = malloc(size + 1);
   if (!rule->storage) {
     sluice_error_set(error, "out of memory");
-    return SLUICE_NO_MEMORY;
+    return SLUICE_STATUS_NO_MEMORY;
   }
   memcpy(rule->storage, json_string_value(entry), size + 1);
   sluice_text text = {rule->storage, size};
@@ -156,7 +156,7 @@ static sluice_status create_rule(host_rule *rule, const json_t *entry, size_t in
         "beyond ASCII in its xn-- form",
         index);
   }
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 sluice_status host_list_create(host_list *list, const json_t *hosts, sluice_error *error) {
@@ -170,16 +170,16 @@ sluice_status host_list_create(host_list *list, const json_t *hosts, sluice_erro
   list->rules = calloc(count, sizeof *list->rules);
   if (!list->rules) {
     sluice_error_set(error, "out of memory");
-    return SLUICE_NO_MEMORY;
+    return SLUICE_STATUS_NO_MEMORY;
   }
   list->count = count;
   for (size_t i = 0; i < count; i++) {
     sluice_status status = create_rule(&list->rules[i], json_array_get(hosts, i), i, error);
-    if (status == SLUICE_OK) continue;
+    if (status == SLUICE_STATUS_OK) continue;
     host_list_destroy(list);
     return status;
   }
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 void host_list_destroy(host_list *list) {

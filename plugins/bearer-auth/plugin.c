@@ -29,7 +29,7 @@ static const char schema[] =
 
 static sluice_status no_memory(sluice_error *error) {
   sluice_error_set(error, "out of memory");
-  return SLUICE_NO_MEMORY;
+  return SLUICE_STATUS_NO_MEMORY;
 }
 
 /// A string member or, where it is left out, the default.
@@ -37,19 +37,19 @@ static sluice_status read_string(
     const json_t *config, const char *key, const char *fallback, sluice_text *text, sluice_error *error) {
   const json_t *value = json_object_get(config, key);
   *text = sluice_text_make(fallback);
-  if (!value) return SLUICE_OK;
+  if (!value) return SLUICE_STATUS_OK;
   if (!json_is_string(value)) return sluice_error_set(error, "\"%s\": expected a string", key);
   text->data = json_string_value(value);
   text->size = json_string_length(value);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 /// The token from the configuration or the environment. A message never shows it.
 static sluice_status read_token(const json_t *config, sluice_text *token, sluice_error *error) {
   const char *source = "token";
   sluice_text variable;
-  if (read_string(config, "environment", NULL, &variable, error) != SLUICE_OK) return SLUICE_FAILED;
-  if (read_string(config, "token", NULL, token, error) != SLUICE_OK) return SLUICE_FAILED;
+  if (read_string(config, "environment", NULL, &variable, error) != SLUICE_STATUS_OK) return SLUICE_STATUS_FAILED;
+  if (read_string(config, "token", NULL, token, error) != SLUICE_STATUS_OK) return SLUICE_STATUS_FAILED;
   if (!variable.data == !token->data) {
     return sluice_error_set(
         error, "expected either \"token\" or \"environment\", the name of a variable that holds it");
@@ -66,12 +66,12 @@ static sluice_status read_token(const json_t *config, sluice_text *token, sluice
         error, "\"%s\": character %zu of the token is a space, a line break or not ASCII; expected visible ASCII only",
         source, i + 1);
   }
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status read_header(bearer_auth *auth, const json_t *config, sluice_error *error) {
   sluice_text name;
-  if (read_string(config, "header", "Authorization", &name, error) != SLUICE_OK) return SLUICE_FAILED;
+  if (read_string(config, "header", "Authorization", &name, error) != SLUICE_STATUS_OK) return SLUICE_STATUS_FAILED;
   if (!sluice_is_token(name)) return sluice_error_set(error, "\"header\": expected the name of a header");
   if (sluice_is_hop_by_hop(name)) {
     return sluice_error_set(error, "\"header\": %s belongs to the connection; no stage can set it", name.data);
@@ -79,14 +79,14 @@ static sluice_status read_header(bearer_auth *auth, const json_t *config, sluice
   auth->header = malloc(name.size + 1);
   if (!auth->header) return no_memory(error);
   memcpy(auth->header, name.data, name.size + 1);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status read_value(bearer_auth *auth, const json_t *config, sluice_error *error) {
   sluice_text token, scheme;
   sluice_status status = read_token(config, &token, error);
-  if (status != SLUICE_OK) return status;
-  if (read_string(config, "scheme", "Bearer", &scheme, error) != SLUICE_OK) return SLUICE_FAILED;
+  if (status != SLUICE_STATUS_OK) return status;
+  if (read_string(config, "scheme", "Bearer", &scheme, error) != SLUICE_STATUS_OK) return SLUICE_STATUS_FAILED;
   if (scheme.size > 0 && !sluice_is_token(scheme)) {
     return sluice_error_set(error, "\"scheme\": expected a word like \"Bearer\", or \"\" for the token alone");
   }
@@ -94,7 +94,7 @@ static sluice_status read_value(bearer_auth *auth, const json_t *config, sluice_
   auth->value = malloc(capacity);
   if (!auth->value) return no_memory(error);
   snprintf(auth->value, capacity, "%s%s%s", scheme.data, scheme.size ? " " : "", token.data);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status read_overwrite(bearer_auth *auth, const json_t *config, sluice_error *error) {
@@ -103,7 +103,7 @@ static sluice_status read_overwrite(bearer_auth *auth, const json_t *config, slu
     return sluice_error_set(error, "\"overwrite\": expected true or false");
   }
   auth->overwrite = json_is_true(overwrite);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -120,41 +120,41 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   if (!auth) return no_memory(error);
   auth->host = host;
   sluice_status status = read_header(auth, config, error);
-  if (status == SLUICE_OK) status = read_value(auth, config, error);
-  if (status == SLUICE_OK) status = read_overwrite(auth, config, error);
-  if (status == SLUICE_OK) status = host_list_create(&auth->hosts, json_object_get(config, "hosts"), error);
-  if (status != SLUICE_OK) {
+  if (status == SLUICE_STATUS_OK) status = read_value(auth, config, error);
+  if (status == SLUICE_STATUS_OK) status = read_overwrite(auth, config, error);
+  if (status == SLUICE_STATUS_OK) status = host_list_create(&auth->hosts, json_object_get(config, "hosts"), error);
+  if (status != SLUICE_STATUS_OK) {
     destroy(auth);
     return status;
   }
   *instance = auth;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 /// Sets and marks; a token that cannot be marked as a secret does not stay.
 static sluice_verdict set_token(const bearer_auth *auth, sluice_exchange *exchange) {
   const sluice_exchange_api *api = auth->host->exchange;
   sluice_text name = sluice_text_make(auth->header);
-  sluice_status status = api->header_set(exchange, SLUICE_REQUEST, name, sluice_text_make(auth->value));
-  if (status != SLUICE_OK) {
+  sluice_status status = api->header_set(exchange, SLUICE_SIDE_REQUEST, name, sluice_text_make(auth->value));
+  if (status != SLUICE_STATUS_OK) {
     return sluice_fail(auth->host, exchange, "auth_header", "bearer-auth: the host refused the header with the token");
   }
-  if (api->header_mark(exchange, SLUICE_REQUEST, name, SLUICE_HEADER_SENSITIVE) != SLUICE_OK) {
-    api->header_remove(exchange, SLUICE_REQUEST, name);
+  if (api->header_mark(exchange, SLUICE_SIDE_REQUEST, name, SLUICE_HEADER_SENSITIVE) != SLUICE_STATUS_OK) {
+    api->header_remove(exchange, SLUICE_SIDE_REQUEST, name);
     return sluice_fail(auth->host, exchange, "auth_header", "bearer-auth: the token could not be marked as a secret");
   }
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 /// The same before the request and before each hop: the URL is then that of the hop, so a redirect is checked again.
 static sluice_verdict authorize(void *instance, sluice_exchange *exchange) {
   const bearer_auth *auth = instance;
   sluice_text url;
-  if (auth->host->exchange->url_get(exchange, &url) != SLUICE_OK) {
+  if (auth->host->exchange->url_get(exchange, &url) != SLUICE_STATUS_OK) {
     return sluice_fail(auth->host, exchange, "auth_url", "bearer-auth: the host gave no URL to check");
   }
-  if (!host_list_allows(&auth->hosts, url)) return SLUICE_CONTINUE;
-  if (!auth->overwrite && sluice_request_header(auth->host, exchange, auth->header).data) return SLUICE_CONTINUE;
+  if (!host_list_allows(&auth->hosts, url)) return SLUICE_VERDICT_CONTINUE;
+  if (!auth->overwrite && sluice_request_header(auth->host, exchange, auth->header).data) return SLUICE_VERDICT_CONTINUE;
   return set_token(auth, exchange);
 }
 

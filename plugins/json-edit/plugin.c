@@ -35,7 +35,7 @@ static const char schema[] =
 
 static sluice_status no_memory(sluice_error *error) {
   sluice_error_set(error, "out of memory");
-  return SLUICE_NO_MEMORY;
+  return SLUICE_STATUS_NO_MEMORY;
 }
 
 static sluice_status read_side(edit_list *list, const json_t *config, const char *side, sluice_error *error) {
@@ -44,33 +44,33 @@ static sluice_status read_side(edit_list *list, const json_t *config, const char
   if (operations && !json_is_array(operations)) {
     return sluice_error_set(error, "\"%s\": expected an array of operations", side);
   }
-  if (count == 0) return SLUICE_OK;
+  if (count == 0) return SLUICE_STATUS_OK;
   list->edits = calloc(count, sizeof *list->edits);
   if (!list->edits) return no_memory(error);
   for (size_t i = 0; i < count; i++) {
     sluice_status status = edit_create(&list->edits[list->count++], json_array_get(operations, i), side, i, error);
-    if (status != SLUICE_OK) return status;
+    if (status != SLUICE_STATUS_OK) return status;
   }
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 /// Reads `pass` or `fail`; a missing key leaves `passes` unchanged.
 static sluice_status read_policy(bool *passes, const json_t *config, const char *key, sluice_error *error) {
   const json_t *policy = json_object_get(config, key);
   const char *name = json_string_value(policy);
-  if (!policy) return SLUICE_OK;
+  if (!policy) return SLUICE_STATUS_OK;
   if (!name || (strcmp(name, "pass") != 0 && strcmp(name, "fail") != 0)) {
     return sluice_error_set(error, "\"%s\": expected \"pass\" or \"fail\"", key);
   }
   *passes = strcmp(name, "pass") == 0;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status read_policies(json_edit *editor, const json_t *config, sluice_error *error) {
   bool passes_other = true;
   sluice_status status = read_policy(&passes_other, config, "onNonJSON", error);
   editor->needs_json = !passes_other;
-  return status == SLUICE_OK ? read_policy(&editor->passes_unreadable, config, "onUnreadable", error) : status;
+  return status == SLUICE_STATUS_OK ? read_policy(&editor->passes_unreadable, config, "onUnreadable", error) : status;
 }
 
 static void release_list(edit_list *list) {
@@ -90,14 +90,14 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   if (!editor) return no_memory(error);
   editor->host = host;
   sluice_status status = read_policies(editor, config, error);
-  if (status == SLUICE_OK) status = read_side(&editor->request, config, "request", error);
-  if (status == SLUICE_OK) status = read_side(&editor->response, config, "response", error);
-  if (status != SLUICE_OK) {
+  if (status == SLUICE_STATUS_OK) status = read_side(&editor->request, config, "request", error);
+  if (status == SLUICE_STATUS_OK) status = read_side(&editor->response, config, "response", error);
+  if (status != SLUICE_STATUS_OK) {
     destroy(editor);
     return status;
   }
   *instance = editor;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_verdict fail_edit(
@@ -106,7 +106,7 @@ static sluice_verdict fail_edit(
   char message[256];
   snprintf(
       message, sizeof message, "json-edit: operation %zu of \"%s\", %s %.96s: %s", index,
-      side == SLUICE_REQUEST ? "request" : "response", edit_name(edit->operation), edit->text,
+      side == SLUICE_SIDE_REQUEST ? "request" : "response", edit_name(edit->operation), edit->text,
       result == EDIT_MISSING ? "the body has no such place" : "out of memory");
   return sluice_fail(editor->host, exchange, "json_edit", message);
 }
@@ -118,19 +118,19 @@ static sluice_verdict apply_edits(
     if (result == EDIT_DONE || (result == EDIT_MISSING && !list->edits[i].is_required)) continue;
     return fail_edit(editor, exchange, side, i, &list->edits[i], result);
   }
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 /// A body that cannot be parsed cannot be edited, and may contain what was to be removed.
 static sluice_verdict pass_unreadable(
     const json_edit *editor, sluice_exchange *exchange, sluice_side side, const char *reason) {
   char message[384];
-  if (editor->passes_unreadable) return SLUICE_CONTINUE;
+  if (editor->passes_unreadable) return SLUICE_VERDICT_CONTINUE;
   snprintf(
       message, sizeof message,
       "json-edit: the %s body has a JSON media type and cannot be edited: %.160s; \"onUnreadable\": \"pass\" lets such"
       " bodies through unchanged",
-      side == SLUICE_REQUEST ? "request" : "response", reason);
+      side == SLUICE_SIDE_REQUEST ? "request" : "response", reason);
   return sluice_fail(editor->host, exchange, "unreadable_json", message);
 }
 
@@ -141,19 +141,19 @@ static sluice_verdict pass_other(
     const char *reason = json_string_value(unreadable);
     return pass_unreadable(editor, exchange, side, reason ? reason : "the host does not say why");
   }
-  if (!editor->needs_json) return SLUICE_CONTINUE;
+  if (!editor->needs_json) return SLUICE_VERDICT_CONTINUE;
   return sluice_fail(editor->host, exchange, "not_json", "json-edit: the body does not have a JSON media type");
 }
 
 static sluice_verdict rewrite(
     const json_edit *editor, sluice_exchange *exchange, sluice_side side, const edit_list *list) {
   const sluice_exchange_api *api = editor->host->exchange;
-  if (list->count == 0) return SLUICE_CONTINUE;
+  if (list->count == 0) return SLUICE_VERDICT_CONTINUE;
   // Looked at first: a message that is not changed keeps its bytes as they are.
   json_t *view = api->json(exchange, side, SLUICE_JSON_READ | SLUICE_JSON_BODY);
   if (!view) return sluice_fail(editor->host, exchange, "json_edit", "json-edit: the host gave no document");
   json_t *body = json_object_get(view, "body");
-  if (!body) return SLUICE_CONTINUE;
+  if (!body) return SLUICE_VERDICT_CONTINUE;
   if (!json_object_get(body, "json")) return pass_other(editor, exchange, side, body);
   json_t *document = api->json(exchange, side, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
   body = json_object_get(document, "body");
@@ -163,12 +163,12 @@ static sluice_verdict rewrite(
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   const json_edit *editor = instance;
-  return rewrite(editor, exchange, SLUICE_REQUEST, &editor->request);
+  return rewrite(editor, exchange, SLUICE_SIDE_REQUEST, &editor->request);
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   const json_edit *editor = instance;
-  return rewrite(editor, exchange, SLUICE_RESPONSE, &editor->response);
+  return rewrite(editor, exchange, SLUICE_SIDE_RESPONSE, &editor->response);
 }
 
 /// The table is one for all configurations, so both bodies are wanted even where only one side is edited.

@@ -38,7 +38,7 @@ static const char schema[] =
 
 static sluice_status no_memory(sluice_error *error) {
   sluice_error_set(error, "out of memory");
-  return SLUICE_NO_MEMORY;
+  return SLUICE_STATUS_NO_MEMORY;
 }
 
 static sluice_text text_of(const json_t *string) {
@@ -59,7 +59,7 @@ static sluice_status check_name(const edit_list *list, const char *side, sluice_
     return sluice_error_set(
         error, "\"%s\".\"%s\": the header is listed twice; give its values as one array", side, name.data);
   }
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status read_value(header_edit *edit, const char *side, const json_t *value, sluice_error *error) {
@@ -73,11 +73,11 @@ static sluice_status read_value(header_edit *edit, const char *side, const json_
         edit->name.data);
   }
   edit->values[edit->count++] = text_of(value);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status read_values(header_edit *edit, const char *side, const json_t *value, sluice_error *error) {
-  if (json_is_null(value)) return SLUICE_OK;
+  if (json_is_null(value)) return SLUICE_STATUS_OK;
   size_t count = json_is_array(value) ? json_array_size(value) : 1;
   if (count == 0) {
     return sluice_error_set(
@@ -88,18 +88,18 @@ static sluice_status read_values(header_edit *edit, const char *side, const json
   for (size_t i = 0; i < count; i++) {
     const json_t *item = json_is_array(value) ? json_array_get(value, i) : value;
     sluice_status status = read_value(edit, side, item, error);
-    if (status != SLUICE_OK) return status;
+    if (status != SLUICE_STATUS_OK) return status;
   }
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status read_side(edit_list *list, json_t *config, const char *side, sluice_error *error) {
   json_t *headers = json_object_get(config, side);
-  if (!headers) return SLUICE_OK;
+  if (!headers) return SLUICE_STATUS_OK;
   if (!json_is_object(headers)) {
     return sluice_error_set(error, "\"%s\": expected an object of header names and values", side);
   }
-  if (json_object_size(headers) == 0) return SLUICE_OK;
+  if (json_object_size(headers) == 0) return SLUICE_STATUS_OK;
   list->edits = calloc(json_object_size(headers), sizeof *list->edits);
   if (!list->edits) return no_memory(error);
   const char *key;
@@ -107,23 +107,23 @@ static sluice_status read_side(edit_list *list, json_t *config, const char *side
   json_object_foreach(headers, key, value) {
     sluice_text name = sluice_text_make(key);
     sluice_status status = check_name(list, side, name, error);
-    if (status != SLUICE_OK) return status;
+    if (status != SLUICE_STATUS_OK) return status;
     header_edit *edit = &list->edits[list->count++];
     edit->name = name;
     status = read_values(edit, side, value, error);
-    if (status != SLUICE_OK) return status;
+    if (status != SLUICE_STATUS_OK) return status;
   }
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status read_mode(static_headers *headers, sluice_error *error) {
   static const char *const names[] = {"set", "add", "default"};
   const json_t *value = json_object_get(headers->config, "mode");
-  if (!value) return SLUICE_OK;
+  if (!value) return SLUICE_STATUS_OK;
   for (int i = 0; i < 3; i++) {
     if (!json_is_string(value) || !sluice_text_equals(text_of(value), names[i])) continue;
     headers->mode = (mode)i;
-    return SLUICE_OK;
+    return SLUICE_STATUS_OK;
   }
   return sluice_error_set(error, "\"mode\": expected \"set\", \"add\" or \"default\"");
 }
@@ -147,19 +147,19 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   headers->host = host;
   headers->config = json_deep_copy(config);
   sluice_status status = headers->config ? read_mode(headers, error) : no_memory(error);
-  if (status == SLUICE_OK) status = read_side(&headers->request, headers->config, "request", error);
-  if (status == SLUICE_OK) status = read_side(&headers->response, headers->config, "response", error);
-  if (status != SLUICE_OK) {
+  if (status == SLUICE_STATUS_OK) status = read_side(&headers->request, headers->config, "request", error);
+  if (status == SLUICE_STATUS_OK) status = read_side(&headers->response, headers->config, "response", error);
+  if (status != SLUICE_STATUS_OK) {
     destroy(headers);
     return status;
   }
   *instance = headers;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static bool is_present(const sluice_exchange_api *api, sluice_exchange *exchange, sluice_side side, sluice_text name) {
   sluice_text value;
-  return api->header_get(exchange, side, name, &value) == SLUICE_OK;
+  return api->header_get(exchange, side, name, &value) == SLUICE_STATUS_OK;
 }
 
 static sluice_status apply_edit(
@@ -167,36 +167,36 @@ static sluice_status apply_edit(
   const sluice_exchange_api *api = headers->host->exchange;
   if (edit->count == 0) {
     sluice_status status = api->header_remove(exchange, side, edit->name);
-    return status == SLUICE_ABSENT ? SLUICE_OK : status;
+    return status == SLUICE_STATUS_ABSENT ? SLUICE_STATUS_OK : status;
   }
-  if (headers->mode == MODE_DEFAULT && is_present(api, exchange, side, edit->name)) return SLUICE_OK;
+  if (headers->mode == MODE_DEFAULT && is_present(api, exchange, side, edit->name)) return SLUICE_STATUS_OK;
   for (size_t i = 0; i < edit->count; i++) {
     bool replaces = headers->mode == MODE_SET && i == 0;
     sluice_status status = (replaces ? api->header_set : api->header_add)(exchange, side, edit->name, edit->values[i]);
-    if (status != SLUICE_OK) return status;
+    if (status != SLUICE_STATUS_OK) return status;
   }
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_verdict apply(
     const static_headers *headers, sluice_exchange *exchange, sluice_side side, const edit_list *list) {
   for (size_t i = 0; i < list->count; i++) {
-    if (apply_edit(headers, exchange, side, &list->edits[i]) == SLUICE_OK) continue;
+    if (apply_edit(headers, exchange, side, &list->edits[i]) == SLUICE_STATUS_OK) continue;
     char message[256];
     snprintf(message, sizeof message, "static-headers: the host refused the header \"%s\"", list->edits[i].name.data);
     return sluice_fail(headers->host, exchange, "static_headers", message);
   }
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   const static_headers *headers = instance;
-  return apply(headers, exchange, SLUICE_REQUEST, &headers->request);
+  return apply(headers, exchange, SLUICE_SIDE_REQUEST, &headers->request);
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   const static_headers *headers = instance;
-  return apply(headers, exchange, SLUICE_RESPONSE, &headers->response);
+  return apply(headers, exchange, SLUICE_SIDE_RESPONSE, &headers->response);
 }
 
 static const void *extension(const char *id) {

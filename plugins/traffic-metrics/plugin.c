@@ -15,7 +15,7 @@ typedef struct traffic {
 /// Everything but the series of a metric is known when the plugin is created.
 static sluice_status define(traffic *self, const sluice_metric_definition *definition, sluice_metric *metric,
                             sluice_error *error) {
-  if (self->metrics->define(self->host, definition, metric) == SLUICE_OK) return SLUICE_OK;
+  if (self->metrics->define(self->host, definition, metric) == SLUICE_STATUS_OK) return SLUICE_STATUS_OK;
   return sluice_error_set(error, "the host refuses the metric \"%s\"; its log says why", definition->name);
 }
 
@@ -24,7 +24,7 @@ static sluice_status define_all(traffic *self, sluice_error *error) {
   static const char *const reasons[] = {"reason"};
   const sluice_metric_definition transactions = {
       .size = sizeof transactions,
-      .kind = SLUICE_COUNTER,
+      .kind = SLUICE_METRIC_COUNTER,
       .name = "transactions",
       .description = "Transactions that ended.",
       .unit = "{transaction}",
@@ -33,7 +33,7 @@ static sluice_status define_all(traffic *self, sluice_error *error) {
   };
   const sluice_metric_definition retries = {
       .size = sizeof retries,
-      .kind = SLUICE_COUNTER,
+      .kind = SLUICE_METRIC_COUNTER,
       .name = "retries",
       .description = "Decisions to send again, by the code of the reason.",
       .unit = "{retry}",
@@ -42,20 +42,20 @@ static sluice_status define_all(traffic *self, sluice_error *error) {
   };
   const sluice_metric_definition duration = {
       .size = sizeof duration,
-      .kind = SLUICE_HISTOGRAM,
+      .kind = SLUICE_METRIC_HISTOGRAM,
       .name = "duration",
       .description = "From the submission of a transaction to its end.",
       .unit = "s",
   };
   sluice_status status = define(self, &transactions, &self->transactions, error);
-  if (status == SLUICE_OK) status = define(self, &retries, &self->retries, error);
-  return status == SLUICE_OK ? define(self, &duration, &self->duration, error) : status;
+  if (status == SLUICE_STATUS_OK) status = define(self, &retries, &self->retries, error);
+  return status == SLUICE_STATUS_OK ? define(self, &duration, &self->duration, error) : status;
 }
 
 static sluice_text outcome_name(sluice_outcome outcome) {
   switch (outcome) {
-    case SLUICE_SUCCEEDED: return sluice_text_make("succeeded");
-    case SLUICE_CANCELLED: return sluice_text_make("cancelled");
+    case SLUICE_OUTCOME_SUCCEEDED: return sluice_text_make("succeeded");
+    case SLUICE_OUTCOME_CANCELLED: return sluice_text_make("cancelled");
     default: return sluice_text_make("failed");
   }
 }
@@ -71,8 +71,8 @@ static void did_complete(const traffic *self, const sluice_event *event) {
 
 static void on_event(void *instance, const sluice_event *event) {
   const traffic *self = instance;
-  if (event->kind == SLUICE_DID_COMPLETE) did_complete(self, event);
-  if (event->kind == SLUICE_WILL_RETRY) self->metrics->record(self->host, self->retries, &event->error_code, 1);
+  if (event->kind == SLUICE_EVENT_DID_COMPLETE) did_complete(self, event);
+  if (event->kind == SLUICE_EVENT_WILL_RETRY) self->metrics->record(self->host, self->retries, &event->error_code, 1);
 }
 
 static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
@@ -80,19 +80,19 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   traffic *self = calloc(1, sizeof *self);
   if (!self) {
     sluice_error_set(error, "out of memory");
-    return SLUICE_NO_MEMORY;
+    return SLUICE_STATUS_NO_MEMORY;
   }
   self->host = host;
   self->metrics = host->extension(host, SLUICE_METRICS_ID);
   sluice_status status = SLUICE_HAS(self->metrics, record)
                              ? define_all(self, error)
                              : sluice_error_set(error, "this host has no metrics; use the command or the library");
-  if (status != SLUICE_OK) {
+  if (status != SLUICE_STATUS_OK) {
     free(self);
     return status;
   }
   *instance = self;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void destroy(void *instance) { free(instance); }

@@ -133,7 +133,7 @@ final class Watchdog: Sendable {
       say(
         stall.call, .warning,
         "keeps loop \(stall.call.loop) in \(stall.call.callback) for \(stall.age.milliseconds) ms by now\(Self.of(stall.call));"
-          + " everything else on that loop waits: the stage must suspend during slow work, or be SLUICE_BLOCKING")
+          + " everything else on that loop waits: the stage must suspend during slow work, or be SLUICE_FLAG_BLOCKING")
     case .ended(let stall):
       say(
         stall.call, .info,

@@ -19,10 +19,10 @@ extension PluginTemplate {
 
     static sluice_verdict on_request(void *context, sluice_exchange *exchange) {
       const instance *self = context;
-      if (sluice_set_request_header(self->host, exchange, "x-\#(name)", self->value) != SLUICE_OK) {
+      if (sluice_set_request_header(self->host, exchange, "x-\#(name)", self->value) != SLUICE_STATUS_OK) {
         return sluice_fail(self->host, exchange, "header", "\#(name): the host refused the header");
       }
-      return SLUICE_CONTINUE;
+      return SLUICE_VERDICT_CONTINUE;
     }
 
     static void destroy(void *context) {
@@ -42,12 +42,12 @@ extension PluginTemplate {
       if (!self || !self->value) {
         free(self);
         sluice_error_set(error, "out of memory");
-        return SLUICE_NO_MEMORY;
+        return SLUICE_STATUS_NO_MEMORY;
       }
       self->host = host;
       strcpy(self->value, value);
       *context = self;
-      return SLUICE_OK;
+      return SLUICE_STATUS_OK;
     }
 
     /// Run before each hot swap, and by "sluice plugin validate".

@@ -31,9 +31,9 @@ extension ExchangeCall {
     case .returned:
       if let refusal { return fail(refusal) }
       if let decision { return decision }
-      return sluice_verdict(hasResponded ? SLUICE_RESPOND : SLUICE_CONTINUE)
+      return sluice_verdict(hasResponded ? SLUICE_VERDICT_RESPOND : SLUICE_VERDICT_CONTINUE)
     case .retry(let delay):
-      return withExchange { $0.pointee.retry($1, delay.wholeNanoseconds) } ?? sluice_verdict(SLUICE_FAIL)
+      return withExchange { $0.pointee.retry($1, delay.wholeNanoseconds) } ?? sluice_verdict(SLUICE_VERDICT_FAIL)
     case .failed(let failure):
       return fail(failure)
     }
@@ -42,6 +42,6 @@ extension ExchangeCall {
   private func fail(_ failure: PluginFailure) -> sluice_verdict {
     withExchange { api, exchange in
       withText(failure.code) { code in withText(failure.message) { api.pointee.fail(exchange, code, $0) } }
-    } ?? sluice_verdict(SLUICE_FAIL)
+    } ?? sluice_verdict(SLUICE_VERDICT_FAIL)
   }
 }

@@ -74,7 +74,7 @@ class ExchangeCall: @unchecked Sendable {
 
   final func respond(_ status: Int) throws(PluginFailure) {
     let verdict = withExchange { $0.pointee.respond($1, UInt32(clamping: status)) }
-    guard verdict != sluice_verdict(SLUICE_FAIL) else {
+    guard verdict != sluice_verdict(SLUICE_VERDICT_FAIL) else {
       throw PluginFailure(message: "cannot respond with status \(status): expected 200 to 999")
     }
     hasResponded = hasResponded || verdict != nil
@@ -83,9 +83,9 @@ class ExchangeCall: @unchecked Sendable {
 
 private func reason(_ status: sluice_status) -> String {
   switch Int(status) {
-  case Int(SLUICE_INVALID): "the host refused a malformed value"
-  case Int(SLUICE_REFUSED): "the host does not let a plugin write that here"
-  case Int(SLUICE_NO_MEMORY): "out of memory"
+  case Int(SLUICE_STATUS_INVALID): "the host refused a malformed value"
+  case Int(SLUICE_STATUS_REFUSED): "the host does not let a plugin write that here"
+  case Int(SLUICE_STATUS_NO_MEMORY): "out of memory"
   default: "the host refused with status \(status)"
   }
 }

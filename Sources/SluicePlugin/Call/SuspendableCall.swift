@@ -39,7 +39,7 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
     super.init(link: link)
   }
 
-  /// Runs the method as far as it gets without waiting, and answers with its verdict or with SLUICE_SUSPENDED.
+  /// Runs the method as far as it gets without waiting, and answers with its verdict or with SLUICE_VERDICT_SUSPENDED.
   func run(on exchange: OpaquePointer, _ method: @escaping @Sendable () async throws -> Void) -> sluice_verdict {
     enter(exchange)
     defer { leave() }
@@ -92,7 +92,7 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
     guard let token = progress.withLock({ $0.early }) ?? takeToken() else { return refuseToWait(task) }
     suspended.insert(self, token)
     release(to: .suspended(token), task)
-    return sluice_verdict(SLUICE_SUSPENDED)
+    return sluice_verdict(SLUICE_VERDICT_SUSPENDED)
   }
 
   private func takeToken() -> sluice_token? {

@@ -106,14 +106,14 @@ extension PluginFailure {
   /// A `start` that was refused.
   fileprivate init(refusedCall status: sluice_status) {
     switch Int(status) {
-    case Int(SLUICE_LIMIT):
+    case Int(SLUICE_STATUS_LIMIT):
       self.init(code: "limit", message: "too many call-outs of this plugin are under way")
-    case Int(SLUICE_CLOSING): self = .ended
-    case Int(SLUICE_STALE):
+    case Int(SLUICE_STATUS_CLOSING): self = .ended
+    case Int(SLUICE_STATUS_STALE):
       self.init(code: "cancelled", message: "the exchange that the call-out was to be made for is over")
-    case Int(SLUICE_REFUSED):
+    case Int(SLUICE_STATUS_REFUSED):
       self.init(code: "refused", message: "no call-out can be made in a trial run, or before the plugin is activated")
-    case Int(SLUICE_INVALID):
+    case Int(SLUICE_STATUS_INVALID):
       self.init(code: "invalid_request", message: "the request of a call-out is malformed; the log says where")
     default: self.init(code: "refused", message: "the host refused a call-out with status \(status)")
     }

@@ -4,7 +4,7 @@ func interceptRedirect(
   _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ redirect: UnsafePointer<sluice_redirect>?
 ) -> sluice_verdict {
   guard let instance = Instance.from(instance), let stage = instance.redirect, let exchange, let redirect else {
-    return sluice_verdict(SLUICE_CONTINUE)
+    return sluice_verdict(SLUICE_VERDICT_CONTINUE)
   }
   let facts = Redirect(redirect.pointee)
   return instance.run(exchange) { call, context in
@@ -12,7 +12,7 @@ func interceptRedirect(
     let decision = try await refusingRetry {
       try await stage.interceptRedirect(facts, response: Response(call: call), context: context)
     }
-    if decision == .takeResponse { call.decide(sluice_verdict(SLUICE_RESPOND)) }
+    if decision == .takeResponse { call.decide(sluice_verdict(SLUICE_VERDICT_RESPOND)) }
   }
 }
 
@@ -20,7 +20,7 @@ func interceptChallenge(
   _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ challenge: UnsafePointer<sluice_challenge>?
 ) -> sluice_verdict {
   guard let instance = Instance.from(instance), let stage = instance.challenge, let exchange, let challenge else {
-    return sluice_verdict(SLUICE_CONTINUE)
+    return sluice_verdict(SLUICE_VERDICT_CONTINUE)
   }
   let facts = Challenge(challenge.pointee)
   return instance.run(exchange) { call, context in
@@ -30,7 +30,7 @@ func interceptChallenge(
     }
     guard case .answer(let value) = decision else { return }
     try Headers(call: call, side: .request).set(facts.credentialsHeader, to: value)
-    call.decide(sluice_verdict(SLUICE_RESPOND))
+    call.decide(sluice_verdict(SLUICE_VERDICT_RESPOND))
   }
 }
 

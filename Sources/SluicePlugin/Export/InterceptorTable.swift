@@ -5,7 +5,7 @@ import CSluice
 func makeInterceptorTable(_ type: any Plugin.Type) -> sluice_interceptor? {
   var table = sluice_interceptor()
   table.size = UInt32(MemoryLayout<sluice_interceptor>.size)
-  table.flags = type.options.rawValue & UInt32(SLUICE_SERIAL | SLUICE_BLOCKING)
+  table.flags = type.options.rawValue & UInt32(SLUICE_FLAG_SERIAL | SLUICE_FLAG_BLOCKING)
   if type.options.contains(.wantsRequestBody) { table.wants |= UInt32(SLUICE_WANTS_REQUEST_BODY) }
   if type.options.contains(.wantsResponseBody) { table.wants |= UInt32(SLUICE_WANTS_RESPONSE_BODY) }
   if type is any RequestInterceptor.Type || type is any SynchronousRequestInterceptor.Type {
@@ -26,25 +26,25 @@ func makeInterceptorTable(_ type: any Plugin.Type) -> sluice_interceptor? {
 }
 
 private func interceptRequest(_ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?) -> sluice_verdict {
-  guard let instance = Instance.from(instance), let exchange else { return sluice_verdict(SLUICE_FAIL) }
+  guard let instance = Instance.from(instance), let exchange else { return sluice_verdict(SLUICE_VERDICT_FAIL) }
   if let stage = instance.synchronousRequest {
     return instance.runNow(exchange) { call in
       try stage.intercept(Request(call: call), context: RequestContext(instance.context(of: exchange)))
     }
   }
-  guard let stage = instance.request else { return sluice_verdict(SLUICE_CONTINUE) }
+  guard let stage = instance.request else { return sluice_verdict(SLUICE_VERDICT_CONTINUE) }
   return instance.run(exchange) { try await stage.intercept(Request(call: $0), context: $1) }
 }
 
 private func interceptResponse(_ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?) -> sluice_verdict {
-  guard let instance = Instance.from(instance), let exchange else { return sluice_verdict(SLUICE_FAIL) }
+  guard let instance = Instance.from(instance), let exchange else { return sluice_verdict(SLUICE_VERDICT_FAIL) }
   if let stage = instance.synchronousResponse {
     return instance.runNow(exchange) { call in
       let context = RequestContext(instance.context(of: exchange))
       try stage.intercept(Response(call: call), context: ResponseContext(request: context))
     }
   }
-  guard let stage = instance.response else { return sluice_verdict(SLUICE_CONTINUE) }
+  guard let stage = instance.response else { return sluice_verdict(SLUICE_VERDICT_CONTINUE) }
   return instance.run(exchange) {
     try await stage.intercept(Response(call: $0), context: ResponseContext(request: $1))
   }
@@ -52,7 +52,7 @@ private func interceptResponse(_ instance: UnsafeMutableRawPointer?, _ exchange:
 
 private func interceptIssue(_ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?) -> sluice_verdict {
   guard let instance = Instance.from(instance), let stage = instance.issue, let exchange else {
-    return sluice_verdict(SLUICE_FAIL)
+    return sluice_verdict(SLUICE_VERDICT_FAIL)
   }
   return instance.runNow(exchange) { call in
     do {
@@ -67,7 +67,7 @@ private func interceptFailure(
   _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ failure: UnsafePointer<sluice_failure>?
 ) -> sluice_verdict {
   guard let instance = Instance.from(instance), let stage = instance.failure, let exchange, let failure else {
-    return sluice_verdict(SLUICE_CONTINUE)
+    return sluice_verdict(SLUICE_VERDICT_CONTINUE)
   }
   let reason = Failure(failure.pointee)
   return instance.run(exchange) {

@@ -69,10 +69,10 @@ extension Plugin {
 func reporting(to error: UnsafeMutablePointer<sluice_error>?, _ body: () throws -> Void) -> sluice_status {
   do {
     try body()
-    return sluice_status(SLUICE_OK)
+    return sluice_status(SLUICE_STATUS_OK)
   } catch let thrown {
     error?.pointee.write("\(thrown)")
-    return sluice_status(SLUICE_FAILED)
+    return sluice_status(SLUICE_STATUS_FAILED)
   }
 }
 

@@ -16,14 +16,14 @@ private func handleNotification(
   _ instance: UnsafeMutableRawPointer?, _ topic: sluice_text, _ payload: UnsafeMutablePointer<json_t>?,
   _ completion: sluice_completion
 ) -> sluice_status {
-  let passedOn = sluice_status(SLUICE_ABSENT)
+  let passedOn = sluice_status(SLUICE_STATUS_ABSENT)
   guard let instance = Instance.from(instance), let handler = instance.notifications, let payload,
     let copy = try? JSONValue(retaining: payload).deepCopy()
   else { return passedOn }
   let notification = PluginNotification(topic: String(topic), payload: copy)
   guard handler.takes(notification) else { return passedOn }
   instance.work(completion, "notification \"\(notification.topic)\"") { try await handler.handle(notification) }
-  return sluice_status(SLUICE_OK)
+  return sluice_status(SLUICE_STATUS_OK)
 }
 
 private func performSchedule(

@@ -39,13 +39,13 @@ extension PluginHost {
   public func counter(
     _ name: String, _ description: String = "", unit: String = "", labels: [String] = [], seriesLimit: UInt32 = 0
   ) throws -> Counter {
-    Counter(metric: try define(SLUICE_COUNTER, name, description, unit, labels, seriesLimit))
+    Counter(metric: try define(SLUICE_METRIC_COUNTER, name, description, unit, labels, seriesLimit))
   }
 
   public func gauge(
     _ name: String, _ description: String = "", unit: String = "", labels: [String] = [], seriesLimit: UInt32 = 0
   ) throws -> Gauge {
-    Gauge(metric: try define(SLUICE_GAUGE, name, description, unit, labels, seriesLimit))
+    Gauge(metric: try define(SLUICE_METRIC_GAUGE, name, description, unit, labels, seriesLimit))
   }
 
   /// - Parameter bounds: upper bounds, ascending; by default those that OpenTelemetry recommends for seconds.
@@ -53,7 +53,7 @@ extension PluginHost {
     _ name: String, _ description: String = "", unit: String = "s", labels: [String] = [], bounds: [Double] = [],
     seriesLimit: UInt32 = 0
   ) throws -> Histogram {
-    Histogram(metric: try define(SLUICE_HISTOGRAM, name, description, unit, labels, seriesLimit, bounds))
+    Histogram(metric: try define(SLUICE_METRIC_HISTOGRAM, name, description, unit, labels, seriesLimit, bounds))
   }
 }
 
@@ -93,7 +93,7 @@ extension PluginHost {
     let status = withDefinition(sluice_metric_kind(kind), name, description, unit, labels, limit, bounds) {
       table.pointee.define(host, $0, &number)
     }
-    guard status == SLUICE_OK else {
+    guard status == SLUICE_STATUS_OK else {
       throw PluginFailure(
         message: "the host refuses the metric \"\(name)\" (status \(status)); its log says why")
     }

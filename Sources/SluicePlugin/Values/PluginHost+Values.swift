@@ -14,14 +14,14 @@ public struct HostValues: Sendable {
   public func add(_ amount: Int64 = 1, to key: String) -> Int64? {
     var result: Int64 = 0
     let status = call(key) { $1.pointee.add($0, $2, amount, &result) }
-    return status == sluice_status(SLUICE_OK) ? result : nil
+    return status == sluice_status(SLUICE_STATUS_OK) ? result : nil
   }
 
   /// Nil if it was never set.
   public subscript(key: String) -> Int64? {
     var value: Int64 = 0
     let status = call(key) { $1.pointee.get($0, $2, &value) }
-    return status == sluice_status(SLUICE_OK) ? value : nil
+    return status == sluice_status(SLUICE_STATUS_OK) ? value : nil
   }
 
   /// Sets a value if it equals the expected one; a value that was never set counts as 0.
@@ -32,8 +32,8 @@ public struct HostValues: Sendable {
     var original = expected
     let status = call(key) { $1.pointee.compare_exchange($0, $2, &original, desired) }
     switch status.map(Int.init) {
-    case Int(SLUICE_OK): return (true, expected)
-    case Int(SLUICE_ABSENT): return (false, original)
+    case Int(SLUICE_STATUS_OK): return (true, expected)
+    case Int(SLUICE_STATUS_ABSENT): return (false, original)
     default: return nil
     }
   }

@@ -24,21 +24,21 @@ extension PluginHost {
   public func schedule(_ name: String, every period: Duration, deadline: Duration) throws -> Schedule {
     var timer: sluice_timer = 0
     let status = link.withHost { host -> sluice_status in
-      guard let timers = host.timers else { return sluice_status(SLUICE_UNSUPPORTED) }
+      guard let timers = host.timers else { return sluice_status(SLUICE_STATUS_UNSUPPORTED) }
       return withText(name) {
         timers.pointee.schedule(host, $0, period.wholeNanoseconds, deadline.wholeNanoseconds, &timer)
       }
     }
-    guard let status, status == SLUICE_OK else { throw refusal(name, status) }
+    guard let status, status == SLUICE_STATUS_OK else { throw refusal(name, status) }
     return Schedule(link: link, timer: timer)
   }
 
   private func refusal(_ name: String, _ status: sluice_status?) -> PluginFailure {
     let reason =
       switch status.map(Int.init) {
-      case Int(SLUICE_UNSUPPORTED): "this host has no scheduled work"
-      case Int(SLUICE_LIMIT): "there are too many"
-      case nil, Int(SLUICE_CLOSING): "the instance is not active"
+      case Int(SLUICE_STATUS_UNSUPPORTED): "this host has no scheduled work"
+      case Int(SLUICE_STATUS_LIMIT): "there are too many"
+      case nil, Int(SLUICE_STATUS_CLOSING): "the instance is not active"
       default: "a period of a millisecond, a deadline and a name are the least, and the type conforms to ScheduledWork"
       }
     return PluginFailure(message: "the work \"\(name)\" cannot be scheduled: \(reason)")

@@ -1,6 +1,6 @@
 /// What the call-outs of one instance may take.
 package struct CallOutLimits: Sendable, Hashable {
-  /// Call-outs of one instance at the same time; `start` answers `SLUICE_LIMIT` beyond.
+  /// Call-outs of one instance at the same time; `start` answers `SLUICE_STATUS_LIMIT` beyond.
   package var maximumUnderWay: Int
   /// For a call-out that names none, from its beginning to the whole response.
   package var timeout: Duration

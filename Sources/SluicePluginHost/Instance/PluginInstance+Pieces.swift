@@ -65,10 +65,10 @@ extension PluginInstance {
   ) -> PieceVerdict {
     let details = context.hasDetails ? existingRecord(exchange)?.takeDetails() : nil
     switch Int(verdict) {
-    case Int(SLUICE_BODY_PASS): return .pass
-    case Int(SLUICE_BODY_TAKEN): return .taken
-    case Int(SLUICE_BODY_FAIL): return .fail(details?.failure ?? .withoutReason)
-    case Int(SLUICE_BODY_SUSPENDED):
+    case Int(SLUICE_BODY_VERDICT_PASS): return .pass
+    case Int(SLUICE_BODY_VERDICT_TAKEN): return .taken
+    case Int(SLUICE_BODY_VERDICT_FAIL): return .fail(details?.failure ?? .withoutReason)
+    case Int(SLUICE_BODY_VERDICT_SUSPENDED):
       if context.token != nil { return .suspended }
       seat.report(.suspendedWithoutToken)
       return .fault(.fault("it answered SUSPENDED without having taken a token with suspend"))
@@ -80,5 +80,7 @@ extension PluginInstance {
 }
 
 extension MessageSide {
-  fileprivate var number: sluice_side { self == .request ? sluice_side(SLUICE_REQUEST) : sluice_side(SLUICE_RESPONSE) }
+  fileprivate var number: sluice_side {
+    self == .request ? sluice_side(SLUICE_SIDE_REQUEST) : sluice_side(SLUICE_SIDE_RESPONSE)
+  }
 }

@@ -89,8 +89,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     stateCalls = tables.state
     control = ControlQueue(pool: runtime.control)
     capabilities = tables.capabilities
-    turns = tables.interceptor.flags & UInt32(SLUICE_SERIAL) != 0 ? TurnQueue() : nil
-    isBlocking = tables.interceptor.flags & UInt32(SLUICE_BLOCKING) != 0
+    turns = tables.interceptor.flags & UInt32(SLUICE_FLAG_SERIAL) != 0 ? TurnQueue() : nil
+    isBlocking = tables.interceptor.flags & UInt32(SLUICE_FLAG_BLOCKING) != 0
     seat.seat(self)
   }
 

@@ -25,7 +25,7 @@ struct PluginTables {
   /// A SERIAL | BLOCKING instance has no calls for which a loop would have to wait until one on the pool has returned.
   /// Those that can suspend or come later wait without holding up the loop.
   private func checkTurns(path: String, name: String) throws(PluginError) {
-    let both = UInt32(SLUICE_SERIAL | SLUICE_BLOCKING)
+    let both = UInt32(SLUICE_FLAG_SERIAL | SLUICE_FLAG_BLOCKING)
     guard interceptor.flags & both == both else { return }
     var found: [String] = []
     if interceptor.on_issue != nil { found.append("on_issue") }
@@ -34,9 +34,10 @@ struct PluginTables {
     guard !found.isEmpty else { return }
     throw PluginError(
       .invalidTable, .plugin(name: name, path: path),
-      "it is SLUICE_SERIAL and SLUICE_BLOCKING and has \(found.joined(separator: ", ")): an event loop would have to "
+      "it is SLUICE_FLAG_SERIAL and SLUICE_FLAG_BLOCKING and has \(found.joined(separator: ", ")): an event loop would have to "
         + "wait until a blocking call has returned",
-      advice: "its author has to leave out one of the flags, or these calls; without SLUICE_SERIAL a plugin guards "
+      advice:
+        "its author has to leave out one of the flags, or these calls; without SLUICE_FLAG_SERIAL a plugin guards "
         + "itself what its calls share")
   }
 
@@ -51,10 +52,10 @@ struct PluginTables {
     add(.challenge, interceptor.on_challenge != nil)
     add(.wantsRequestBody, interceptor.wants & UInt32(SLUICE_WANTS_REQUEST_BODY) != 0)
     // With sluice.body/1 the response flows through on_chunk, whatever the interceptor says it wants.
-    let streams = body.on_chunk != nil && body.sides & UInt32(SLUICE_BODY_RESPONSE) != 0
+    let streams = body.on_chunk != nil && body.sides & UInt32(SLUICE_BODY_SIDE_RESPONSE) != 0
     add(.responsePieces, streams)
     add(.wantsResponseBody, !streams && interceptor.wants & UInt32(SLUICE_WANTS_RESPONSE_BODY) != 0)
-    add(.requestPieces, body.on_chunk != nil && body.sides & UInt32(SLUICE_BODY_REQUEST) != 0)
+    add(.requestPieces, body.on_chunk != nil && body.sides & UInt32(SLUICE_BODY_SIDE_REQUEST) != 0)
     add(.trace, tracer.on_event != nil)
     return offered
   }

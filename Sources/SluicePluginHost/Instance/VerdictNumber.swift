@@ -3,11 +3,11 @@ import SluicePipeline
 
 /// The numbers of `verdict.h`.
 enum VerdictNumber {
-  static let proceed = sluice_verdict(SLUICE_CONTINUE)
-  static let respond = sluice_verdict(SLUICE_RESPOND)
-  static let retry = sluice_verdict(SLUICE_RETRY)
-  static let fail = sluice_verdict(SLUICE_FAIL)
-  static let suspended = sluice_verdict(SLUICE_SUSPENDED)
+  static let proceed = sluice_verdict(SLUICE_VERDICT_CONTINUE)
+  static let respond = sluice_verdict(SLUICE_VERDICT_RESPOND)
+  static let retry = sluice_verdict(SLUICE_VERDICT_RETRY)
+  static let fail = sluice_verdict(SLUICE_VERDICT_FAIL)
+  static let suspended = sluice_verdict(SLUICE_VERDICT_SUSPENDED)
 
   /// Whether a resumption can carry it.
   static func isDecision(_ verdict: sluice_verdict) -> Bool { (proceed...fail).contains(verdict) }

@@ -71,9 +71,9 @@ extension MetricDefinition {
 
   private static func kind(_ number: sluice_metric_kind) throws(MetricMistake) -> Kind {
     switch Int(number) {
-    case Int(SLUICE_COUNTER): .counter
-    case Int(SLUICE_GAUGE): .gauge
-    case Int(SLUICE_HISTOGRAM): .histogram
+    case Int(SLUICE_METRIC_COUNTER): .counter
+    case Int(SLUICE_METRIC_GAUGE): .gauge
+    case Int(SLUICE_METRIC_HISTOGRAM): .histogram
     default: throw MetricMistake("the kind \(number)")
     }
   }

@@ -15,7 +15,7 @@ extension sluice_event {
     attempt = UInt32(clamping: event.exchange.attempt)
     hop = UInt32(clamping: event.exchange.hop)
     status = UInt32(clamping: event.status)
-    outcome = event.outcome?.rawValue ?? UInt32(SLUICE_PENDING)
+    outcome = event.outcome?.rawValue ?? UInt32(SLUICE_OUTCOME_PENDING)
     duration = event.duration.nanoseconds
   }
 }

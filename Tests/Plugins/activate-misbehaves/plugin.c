@@ -8,7 +8,7 @@ SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
 static sluice_status activate(void *instance, sluice_error *error) {
   (void)instance, (void)error;
   ACTIVATE;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static const sluice_plugin plugin = {FIXTURE_TABLE, .activate = activate, .extension = fixture_no_extension};

@@ -9,12 +9,12 @@ static sluice_status activate(void *instance, sluice_error *error) {
   (void)error;
   tell(instance, "waits", 1);
   close(open(GATE, O_RDONLY | O_CLOEXEC));
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_verdict pass(void *instance, sluice_exchange *exchange) {
   (void)instance, (void)exchange;
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_request = pass, .on_response = pass};

@@ -29,8 +29,8 @@ struct work {
 
 static sluice_verdict answer(void *instance, sluice_exchange *exchange, const char *header) {
   sluice_text name = text(header);
-  tell(instance, "set", api_of(instance)->header_set(exchange, SLUICE_REQUEST, name, text("Bearer secret")));
-  return SLUICE_RESPOND;
+  tell(instance, "set", api_of(instance)->header_set(exchange, SLUICE_SIDE_REQUEST, name, text("Bearer secret")));
+  return SLUICE_VERDICT_RESPOND;
 }
 
 static void on_loop(void *context) {
@@ -48,9 +48,9 @@ static sluice_verdict on_challenge(void *instance, sluice_exchange *exchange, co
   tell_text(instance, "scheme", challenge->scheme);
   tell_text(instance, "parameters", challenge->parameters);
   if (FAIL) return sluice_fail(host, exchange, "no_token", "there is no token");
-  if (RETRY) return SLUICE_RETRY;
-  if (!sluice_text_equals(challenge->scheme, "Bearer")) return SLUICE_CONTINUE;
-  if (challenge->answered > 0 && !FOR_EVER) return SLUICE_CONTINUE;
+  if (RETRY) return SLUICE_VERDICT_RETRY;
+  if (!sluice_text_equals(challenge->scheme, "Bearer")) return SLUICE_VERDICT_CONTINUE;
+  if (challenge->answered > 0 && !FOR_EVER) return SLUICE_VERDICT_CONTINUE;
   tell(instance, "method", host->exchange->method_set(exchange, text("DELETE")));
   if (!LATE && !NEVER) return answer(instance, exchange, challenge->status == 407 ? "proxy-authorization" : "authorization");
   struct work *work = malloc(sizeof *work);
@@ -63,7 +63,7 @@ static sluice_verdict on_challenge(void *instance, sluice_exchange *exchange, co
   } else {
     host->post(host, context.loop, on_loop, work);
   }
-  return SLUICE_SUSPENDED;
+  return SLUICE_VERDICT_SUSPENDED;
 }
 
 static void on_cancel(void *instance, sluice_token token) {

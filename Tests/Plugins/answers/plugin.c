@@ -8,10 +8,10 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   if (sluice_text_equals(answer, "fail-badly")) return sluice_fail(host_of(instance), exchange, "No Luck", "not today");
   if (sluice_text_equals(answer, "respond-badly")) return api->respond(exchange, 100);
   if (sluice_text_equals(answer, "respond-and-go-on")) api->respond(exchange, 418);
-  if (!sluice_text_equals(answer, "respond")) return SLUICE_CONTINUE;
+  if (!sluice_text_equals(answer, "respond")) return SLUICE_VERDICT_CONTINUE;
   sluice_verdict verdict = api->respond(exchange, 299);
-  api->header_set(exchange, SLUICE_RESPONSE, text("x-made"), text("here"));
-  api->body_set(exchange, SLUICE_RESPONSE, text("made"));
+  api->header_set(exchange, SLUICE_SIDE_RESPONSE, text("x-made"), text("here"));
+  api->body_set(exchange, SLUICE_SIDE_RESPONSE, text("made"));
   return verdict;
 }
 

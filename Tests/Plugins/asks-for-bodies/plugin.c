@@ -7,30 +7,30 @@ SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
 
 static sluice_status ask(void *instance, sluice_exchange *exchange, sluice_side side) {
   const sluice_want_body *table = host_of(instance)->extension(host_of(instance), SLUICE_WANT_BODY_ID);
-  return table ? table->want_body(exchange, side) : SLUICE_UNSUPPORTED;
+  return table ? table->want_body(exchange, side) : SLUICE_STATUS_UNSUPPORTED;
 }
 
 static void tell_body(void *instance, sluice_exchange *exchange, sluice_side side, const char *name) {
   sluice_text bytes = {"(none)", 6};
-  if (api_of(instance)->body_get(exchange, side, &bytes) == SLUICE_UNSUPPORTED) bytes = sluice_text_make("(streamed)");
+  if (api_of(instance)->body_get(exchange, side, &bytes) == SLUICE_STATUS_UNSUPPORTED) bytes = sluice_text_make("(streamed)");
   tell_text(instance, name, bytes);
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   sluice_context context = {.size = sizeof context};
   api_of(instance)->context(exchange, &context);
-  tell_body(instance, exchange, SLUICE_REQUEST, "request");
+  tell_body(instance, exchange, SLUICE_SIDE_REQUEST, "request");
   if (context.path.size >= 4 && memcmp(context.path.data, "/ask", 4) == 0) {
-    tell(instance, "ask-request", ask(instance, exchange, SLUICE_REQUEST));
-    tell(instance, "ask-response", ask(instance, exchange, SLUICE_RESPONSE));
+    tell(instance, "ask-request", ask(instance, exchange, SLUICE_SIDE_REQUEST));
+    tell(instance, "ask-response", ask(instance, exchange, SLUICE_SIDE_RESPONSE));
   }
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
-  tell_body(instance, exchange, SLUICE_RESPONSE, "response");
-  tell(instance, "late-ask", ask(instance, exchange, SLUICE_RESPONSE));
-  return SLUICE_CONTINUE;
+  tell_body(instance, exchange, SLUICE_SIDE_RESPONSE, "response");
+  tell(instance, "late-ask", ask(instance, exchange, SLUICE_SIDE_RESPONSE));
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request, .on_response = on_response};

@@ -2,10 +2,10 @@
 #include "../stage.h"
 
 #ifndef CREATE
-#define CREATE SLUICE_OK
+#define CREATE SLUICE_STATUS_OK
 #endif
 #ifndef ACTIVATE
-#define ACTIVATE SLUICE_OK
+#define ACTIVATE SLUICE_STATUS_OK
 #endif
 #ifndef INSTANCE
 #define INSTANCE (void *)host
@@ -19,17 +19,17 @@ static int calls[4];
 static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
   (void)config;
   calls[0]++;
-  if (CREATE != SLUICE_OK) return sluice_error_set(error, "the moon is missing");
+  if (CREATE != SLUICE_STATUS_OK) return sluice_error_set(error, "the moon is missing");
   sluice_log(host, SLUICE_LOG_INFO, "created");
   *instance = INSTANCE;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status activate(void *instance, sluice_error *error) {
   (void)instance;
   calls[1]++;
-  if (ACTIVATE != SLUICE_OK) return sluice_error_set(error, "the moon is down");
-  return SLUICE_OK;
+  if (ACTIVATE != SLUICE_STATUS_OK) return sluice_error_set(error, "the moon is down");
+  return SLUICE_STATUS_OK;
 }
 
 static void deactivate(void *instance, uint64_t deadline) {

@@ -18,7 +18,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   (void)config, (void)error;
   *instance = (void *)host;
   tell(*instance, "in-create", start(host, request("http://127.0.0.1:9/"), NULL));
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status activate(void *instance, sluice_error *error) {
@@ -42,7 +42,7 @@ static void destroy(void *instance) { tell(instance, "destroyed", 1); }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   (void)instance, (void)exchange;
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};

@@ -67,7 +67,7 @@ static void completed(void *context, const sluice_call_result *result) {
           value, sizeof value, "%ld", (long)json_integer_value(json_object_get(result->response, "status")));
       sluice_set_request_header(host, exchange, "x-called", value);
     }
-    tell(instance, "resume", host->resume(host, work->token, SLUICE_CONTINUE));
+    tell(instance, "resume", host->resume(host, work->token, SLUICE_VERDICT_CONTINUE));
   }
   free(work);
   atomic_fetch_sub(&open_calls, 1);
@@ -75,7 +75,7 @@ static void completed(void *context, const sluice_call_result *result) {
 
 static void resume_now(void *context) {
   work *early = context;
-  tell(early->instance, "early", host_of(early->instance)->resume(host_of(early->instance), early->token, SLUICE_CONTINUE));
+  tell(early->instance, "early", host_of(early->instance)->resume(host_of(early->instance), early->token, SLUICE_VERDICT_CONTINUE));
   free(early);
 }
 
@@ -98,13 +98,13 @@ static void start(work *work) {
   sluice_status status = callout_of(instance)->start(host_of(instance), request, &options, completed, work, NULL);
   json_decref(request);
   tell(instance, "start", status);
-  if (status == SLUICE_OK) {
+  if (status == SLUICE_STATUS_OK) {
     if (EARLY) resume_later(instance, token);
     return;
   }
   atomic_fetch_sub(&open_calls, 1);
   free(work);
-  if (WAIT) host_of(instance)->resume(host_of(instance), token, SLUICE_CONTINUE);
+  if (WAIT) host_of(instance)->resume(host_of(instance), token, SLUICE_VERDICT_CONTINUE);
 }
 
 static void *start_on_thread(void *context) {
@@ -125,7 +125,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   } else {
     start(work);
   }
-  return WAIT ? SLUICE_SUSPENDED : SLUICE_CONTINUE;
+  return WAIT ? SLUICE_VERDICT_SUSPENDED : SLUICE_VERDICT_CONTINUE;
 }
 
 static void on_cancel(void *instance, sluice_token token) {

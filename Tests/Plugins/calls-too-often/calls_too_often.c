@@ -20,13 +20,13 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   // On a loop no completion runs before this returns, so nothing is counted too early.
   for (int i = 0; i < COUNT; i++) {
     sluice_status status = callout->start(host, request, NULL, completed, instance, NULL);
-    started += status == SLUICE_OK;
-    limits += status == SLUICE_LIMIT;
+    started += status == SLUICE_STATUS_OK;
+    limits += status == SLUICE_STATUS_LIMIT;
   }
   json_decref(request);
   tell(instance, "started", started);
   tell(instance, "limits", limits);
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};

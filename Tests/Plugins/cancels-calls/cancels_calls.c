@@ -16,7 +16,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   json_t *request = json_pack("{s:s%}", "url", target.data, target.size);
   tell(instance, "start", callout->start(host, request, NULL, completed, instance, &call));
   json_decref(request);
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 // Another loop may have begun the call by now, and has it held at the server.
@@ -25,7 +25,7 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   tell(instance, "cancel", callout->cancel(host_of(instance), call));
   tell(instance, "cancel-again", callout->cancel(host_of(instance), call));
   tell(instance, "cancel-unknown", callout->cancel(host_of(instance), 4711));
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request, .on_response = on_response};

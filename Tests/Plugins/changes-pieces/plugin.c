@@ -15,8 +15,8 @@ static void go_on(void *context) {
   struct work *work = context;
   const sluice_host *host = host_of(work->instance);
   sluice_exchange *exchange = host->enter(host, work->token);
-  tell(work->instance, "late", host->exchange->body_write(exchange, SLUICE_RESPONSE, text("<late>")));
-  host->resume(host, work->token, SLUICE_CONTINUE);
+  tell(work->instance, "late", host->exchange->body_write(exchange, SLUICE_SIDE_RESPONSE, text("<late>")));
+  host->resume(host, work->token, SLUICE_VERDICT_CONTINUE);
   free(work);
 }
 
@@ -26,11 +26,11 @@ static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, s
     work->instance = instance;
     api_of(instance)->suspend(exchange, &work->token);
     host_of(instance)->post(host_of(instance), 0, go_on, work);
-    return SLUICE_BODY_SUSPENDED;
+    return SLUICE_BODY_VERDICT_SUSPENDED;
   }
   if (piece.size && piece.data[0] == '?') {
     sluice_fail(host_of(instance), exchange, "bad_piece", "a question");
-    return SLUICE_BODY_FAIL;
+    return SLUICE_BODY_VERDICT_FAIL;
   }
   char upper[4096];
   for (size_t start = 0; start < piece.size; start += sizeof upper) {
@@ -38,25 +38,25 @@ static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, s
     for (size_t i = 0; i < size; i++) upper[i] = (char)toupper((unsigned char)piece.data[start + i]);
     api_of(instance)->body_write(exchange, side, (sluice_text){upper, size});
   }
-  return SLUICE_BODY_TAKEN;
+  return SLUICE_BODY_VERDICT_TAKEN;
 }
 
 static sluice_body_verdict on_end(void *instance, sluice_exchange *exchange, sluice_side side) {
   api_of(instance)->body_write(exchange, side, text("."));
   tell(instance, "trailer", api_of(instance)->trailer_add(exchange, side, text("x-end"), text("yes")));
-  return SLUICE_BODY_TAKEN;
+  return SLUICE_BODY_VERDICT_TAKEN;
 }
 
 static sluice_body_verdict on_trailer(
     void *instance, sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value) {
   (void)exchange, (void)side, (void)value;
   tell_text(instance, "trailer-name", name);
-  return sluice_text_equals(name, "x-drop") ? SLUICE_BODY_TAKEN : SLUICE_BODY_PASS;
+  return sluice_text_equals(name, "x-drop") ? SLUICE_BODY_VERDICT_TAKEN : SLUICE_BODY_VERDICT_PASS;
 }
 
 static const sluice_body table = {
     .size = sizeof table,
-    .sides = SLUICE_BODY_RESPONSE,
+    .sides = SLUICE_BODY_SIDE_RESPONSE,
     .on_chunk = on_chunk,
     .on_end = on_end,
     .on_trailer = on_trailer};

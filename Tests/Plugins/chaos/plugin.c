@@ -63,9 +63,9 @@ static uint64_t random_of(chaos *self, sluice_exchange *exchange, unsigned place
 
 static sluice_status resume(chaos *self, sluice_token token, sluice_verdict verdict) {
   sluice_status status = self->host->resume(self->host, token, verdict);
-  atomic_long *count = status == SLUICE_OK        ? &self->won
-                       : status == SLUICE_ALREADY ? &self->already
-                       : status == SLUICE_STALE   ? &self->stale
+  atomic_long *count = status == SLUICE_STATUS_OK        ? &self->won
+                       : status == SLUICE_STATUS_ALREADY ? &self->already
+                       : status == SLUICE_STATUS_STALE   ? &self->stale
                                                   : &self->other;
   atomic_fetch_add(count, 1);
   return status;
@@ -82,7 +82,7 @@ static sluice_verdict decide(chaos *self, sluice_exchange *exchange, uint64_t *r
     case 0: return api->respond(exchange, 203);
     case 1: return api->fail(exchange, text("chance"), text("by chance"));
     case 2: return api->retry(exchange, draw(random, 2000000));
-    default: return SLUICE_CONTINUE;
+    default: return SLUICE_VERDICT_CONTINUE;
   }
 }
 
@@ -91,16 +91,16 @@ static void on_loop(void *context) {
   errand *errand = context;
   chaos *self = errand->self;
   sluice_exchange *exchange = self->host->enter(self->host, errand->token);
-  sluice_verdict verdict = exchange ? decide(self, exchange, &errand->random) : SLUICE_CONTINUE;
+  sluice_verdict verdict = exchange ? decide(self, exchange, &errand->random) : SLUICE_VERDICT_CONTINUE;
   resume(self, errand->token, verdict);
-  if (draw(&errand->random, 4) == 0) resume(self, errand->token, SLUICE_FAIL);
+  if (draw(&errand->random, 4) == 0) resume(self, errand->token, SLUICE_VERDICT_FAIL);
   end(errand);
 }
 
 static void perform(errand *errand) {
   chaos *self = errand->self;
-  if (errand->way == POSTED && self->host->post(self->host, errand->loop, on_loop, errand) == SLUICE_OK) return;
-  resume(self, errand->token, SLUICE_CONTINUE);
+  if (errand->way == POSTED && self->host->post(self->host, errand->loop, on_loop, errand) == SLUICE_STATUS_OK) return;
+  resume(self, errand->token, SLUICE_VERDICT_CONTINUE);
   end(errand);
 }
 
@@ -147,11 +147,11 @@ static void keep(chaos *self, sluice_token token) {
 
 static sluice_verdict suspend(chaos *self, sluice_exchange *exchange, const sluice_context *context, uint64_t random) {
   sluice_token token;
-  if (self->host->exchange->suspend(exchange, &token) != SLUICE_OK) return SLUICE_CONTINUE;
+  if (self->host->exchange->suspend(exchange, &token) != SLUICE_STATUS_OK) return SLUICE_VERDICT_CONTINUE;
   atomic_fetch_add(&self->suspended, 1);
   switch (draw(&random, 8)) {
-    case 0: resume(self, token, SLUICE_CONTINUE); break;
-    case 1: resume(self, token, SLUICE_CONTINUE); resume(self, token, SLUICE_FAIL); break;
+    case 0: resume(self, token, SLUICE_VERDICT_CONTINUE); break;
+    case 1: resume(self, token, SLUICE_VERDICT_CONTINUE); resume(self, token, SLUICE_VERDICT_FAIL); break;
     case 2: keep(self, token); break;
     case 3: case 4:
       // Two threads at the same time.
@@ -162,7 +162,7 @@ static sluice_verdict suspend(chaos *self, sluice_exchange *exchange, const slui
     default: send_away(self, token, context->loop, POSTED, random);
   }
   if (draw(&random, 8) == 0) keep(self, token);
-  return SLUICE_SUSPENDED;
+  return SLUICE_VERDICT_SUSPENDED;
 }
 
 // What is kept for a transaction.
@@ -180,7 +180,7 @@ static void remember(chaos *self, sluice_exchange *exchange) {
   keepsake *kept = malloc(sizeof *kept);
   *kept = (keepsake){self};
   atomic_fetch_add(&self->data, 1);
-  if (self->host->exchange->data_set(exchange, kept, release) != SLUICE_OK) release(kept);
+  if (self->host->exchange->data_set(exchange, kept, release) != SLUICE_STATUS_OK) release(kept);
 }
 
 static sluice_verdict act(void *instance, sluice_exchange *exchange, unsigned place) {
@@ -190,8 +190,8 @@ static sluice_verdict act(void *instance, sluice_exchange *exchange, unsigned pl
   switch (draw(&random, 10)) {
     case 0: case 1: return suspend(self, exchange, &context, random);
     case 2: return decide(self, exchange, &random);
-    case 3: remember(self, exchange); return SLUICE_CONTINUE;
-    default: return SLUICE_CONTINUE;
+    case 3: remember(self, exchange); return SLUICE_VERDICT_CONTINUE;
+    default: return SLUICE_VERDICT_CONTINUE;
   }
 }
 
@@ -208,7 +208,7 @@ static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
   sluice_context context;
   uint64_t random = random_of(self, exchange, 4, &context);
   sluice_set_request_header(self->host, exchange, "x-chaos", "issued");
-  if (draw(&random, 100) > 0) return SLUICE_CONTINUE;
+  if (draw(&random, 100) > 0) return SLUICE_VERDICT_CONTINUE;
   return self->host->exchange->fail(exchange, text("chance"), text("by chance"));
 }
 
@@ -219,30 +219,30 @@ static sluice_verdict decide_hop(chaos *self, sluice_exchange *exchange, unsigne
   unsigned drawn = draw(&random, 8);
   if (drawn == 0) return other;
   sluice_token token;
-  if (drawn > 2 || self->host->exchange->suspend(exchange, &token) != SLUICE_OK) return SLUICE_CONTINUE;
+  if (drawn > 2 || self->host->exchange->suspend(exchange, &token) != SLUICE_STATUS_OK) return SLUICE_VERDICT_CONTINUE;
   atomic_fetch_add(&self->suspended, 1);
   send_away(self, token, context.loop, PLAIN, random);
   if (drawn == 2) send_away(self, token, context.loop, PLAIN, random);
-  return SLUICE_SUSPENDED;
+  return SLUICE_VERDICT_SUSPENDED;
 }
 
 static sluice_verdict on_redirect(void *instance, sluice_exchange *exchange, const sluice_redirect *redirect) {
   (void)redirect;
-  return decide_hop(instance, exchange, 5, SLUICE_RESPOND);
+  return decide_hop(instance, exchange, 5, SLUICE_VERDICT_RESPOND);
 }
 
 static sluice_verdict on_challenge(void *instance, sluice_exchange *exchange, const sluice_challenge *challenge) {
   chaos *self = instance;
-  if (challenge->answered > 0) return SLUICE_CONTINUE;
-  sluice_verdict verdict = decide_hop(self, exchange, 6, SLUICE_RESPOND);
-  if (verdict == SLUICE_RESPOND) sluice_set_request_header(self->host, exchange, "authorization", "Bearer b");
+  if (challenge->answered > 0) return SLUICE_VERDICT_CONTINUE;
+  sluice_verdict verdict = decide_hop(self, exchange, 6, SLUICE_VERDICT_RESPOND);
+  if (verdict == SLUICE_VERDICT_RESPOND) sluice_set_request_header(self->host, exchange, "authorization", "Bearer b");
   return verdict;
 }
 
 static void on_cancel(void *instance, sluice_token token) {
   chaos *self = instance;
   atomic_fetch_add(&self->cancelled, 1);
-  if (resume(self, token, SLUICE_CONTINUE) == SLUICE_OK) atomic_fetch_add(&self->won_after_cancel, 1);
+  if (resume(self, token, SLUICE_VERDICT_CONTINUE) == SLUICE_STATUS_OK) atomic_fetch_add(&self->won_after_cancel, 1);
   keep(self, token);
 }
 
@@ -255,14 +255,14 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   pthread_mutex_init(&self->mutex, NULL);
   pthread_cond_init(&self->changed, NULL);
   *instance = self;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status activate(void *instance, sluice_error *error) {
   (void)error;
   chaos *self = instance;
   for (int i = 0; i < THREADS; i++) pthread_create(&self->threads[i], NULL, work, self);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void deactivate(void *instance, uint64_t deadline) {

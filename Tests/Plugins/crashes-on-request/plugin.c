@@ -24,8 +24,8 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   }
   char build[16];
   snprintf(build, sizeof build, "%d", BUILD);
-  return api->header_set(exchange, SLUICE_REQUEST, text("x-stamp-a"), text(build)) == SLUICE_OK ? SLUICE_CONTINUE
-                                                                                                 : SLUICE_FAIL;
+  return api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-stamp-a"), text(build)) == SLUICE_STATUS_OK ? SLUICE_VERDICT_CONTINUE
+                                                                                                 : SLUICE_VERDICT_FAIL;
 }
 
 static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};

@@ -94,19 +94,19 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
       break;
     default: break;
   }
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
   (void)instance, (void)exchange;
   if (CRASH == IN_ISSUE) write_to_nowhere();
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   (void)instance, (void)exchange;
   if (CRASH == IN_RESPONSE) write_to_nowhere();
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 __attribute__((constructor)) static void construct(void) {
@@ -121,7 +121,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
 static sluice_status activate(void *instance, sluice_error *error) {
   (void)instance, (void)error;
   if (CRASH == IN_ACTIVATE) write_to_nowhere();
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static const void *extension(const char *id) {

@@ -3,7 +3,7 @@
 #include "../stage.h"
 
 #ifndef DECISION
-#define DECISION SLUICE_CONTINUE
+#define DECISION SLUICE_VERDICT_CONTINUE
 #endif
 
 #ifndef LATE
@@ -20,7 +20,7 @@ struct work {
 };
 
 static sluice_verdict decide(void *instance, sluice_exchange *exchange) {
-  if (DECISION == SLUICE_FAIL) return sluice_fail(host_of(instance), exchange, "no_way", "this redirect is not wanted");
+  if (DECISION == SLUICE_VERDICT_FAIL) return sluice_fail(host_of(instance), exchange, "no_way", "this redirect is not wanted");
   return DECISION;
 }
 
@@ -43,8 +43,8 @@ static sluice_verdict on_redirect(void *instance, sluice_exchange *exchange, con
   tell_text(instance, "url", redirect->url);
   tell_text(instance, "method", redirect->method);
   tell(instance, "seen", host->exchange->status_get(exchange));
-  tell(instance, "write", host->exchange->header_set(exchange, SLUICE_REQUEST, text("x-late"), text("no")));
-  tell(instance, "write-response", host->exchange->header_set(exchange, SLUICE_RESPONSE, text("x-late"), text("no")));
+  tell(instance, "write", host->exchange->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-late"), text("no")));
+  tell(instance, "write-response", host->exchange->header_set(exchange, SLUICE_SIDE_RESPONSE, text("x-late"), text("no")));
   if (!LATE && !NEVER) return decide(instance, exchange);
   struct work *work = malloc(sizeof *work);
   work->instance = instance;
@@ -54,7 +54,7 @@ static sluice_verdict on_redirect(void *instance, sluice_exchange *exchange, con
   } else {
     host->post(host, context.loop, on_loop, work);
   }
-  return SLUICE_SUSPENDED;
+  return SLUICE_VERDICT_SUSPENDED;
 }
 
 static void on_cancel(void *instance, sluice_token token) {

@@ -29,7 +29,7 @@ struct work {
 
 static void go_on(void *context) {
   struct work *work = context;
-  host_of(work->instance)->resume(host_of(work->instance), work->token, SLUICE_CONTINUE);
+  host_of(work->instance)->resume(host_of(work->instance), work->token, SLUICE_VERDICT_CONTINUE);
   free(work);
 }
 
@@ -39,52 +39,52 @@ static int asks(void *instance, sluice_exchange *exchange, const char *header) {
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
-  api->header_set(exchange, SLUICE_REQUEST, text("x-build"), text(BUILD));
-  api->header_set(exchange, SLUICE_REQUEST, text("x-api-key"), text(SECRET));
+  api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-build"), text(BUILD));
+  api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-api-key"), text(SECRET));
   if (asks(instance, exchange, "x-trap")) TRAP;
   if (asks(instance, exchange, "x-varies")) {
     struct timespec now;
     char line[64];
     clock_gettime(CLOCK_MONOTONIC, &now);
     snprintf(line, sizeof line, "%lld.%09ld", (long long)now.tv_sec, now.tv_nsec);
-    api->header_set(exchange, SLUICE_REQUEST, text("x-now"), text(line));
+    api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-now"), text(line));
   }
-  if (!asks(instance, exchange, "x-late")) return SLUICE_CONTINUE;
+  if (!asks(instance, exchange, "x-late")) return SLUICE_VERDICT_CONTINUE;
   struct work *work = malloc(sizeof *work);
   work->instance = instance;
   api->suspend(exchange, &work->token);
   host_of(instance)->post(host_of(instance), 0, go_on, work);
-  return SLUICE_SUSPENDED;
+  return SLUICE_VERDICT_SUSPENDED;
 }
 
 static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
-  return api_of(instance)->header_set(exchange, SLUICE_REQUEST, text("x-hop"), text("issued")) == SLUICE_OK
-             ? SLUICE_CONTINUE
-             : SLUICE_FAIL;
+  return api_of(instance)->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-hop"), text("issued")) == SLUICE_STATUS_OK
+             ? SLUICE_VERDICT_CONTINUE
+             : SLUICE_VERDICT_FAIL;
 }
 
 static sluice_verdict on_challenge(void *instance, sluice_exchange *exchange, const sluice_challenge *challenge) {
-  if (challenge->answered > 0 || !sluice_text_equals(challenge->scheme, "Bearer")) return SLUICE_CONTINUE;
-  api_of(instance)->header_set(exchange, SLUICE_REQUEST, text("authorization"), text(SECRET));
-  return SLUICE_RESPOND;
+  if (challenge->answered > 0 || !sluice_text_equals(challenge->scheme, "Bearer")) return SLUICE_VERDICT_CONTINUE;
+  api_of(instance)->header_set(exchange, SLUICE_SIDE_REQUEST, text("authorization"), text(SECRET));
+  return SLUICE_VERDICT_RESPOND;
 }
 
 static sluice_verdict on_redirect(void *instance, sluice_exchange *exchange, const sluice_redirect *redirect) {
   (void)instance, (void)exchange, (void)redirect;
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
   if (RETRIES && api->status_get(exchange) == 503) return api->retry(exchange, 30000000000);
-  api->header_set(exchange, SLUICE_RESPONSE, text("x-build"), text(BUILD));
-  if (sizeof BODY > 1) api->body_set(exchange, SLUICE_RESPONSE, text(BODY));
-  return SLUICE_CONTINUE;
+  api->header_set(exchange, SLUICE_SIDE_RESPONSE, text("x-build"), text(BUILD));
+  if (sizeof BODY > 1) api->body_set(exchange, SLUICE_SIDE_RESPONSE, text(BODY));
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_failure(void *instance, sluice_exchange *exchange, const sluice_failure *failure) {
   (void)instance, (void)exchange, (void)failure;
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {

@@ -3,12 +3,12 @@
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
-  json_t *view = api->json(exchange, SLUICE_REQUEST, SLUICE_JSON_READ);
+  json_t *view = api->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_READ);
   tell(instance, "view", view != NULL);
-  tell(instance, "same", api->json(exchange, SLUICE_REQUEST, SLUICE_JSON_READ) == view);
+  tell(instance, "same", api->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_READ) == view);
   // A native change while a view is there: the next document shows it.
-  api->header_set(exchange, SLUICE_REQUEST, text("x-native"), text("yes"));
-  json_t *document = api->json(exchange, SLUICE_REQUEST, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
+  api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-native"), text("yes"));
+  json_t *document = api->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
   tell(instance, "native", json_object_get(json_object_get(document, "headers"), "x-native") != NULL);
   json_t *body = json_object_get(json_object_get(document, "body"), "json");
   tell(instance, "a", json_integer_value(json_object_get(body, "a")));
@@ -24,18 +24,18 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #ifdef INVALID_HEADER
   json_object_set_new(json_object_get(document, "headers"), "x-document", json_integer(1));
 #endif
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
-  json_t *document = api->json(exchange, SLUICE_RESPONSE, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
+  json_t *document = api->json(exchange, SLUICE_SIDE_RESPONSE, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
   json_t *body = json_object_get(json_object_get(document, "body"), "json");
   json_object_set_new(body, "seen", json_true());
   json_object_set_new(document, "status", json_integer(202));
   tell(instance, "status-is", api->status_get(exchange));
-  tell(instance, "request", api->json(exchange, SLUICE_REQUEST, SLUICE_JSON_WRITE) != NULL);
-  return SLUICE_CONTINUE;
+  tell(instance, "request", api->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_WRITE) != NULL);
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {

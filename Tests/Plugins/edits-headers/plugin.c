@@ -11,57 +11,57 @@ static void open_document(void *instance, sluice_exchange *exchange, sluice_side
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
-  open_document(instance, exchange, SLUICE_REQUEST);
-  tell(instance, "set", api->header_set(exchange, SLUICE_REQUEST, text("X-Set"), text("one")));
-  tell(instance, "add", api->header_add(exchange, SLUICE_REQUEST, text("x-set"), text("two")));
-  tell(instance, "replace", api->header_set(exchange, SLUICE_REQUEST, text("X-Old"), text("new")));
-  tell(instance, "remove", api->header_remove(exchange, SLUICE_REQUEST, text("X-GONE")));
-  tell(instance, "remove-absent", api->header_remove(exchange, SLUICE_REQUEST, text("x-gone")));
-  tell(instance, "get-absent", api->header_get(exchange, SLUICE_REQUEST, text("x-gone"), &(sluice_text){0}));
-  tell(instance, "mark", api->header_mark(exchange, SLUICE_REQUEST, text("x-secret"), SLUICE_HEADER_SENSITIVE));
+  open_document(instance, exchange, SLUICE_SIDE_REQUEST);
+  tell(instance, "set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("X-Set"), text("one")));
+  tell(instance, "add", api->header_add(exchange, SLUICE_SIDE_REQUEST, text("x-set"), text("two")));
+  tell(instance, "replace", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("X-Old"), text("new")));
+  tell(instance, "remove", api->header_remove(exchange, SLUICE_SIDE_REQUEST, text("X-GONE")));
+  tell(instance, "remove-absent", api->header_remove(exchange, SLUICE_SIDE_REQUEST, text("x-gone")));
+  tell(instance, "get-absent", api->header_get(exchange, SLUICE_SIDE_REQUEST, text("x-gone"), &(sluice_text){0}));
+  tell(instance, "mark", api->header_mark(exchange, SLUICE_SIDE_REQUEST, text("x-secret"), SLUICE_HEADER_SENSITIVE));
   sluice_text value = {0};
-  tell(instance, "get", api->header_get(exchange, SLUICE_REQUEST, text("X-SET"), &value));
+  tell(instance, "get", api->header_get(exchange, SLUICE_SIDE_REQUEST, text("X-SET"), &value));
   tell_text(instance, "value", value);
   sluice_text name;
-  for (size_t i = 0; api->header_at(exchange, SLUICE_REQUEST, i, &name, &value) == SLUICE_OK; i++) {
+  for (size_t i = 0; api->header_at(exchange, SLUICE_SIDE_REQUEST, i, &name, &value) == SLUICE_STATUS_OK; i++) {
     tell_text(instance, "name", name);
     tell_text(instance, "line", value);
   }
-  tell(instance, "response", api->header_get(exchange, SLUICE_RESPONSE, text("x"), &value));
+  tell(instance, "response", api->header_get(exchange, SLUICE_SIDE_RESPONSE, text("x"), &value));
   tell(instance, "method", api->method_set(exchange, text("PUT")));
   tell(instance, "url", api->url_set(exchange, text("http://example.com/changed?b=2")));
-  tell(instance, "body", api->body_set(exchange, SLUICE_REQUEST, text("hello")));
+  tell(instance, "body", api->body_set(exchange, SLUICE_SIDE_REQUEST, text("hello")));
   api->method_get(exchange, &value);
   tell_text(instance, "method-is", value);
   api->url_get(exchange, &value);
   tell_text(instance, "url-is", value);
-  api->body_get(exchange, SLUICE_REQUEST, &value);
+  api->body_get(exchange, SLUICE_SIDE_REQUEST, &value);
   tell_text(instance, "body-is", value);
   sluice_context context = {.size = sizeof context};
   tell(instance, "context", api->context(exchange, &context));
   tell_text(instance, "path", context.path);
   tell_text(instance, "context-method", context.method);
   tell_text(instance, "parent", context.parent_traceparent);
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
-  tell(instance, "issue-set", api->header_set(exchange, SLUICE_REQUEST, text("x-hop"), text("0")));
+  tell(instance, "issue-set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-hop"), text("0")));
   tell(instance, "issue-url", api->url_set(exchange, text("http://example.com/")));
-  tell(instance, "issue-response", api->header_set(exchange, SLUICE_RESPONSE, text("x"), text("y")));
-  tell(instance, "issue-json", api->json(exchange, SLUICE_REQUEST, SLUICE_JSON_READ) != NULL);
-  return SLUICE_CONTINUE;
+  tell(instance, "issue-response", api->header_set(exchange, SLUICE_SIDE_RESPONSE, text("x"), text("y")));
+  tell(instance, "issue-json", api->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_READ) != NULL);
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
-  open_document(instance, exchange, SLUICE_RESPONSE);
+  open_document(instance, exchange, SLUICE_SIDE_RESPONSE);
   tell(instance, "status-is", api->status_get(exchange));
   tell(instance, "status", api->status_set(exchange, 201));
-  tell(instance, "response-set", api->header_set(exchange, SLUICE_RESPONSE, text("x-answer"), text("42")));
-  tell(instance, "response-request", api->header_set(exchange, SLUICE_REQUEST, text("x"), text("y")));
-  return SLUICE_CONTINUE;
+  tell(instance, "response-set", api->header_set(exchange, SLUICE_SIDE_RESPONSE, text("x-answer"), text("42")));
+  tell(instance, "response-request", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x"), text("y")));
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {

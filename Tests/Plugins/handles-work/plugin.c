@@ -39,7 +39,7 @@ static long complete(worker *self, sluice_completion completion, sluice_work_out
 
 static void *run_errand(void *context) {
   errand *self = context;
-  tell(self->worker, "elsewhere", complete(self->worker, self->completion, SLUICE_NEW_DATA));
+  tell(self->worker, "elsewhere", complete(self->worker, self->completion, SLUICE_WORK_NEW_DATA));
   free(self);
   return NULL;
 }
@@ -55,28 +55,28 @@ static void start_errand(worker *self, sluice_completion completion) {
 static void forge(worker *self, sluice_completion completion) {
   sluice_completion forged = completion;
   forged.nonce ^= 1;
-  tell(self, "forged", complete(self, forged, SLUICE_NEW_DATA));
+  tell(self, "forged", complete(self, forged, SLUICE_WORK_NEW_DATA));
   forged = completion;
   forged.slot = 0xFFFFFFFFu;
-  tell(self, "forged", complete(self, forged, SLUICE_NEW_DATA));
+  tell(self, "forged", complete(self, forged, SLUICE_WORK_NEW_DATA));
   forged = completion;
   forged.generation += 1;
-  tell(self, "forged", complete(self, forged, SLUICE_NEW_DATA));
-  tell(self, "forged", complete(self, (sluice_completion){0, 0, 0}, SLUICE_NEW_DATA));
-  complete(self, completion, SLUICE_NO_DATA);
+  tell(self, "forged", complete(self, forged, SLUICE_WORK_NEW_DATA));
+  tell(self, "forged", complete(self, (sluice_completion){0, 0, 0}, SLUICE_WORK_NEW_DATA));
+  complete(self, completion, SLUICE_WORK_NO_DATA);
 }
 
 static sluice_status perform(worker *self, const char *name, sluice_completion completion) {
-  if (strcmp(name, "take") == 0) complete(self, completion, SLUICE_NEW_DATA);
-  if (strcmp(name, "nothing") == 0) complete(self, completion, SLUICE_NO_DATA);
+  if (strcmp(name, "take") == 0) complete(self, completion, SLUICE_WORK_NEW_DATA);
+  if (strcmp(name, "nothing") == 0) complete(self, completion, SLUICE_WORK_NO_DATA);
   if (strcmp(name, "fail") == 0) complete(self, completion, SLUICE_WORK_FAILED);
-  if (strcmp(name, "pass") == 0) return SLUICE_ABSENT;
-  if (strcmp(name, "fault") == 0) return SLUICE_FAILED;
+  if (strcmp(name, "pass") == 0) return SLUICE_STATUS_ABSENT;
+  if (strcmp(name, "fault") == 0) return SLUICE_STATUS_FAILED;
   if (strcmp(name, "elsewhere") == 0) start_errand(self, completion);
   if (strcmp(name, "forge") == 0) forge(self, completion);
   if (strcmp(name, "keep") == 0) self->kept = completion;
   if (strcmp(name, "twice") == 0) {
-    tell(self, "first", complete(self, completion, SLUICE_NEW_DATA));
+    tell(self, "first", complete(self, completion, SLUICE_WORK_NEW_DATA));
     tell(self, "second", complete(self, completion, SLUICE_WORK_FAILED));
   }
   if (strcmp(name, "no-outcome") == 0) {
@@ -85,18 +85,18 @@ static sluice_status perform(worker *self, const char *name, sluice_completion c
     complete(self, completion, SLUICE_WORK_FAILED);
   }
   if (strcmp(name, "use-kept") == 0) {
-    tell(self, "kept", complete(self, self->kept, SLUICE_NEW_DATA));
-    complete(self, completion, SLUICE_NO_DATA);
+    tell(self, "kept", complete(self, self->kept, SLUICE_WORK_NEW_DATA));
+    complete(self, completion, SLUICE_WORK_NO_DATA);
   }
   if (strcmp(name, "complete-and-pass") == 0) {
-    complete(self, completion, SLUICE_NEW_DATA);
-    return SLUICE_ABSENT;
+    complete(self, completion, SLUICE_WORK_NEW_DATA);
+    return SLUICE_STATUS_ABSENT;
   }
   if (strcmp(name, "block") == 0) {
     sem_wait(&gate);
-    tell(self, "unblocked", complete(self, completion, SLUICE_NEW_DATA));
+    tell(self, "unblocked", complete(self, completion, SLUICE_WORK_NEW_DATA));
   }
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 /// Every call comes through here: one at a time, and none when the instance is over.
@@ -142,7 +142,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   self->completions = host->extension(host, SLUICE_COMPLETIONS_ID);
   sem_init(&gate, 0, 0);
   *instance = self;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status activate(void *instance, sluice_error *error) {
@@ -163,14 +163,14 @@ static sluice_status activate(void *instance, sluice_error *error) {
       tell(self, "cancel", timers->cancel(self->host, timer));
     }
   }
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void deactivate(void *instance, uint64_t deadline) {
   (void)deadline;
   worker *self = instance;
   atomic_store(&self->is_over, 1);
-  tell(self, "deactivated", complete(self, self->kept, SLUICE_NEW_DATA));
+  tell(self, "deactivated", complete(self, self->kept, SLUICE_WORK_NEW_DATA));
 }
 
 static void destroy(void *instance) {

@@ -40,7 +40,7 @@ extern "C" {
 
 static sluice_status create(const sluice_host *host, json_t *, void **instance, sluice_error *) {
   *instance = new Stage{host, std::make_unique<Blue>()};
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void destroy(void *instance) { delete static_cast<Stage *>(instance); }
@@ -48,7 +48,7 @@ static void destroy(void *instance) { delete static_cast<Stage *>(instance); }
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   auto *stage = static_cast<Stage *>(instance);
   sluice_set_request_header(stage->host, exchange, header.c_str(), checked(*stage->color).c_str());
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const void *extension(const char *id) {

@@ -40,20 +40,20 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   tell(instance, "done", 1);
   if (sluice_request_header(host_of(instance), exchange, "x-fail").data)
     return sluice_fail(host_of(instance), exchange, "blocked", "as was asked");
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 #ifdef SERIAL
-#define FLAGS (SLUICE_SERIAL | SLUICE_BLOCKING)
+#define FLAGS (SLUICE_FLAG_SERIAL | SLUICE_FLAG_BLOCKING)
 #define ON_REDIRECT on_redirect
 static sluice_verdict on_redirect(void *instance, sluice_exchange *exchange, const sluice_redirect *redirect) {
   (void)redirect;
   sluice_token token;
   tell(instance, "redirect", host_of(instance)->exchange->suspend(exchange, &token));
-  return SLUICE_SUSPENDED;
+  return SLUICE_VERDICT_SUSPENDED;
 }
 #else
-#define FLAGS SLUICE_BLOCKING
+#define FLAGS SLUICE_FLAG_BLOCKING
 #define ON_REDIRECT NULL
 #endif
 
@@ -64,7 +64,7 @@ static void on_cancel(void *instance, sluice_token token) {
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   (void)instance, (void)exchange;
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {

@@ -21,18 +21,18 @@ static void visit(void) {
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   visit();
   sluice_set_request_header(host_of(instance), exchange, "x-turn", "yes");
-  if (!sluice_request_header(host_of(instance), exchange, "x-suspend").data) return SLUICE_CONTINUE;
+  if (!sluice_request_header(host_of(instance), exchange, "x-suspend").data) return SLUICE_VERDICT_CONTINUE;
   sluice_token token;
-  if (host_of(instance)->exchange->suspend(exchange, &token) != SLUICE_OK) return SLUICE_FAIL;
-  host_of(instance)->resume(host_of(instance), token, SLUICE_CONTINUE);
-  return SLUICE_SUSPENDED;
+  if (host_of(instance)->exchange->suspend(exchange, &token) != SLUICE_STATUS_OK) return SLUICE_VERDICT_FAIL;
+  host_of(instance)->resume(host_of(instance), token, SLUICE_VERDICT_CONTINUE);
+  return SLUICE_VERDICT_SUSPENDED;
 }
 
 #if !defined(BLOCKING) || defined(ISSUE)
 static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
   (void)instance, (void)exchange;
   visit();
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 #define ON_ISSUE on_issue
 #else
@@ -50,17 +50,17 @@ static const sluice_tracer tracer = {.size = sizeof tracer, .on_event = on_event
 #ifdef PIECES
 static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece) {
   (void)instance, (void)exchange, (void)side, (void)piece;
-  return SLUICE_BODY_PASS;
+  return SLUICE_BODY_VERDICT_PASS;
 }
 
-static const sluice_body body = {.size = sizeof body, .sides = SLUICE_BODY_RESPONSE, .on_chunk = on_chunk};
+static const sluice_body body = {.size = sizeof body, .sides = SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk};
 #endif
 
 static const sluice_interceptor table = {
 #ifdef BLOCKING
-    .flags = SLUICE_SERIAL | SLUICE_BLOCKING,
+    .flags = SLUICE_FLAG_SERIAL | SLUICE_FLAG_BLOCKING,
 #else
-    .flags = SLUICE_SERIAL,
+    .flags = SLUICE_FLAG_SERIAL,
 #endif
     .size = sizeof table, .on_request = on_request, .on_issue = ON_ISSUE};
 

@@ -20,7 +20,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   int *data = api->data_get(exchange);
   tell(instance, "data", data ? *data : 0);
   api->data_set(exchange, number(data ? *data + 1 : 1), release);
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
@@ -28,7 +28,7 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   api_of(instance)->context(exchange, &context);
   if (context.attempt == 0) return api_of(instance)->retry(exchange, 1000);
   tell(instance, "kept", *(int *)api_of(instance)->data_get(exchange));
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {

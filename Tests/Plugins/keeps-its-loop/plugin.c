@@ -9,7 +9,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   (void)exchange;
   tell(instance, "kept", 1);
   close(open(GATE, O_RDONLY | O_CLOEXEC));
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};

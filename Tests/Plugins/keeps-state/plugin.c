@@ -12,13 +12,13 @@ struct counter {
 static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
   (void)host, (void)config, (void)error;
   *instance = calloc(1, sizeof(struct counter));
-  return *instance ? SLUICE_OK : SLUICE_NO_MEMORY;
+  return *instance ? SLUICE_STATUS_OK : SLUICE_STATUS_NO_MEMORY;
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   (void)exchange;
   __atomic_add_fetch(&((struct counter *)instance)->count, 1, __ATOMIC_RELAXED);
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static json_t *save(void *instance, sluice_error *error) {
@@ -32,10 +32,10 @@ static sluice_status load(void *instance, json_t *state, uint32_t version, sluic
   if (!json_is_integer(count)) return sluice_error_set(error, "\"count\": expected an integer");
   if (json_integer_value(count) == 13) abort();
 #ifdef FORGET
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 #endif
   ((struct counter *)instance)->count = json_integer_value(count);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static const void *extension(const char *id) {

@@ -32,7 +32,7 @@ static FILE *stream(void) {
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   FILE *file = stream();
-  if (!file) return SLUICE_FAIL;
+  if (!file) return SLUICE_VERDICT_FAIL;
   static char buffer[4096];
   setvbuf(file, buffer, _IOFBF, sizeof buffer);
   fputs("left in a buffer\n", file);

@@ -15,9 +15,9 @@
 #define HIT 6
 
 #if SIDE_IS_REQUEST
-#define SIDE SLUICE_REQUEST
+#define SIDE SLUICE_SIDE_REQUEST
 #else
-#define SIDE SLUICE_RESPONSE
+#define SIDE SLUICE_SIDE_RESPONSE
 #endif
 
 SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
@@ -41,8 +41,8 @@ static void go_on(void *context) {
   struct work *work = context;
   const sluice_host *host = host_of(work->instance);
   sluice_exchange *exchange = host->enter(host, work->token);
-  if (!exchange || host->exchange->body_write(exchange, SIDE, work->text) != SLUICE_OK) tell(work->instance, "lost", 1);
-  host->resume(host, work->token, SLUICE_CONTINUE);
+  if (!exchange || host->exchange->body_write(exchange, SIDE, work->text) != SLUICE_STATUS_OK) tell(work->instance, "lost", 1);
+  host->resume(host, work->token, SLUICE_VERDICT_CONTINUE);
   free(work);
 }
 
@@ -54,14 +54,14 @@ static sluice_body_verdict send(void *instance, sluice_exchange *exchange, sluic
   work->instance = instance;
   memcpy(work->bytes, text.data, text.size);
   work->text = (sluice_text){work->bytes, text.size};
-  if (host->exchange->suspend(exchange, &work->token) != SLUICE_OK) return SLUICE_BODY_FAIL;
+  if (host->exchange->suspend(exchange, &work->token) != SLUICE_STATUS_OK) return SLUICE_BODY_VERDICT_FAIL;
   host->post(host, context.loop, go_on, work);
-  return SLUICE_BODY_SUSPENDED;
+  return SLUICE_BODY_VERDICT_SUSPENDED;
 }
 #else
 static sluice_body_verdict send(void *instance, sluice_exchange *exchange, sluice_text text) {
   api_of(instance)->body_write(exchange, SIDE, text);
-  return SLUICE_BODY_TAKEN;
+  return SLUICE_BODY_VERDICT_TAKEN;
 }
 #endif
 
@@ -79,7 +79,7 @@ static sluice_body_verdict on_end(void *instance, sluice_exchange *exchange, slu
 
 static const sluice_body body = {
     .size = sizeof body,
-    .sides = SIDE == SLUICE_REQUEST ? SLUICE_BODY_REQUEST : SLUICE_BODY_RESPONSE,
+    .sides = SIDE == SLUICE_SIDE_REQUEST ? SLUICE_BODY_SIDE_REQUEST : SLUICE_BODY_SIDE_RESPONSE,
     .on_chunk = on_chunk,
     .on_end = on_end};
 
@@ -91,9 +91,9 @@ static void marked(void *instance, sluice_exchange *exchange, char *target, size
   char before[512] = "";
   sluice_text bytes, path;
   uint64_t count;
-  if (api_of(instance)->body_get(exchange, SIDE, &bytes) == SLUICE_OK) {
+  if (api_of(instance)->body_get(exchange, SIDE, &bytes) == SLUICE_STATUS_OK) {
     snprintf(before, sizeof before, "%.*s", (int)bytes.size, bytes.data);
-  } else if (api_of(instance)->body_file(exchange, SIDE, &path, &count) == SLUICE_OK) {
+  } else if (api_of(instance)->body_file(exchange, SIDE, &path, &count) == SLUICE_STATUS_OK) {
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)path.size, path.data);
     FILE *file = fopen(name, "r");
@@ -119,20 +119,20 @@ static sluice_verdict work(void *instance, sluice_exchange *exchange) {
   json_object_set_new(document, "body", json_pack("{s:s}", "text", text));
 #else
   mark(instance, text, sizeof text, "made");
-  if (SIDE == SLUICE_RESPONSE || KIND == HIT) {
+  if (SIDE == SLUICE_SIDE_RESPONSE || KIND == HIT) {
     sluice_verdict verdict = api_of(instance)->respond(exchange, 200);
-    api_of(instance)->body_set(exchange, SLUICE_RESPONSE, sluice_text_make(text));
+    api_of(instance)->body_set(exchange, SLUICE_SIDE_RESPONSE, sluice_text_make(text));
     return verdict;
   }
   api_of(instance)->body_set(exchange, SIDE, sluice_text_make(text));
 #endif
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor interceptor = {
     .size = sizeof interceptor,
 #if KIND == WHOLE || KIND == DOCUMENT
-    .wants = SIDE == SLUICE_REQUEST ? SLUICE_WANTS_REQUEST_BODY : SLUICE_WANTS_RESPONSE_BODY,
+    .wants = SIDE == SLUICE_SIDE_REQUEST ? SLUICE_WANTS_REQUEST_BODY : SLUICE_WANTS_RESPONSE_BODY,
 #endif
 #if SIDE_IS_REQUEST || KIND == HIT
     .on_request = work,

@@ -11,7 +11,7 @@ static int counter = VALUE;
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   (void)instance, (void)exchange;
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const void *extension(const char *id) {

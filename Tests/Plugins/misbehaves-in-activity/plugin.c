@@ -25,7 +25,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   open("/dev/null", O_RDONLY);
 #endif
 #ifdef SILENT_REFUSAL
-  if (!json_is_object(config)) return SLUICE_FAILED;
+  if (!json_is_object(config)) return SLUICE_STATUS_FAILED;
 #endif
   return fixture_create(host, config, instance, error);
 }
@@ -42,7 +42,7 @@ static sluice_status activate(void *instance, sluice_error *error) {
 #ifdef HANDLES_SIGNAL
   signal(SIGUSR1, SIG_IGN);
 #endif
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void deactivate(void *instance, uint64_t deadline) {
@@ -70,9 +70,9 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #endif
 #ifdef NEVER_RESUMES
   sluice_token token;
-  if (host_of(instance)->exchange->suspend(exchange, &token) == SLUICE_OK) return SLUICE_SUSPENDED;
+  if (host_of(instance)->exchange->suspend(exchange, &token) == SLUICE_STATUS_OK) return SLUICE_VERDICT_SUSPENDED;
 #endif
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const void *extension(const char *id) {

@@ -61,21 +61,21 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   const sluice_callout *callout = host_of(instance)->extension(host_of(instance), SLUICE_CALLOUT_ID);
   json_t *request = json_pack("{s:s,s:{s:o}}", "url", "http://example.com/", "body", "json", made());
   tell(instance, "start", callout->start(host_of(instance), request, NULL, ended, NULL, NULL));
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 #endif
-  json_t *document = api->json(exchange, SLUICE_REQUEST, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
-  if (!document) return SLUICE_CONTINUE;
+  json_t *document = api->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
+  if (!document) return SLUICE_VERDICT_CONTINUE;
 #ifdef IN_BODY
   put(document, "body", json_pack("{s:o}", "json", made()));
 #endif
 #ifdef IN_HEADER
   put(json_object_get(document, "headers"), "x-deep", made());
   // The host replaces the nested value, which is then released.
-  tell(instance, "set", api->header_set(exchange, SLUICE_REQUEST, text("x-deep"), text("flat")));
+  tell(instance, "set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-deep"), text("flat")));
 #endif
 #ifdef IN_HEADERS
   put(document, "headers", json_pack("[o]", made()));
-  tell(instance, "set", api->header_set(exchange, SLUICE_REQUEST, text("x-deep"), text("flat")));
+  tell(instance, "set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-deep"), text("flat")));
 #endif
 #ifdef IN_LINE
   put(document, "method", made());
@@ -88,24 +88,24 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #endif
 #ifdef IN_BODY
   sluice_text bytes = {0};
-  tell(instance, "get", api->body_get(exchange, SLUICE_REQUEST, &bytes));
+  tell(instance, "get", api->body_get(exchange, SLUICE_SIDE_REQUEST, &bytes));
 #endif
 #ifdef REPLACED
-  tell(instance, "set", api->body_set(exchange, SLUICE_REQUEST, text("flat")));
+  tell(instance, "set", api->body_set(exchange, SLUICE_SIDE_REQUEST, text("flat")));
 #endif
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
 #ifdef IN_RESPONSE
-  json_t *document = api->json(exchange, SLUICE_RESPONSE, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
+  json_t *document = api->json(exchange, SLUICE_SIDE_RESPONSE, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
   put(document, "status", made());
   tell(instance, "status", api->status_set(exchange, 201));
   put(document, "body", json_pack("{s:o}", "json", made()));
 #endif
   (void)api, (void)exchange;
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static json_t *save(void *instance, sluice_error *error) {
@@ -115,7 +115,7 @@ static json_t *save(void *instance, sluice_error *error) {
 
 static sluice_status load(void *instance, json_t *state, uint32_t version, sluice_error *error) {
   (void)instance, (void)state, (void)version, (void)error;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static const void *extension(const char *id) {

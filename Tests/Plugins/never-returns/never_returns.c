@@ -23,22 +23,22 @@ static void stamp(void *instance, sluice_exchange *exchange, sluice_side side) {
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
-  stamp(instance, exchange, SLUICE_REQUEST);
+  stamp(instance, exchange, SLUICE_SIDE_REQUEST);
   sluice_text trap;
-  if (api_of(instance)->header_get(exchange, SLUICE_REQUEST, text("x-trap"), &trap) != SLUICE_OK) return SLUICE_CONTINUE;
+  if (api_of(instance)->header_get(exchange, SLUICE_SIDE_REQUEST, text("x-trap"), &trap) != SLUICE_STATUS_OK) return SLUICE_VERDICT_CONTINUE;
   const char kind = trap.size > 0 ? trap.data[0] : 'l';
   tell(instance, "trapped", 1);
   if (kind == 'g') {
     close(open(GATE, O_RDONLY | O_CLOEXEC));
-    return SLUICE_CONTINUE;
+    return SLUICE_VERDICT_CONTINUE;
   }
   if (kind == 'e') pthread_exit(NULL);
   for (volatile int turn = 0;; turn = 1 - turn) continue;
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
-  stamp(instance, exchange, SLUICE_RESPONSE);
-  return SLUICE_CONTINUE;
+  stamp(instance, exchange, SLUICE_SIDE_RESPONSE);
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static void destroy(void *instance) { tell(instance, "destroyed", 1); }

@@ -8,7 +8,7 @@ static const sluice_host *the_host;
 static const sluice_completions *the_table;
 
 static sluice_status race_for(int index) {
-  return the_table->complete(the_host, completions[index], SLUICE_NEW_DATA);
+  return the_table->complete(the_host, completions[index], SLUICE_WORK_NEW_DATA);
 }
 
 #include "../race.h"
@@ -20,7 +20,7 @@ static sluice_status activate(void *instance, sluice_error *error) {
   the_host = instance;
   the_table = the_host->extension(the_host, SLUICE_COMPLETIONS_ID);
   race_begin();
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void deactivate(void *instance, uint64_t deadline) {
@@ -33,7 +33,7 @@ static sluice_status on_notification(void *instance, sluice_text topic, json_t *
   long place = race_next();
   completions[place] = completion;
   race_enter(place);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static const sluice_notifications table = {.size = sizeof table, .on_notification = on_notification};

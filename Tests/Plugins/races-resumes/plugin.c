@@ -6,7 +6,7 @@
 static sluice_token tokens[BATCH];
 static const sluice_host *the_host;
 
-static sluice_status race_for(int index) { return the_host->resume(the_host, tokens[index], SLUICE_CONTINUE); }
+static sluice_status race_for(int index) { return the_host->resume(the_host, tokens[index], SLUICE_VERDICT_CONTINUE); }
 
 #include "../race.h"
 
@@ -16,7 +16,7 @@ static sluice_status activate(void *instance, sluice_error *error) {
   (void)error;
   the_host = instance;
   race_begin();
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void deactivate(void *instance, uint64_t deadline) {
@@ -28,7 +28,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   long place = race_next();
   api_of(instance)->suspend(exchange, &tokens[place]);
   race_enter(place);
-  return SLUICE_SUSPENDED;
+  return SLUICE_VERDICT_SUSPENDED;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};

@@ -50,7 +50,7 @@ static void change_headers(void *instance, sluice_exchange *exchange, sluice_sid
 static void read_headers(void *instance, sluice_exchange *exchange, sluice_side side) {
   const sluice_exchange_api *api = api_of(instance);
   sluice_text name = {0}, value = {0};
-  if (api->header_get(exchange, side, text("x-lent"), &value) != SLUICE_OK) return;
+  if (api->header_get(exchange, side, text("x-lent"), &value) != SLUICE_STATUS_OK) return;
   lent got = remember(value);
   api->header_at(exchange, side, 0, &name, &value);
   lent first = remember(name);
@@ -67,7 +67,7 @@ static void read_headers(void *instance, sluice_exchange *exchange, sluice_side 
 static void read_body(void *instance, sluice_exchange *exchange, sluice_side side) {
   const sluice_exchange_api *api = api_of(instance);
   sluice_text bytes = {0};
-  if (api->body_get(exchange, side, &bytes) != SLUICE_OK) return;
+  if (api->body_get(exchange, side, &bytes) != SLUICE_STATUS_OK) return;
   lent first = remember(bytes);
   api->body_set(exchange, side, (sluice_text){first.copy, 500});
   tell_kept(instance, "body_get", &first);
@@ -96,24 +96,24 @@ static void read_line(void *instance, sluice_exchange *exchange) {
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #ifdef WITH_DOCUMENT
-  api_of(instance)->json(exchange, SLUICE_REQUEST, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
+  api_of(instance)->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
 #endif
-  read_headers(instance, exchange, SLUICE_REQUEST);
-  read_body(instance, exchange, SLUICE_REQUEST);
+  read_headers(instance, exchange, SLUICE_SIDE_REQUEST);
+  read_body(instance, exchange, SLUICE_SIDE_REQUEST);
   read_line(instance, exchange);
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
 #ifdef WITH_DOCUMENT
-  api->json(exchange, SLUICE_RESPONSE, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
+  api->json(exchange, SLUICE_SIDE_RESPONSE, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
 #endif
 #ifdef RESPOND
   sluice_text value = {0};
-  api->header_get(exchange, SLUICE_RESPONSE, text("x-lent"), &value);
+  api->header_get(exchange, SLUICE_SIDE_RESPONSE, text("x-lent"), &value);
   lent header = remember(value);
-  api->body_get(exchange, SLUICE_RESPONSE, &value);
+  api->body_get(exchange, SLUICE_SIDE_RESPONSE, &value);
   lent body = remember(value);
   sluice_verdict verdict = api->respond(exchange, 200);
   tell_kept(instance, "respond-header", &header);
@@ -121,9 +121,9 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   return verdict;
 #else
   (void)api;
-  read_headers(instance, exchange, SLUICE_RESPONSE);
-  read_body(instance, exchange, SLUICE_RESPONSE);
-  return SLUICE_CONTINUE;
+  read_headers(instance, exchange, SLUICE_SIDE_RESPONSE);
+  read_body(instance, exchange, SLUICE_SIDE_RESPONSE);
+  return SLUICE_VERDICT_CONTINUE;
 #endif
 }
 

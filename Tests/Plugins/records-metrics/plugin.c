@@ -17,19 +17,19 @@ static void define_wrong(const sluice_host *host) {
   sluice_metric metric = 0;
   const sluice_metric_definition wrong[] = {
       {.kind = 7, .name = "a"},
-      {.kind = SLUICE_COUNTER},
-      {.kind = SLUICE_COUNTER, .name = ""},
-      {.kind = SLUICE_COUNTER, .name = "with-dash"},
-      {.kind = SLUICE_COUNTER, .name = "a", .unit = "two words"},
-      {.kind = SLUICE_COUNTER, .name = "a", .labels = twice, .label_count = 2},
-      {.kind = SLUICE_COUNTER, .name = "a", .labels = reserved, .label_count = 1},
-      {.kind = SLUICE_COUNTER, .name = "a", .label_count = 1},
-      {.kind = SLUICE_HISTOGRAM, .name = "a", .labels = bucket, .label_count = 1},
-      {.kind = SLUICE_HISTOGRAM, .name = "a", .bounds = falling, .bound_count = 2},
-      {.kind = SLUICE_HISTOGRAM, .name = "a", .bounds = endless, .bound_count = 2},
-      {.kind = SLUICE_COUNTER, .name = "a", .series_limit = 1000000},
-      {.size = 8, .kind = SLUICE_COUNTER, .name = "a"},
-      {.kind = SLUICE_COUNTER, .name = "requests", .unit = "{request}"},
+      {.kind = SLUICE_METRIC_COUNTER},
+      {.kind = SLUICE_METRIC_COUNTER, .name = ""},
+      {.kind = SLUICE_METRIC_COUNTER, .name = "with-dash"},
+      {.kind = SLUICE_METRIC_COUNTER, .name = "a", .unit = "two words"},
+      {.kind = SLUICE_METRIC_COUNTER, .name = "a", .labels = twice, .label_count = 2},
+      {.kind = SLUICE_METRIC_COUNTER, .name = "a", .labels = reserved, .label_count = 1},
+      {.kind = SLUICE_METRIC_COUNTER, .name = "a", .label_count = 1},
+      {.kind = SLUICE_METRIC_HISTOGRAM, .name = "a", .labels = bucket, .label_count = 1},
+      {.kind = SLUICE_METRIC_HISTOGRAM, .name = "a", .bounds = falling, .bound_count = 2},
+      {.kind = SLUICE_METRIC_HISTOGRAM, .name = "a", .bounds = endless, .bound_count = 2},
+      {.kind = SLUICE_METRIC_COUNTER, .name = "a", .series_limit = 1000000},
+      {.size = 8, .kind = SLUICE_METRIC_COUNTER, .name = "a"},
+      {.kind = SLUICE_METRIC_COUNTER, .name = "requests", .unit = "{request}"},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     tell((void *)host, "wrong", define(host, wrong[i], &metric));
@@ -41,16 +41,16 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   static const char *const labels[] = {"method", "status.class"};
   static const double bounds[] = {1, 10, 100};
   metrics = host->extension(host, SLUICE_METRICS_ID);
-  define(host, (sluice_metric_definition){.kind = SLUICE_COUNTER, .name = "requests", .description = "Say \\ \"how\"\nmany.",
+  define(host, (sluice_metric_definition){.kind = SLUICE_METRIC_COUNTER, .name = "requests", .description = "Say \\ \"how\"\nmany.",
       .unit = "{request}", .labels = labels, .label_count = 2, .series_limit = 3}, &requests);
-  define(host, (sluice_metric_definition){.kind = SLUICE_GAUGE, .name = "queue.depth"}, &depth);
-  define(host, (sluice_metric_definition){.kind = SLUICE_HISTOGRAM, .name = "body", .unit = "By", .bounds = bounds,
+  define(host, (sluice_metric_definition){.kind = SLUICE_METRIC_GAUGE, .name = "queue.depth"}, &depth);
+  define(host, (sluice_metric_definition){.kind = SLUICE_METRIC_HISTOGRAM, .name = "body", .unit = "By", .bounds = bounds,
       .bound_count = 3}, &size);
-  define(host, (sluice_metric_definition){.kind = SLUICE_COUNTER, .name = "calls"}, &plain);
+  define(host, (sluice_metric_definition){.kind = SLUICE_METRIC_COUNTER, .name = "calls"}, &plain);
   if (json_is_true(json_object_get(config, "wrong"))) define_wrong(host);
   tell((void *)host, "in-create", metrics->record(host, plain, NULL, 0));
   *instance = (void *)host;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 /// From any thread.
@@ -78,8 +78,8 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   tell(instance, "invalid", metrics->record(host, requests, NULL, 1));
   tell(instance, "invalid", metrics->record(host, requests, broken, 1));
   sluice_metric late = 0;
-  tell(instance, "late", define(host, (sluice_metric_definition){.kind = SLUICE_COUNTER, .name = "late"}, &late));
-  return SLUICE_CONTINUE;
+  tell(instance, "late", define(host, (sluice_metric_definition){.kind = SLUICE_METRIC_COUNTER, .name = "late"}, &late));
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};

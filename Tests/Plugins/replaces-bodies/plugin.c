@@ -10,16 +10,16 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
   if (HOW == RESPOND) return api->respond(exchange, 203);
   if (HOW == SET_EMPTY) {
-    tell(instance, "set", api->body_set(exchange, SLUICE_RESPONSE, text("")));
-    return SLUICE_CONTINUE;
+    tell(instance, "set", api->body_set(exchange, SLUICE_SIDE_RESPONSE, text("")));
+    return SLUICE_VERDICT_CONTINUE;
   }
   if (HOW == DOCUMENT) {
-    json_t *document = api->json(exchange, SLUICE_RESPONSE, SLUICE_JSON_WRITE);
+    json_t *document = api->json(exchange, SLUICE_SIDE_RESPONSE, SLUICE_JSON_WRITE);
     json_object_set_new(document, "body", json_pack("{s:s}", "text", ""));
-    return SLUICE_CONTINUE;
+    return SLUICE_VERDICT_CONTINUE;
   }
-  tell(instance, "header", api->header_set(exchange, SLUICE_RESPONSE, text("x-seen"), text("yes")));
-  return SLUICE_RESPOND;
+  tell(instance, "header", api->header_set(exchange, SLUICE_SIDE_RESPONSE, text("x-seen"), text("yes")));
+  return SLUICE_VERDICT_RESPOND;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_response = on_response};

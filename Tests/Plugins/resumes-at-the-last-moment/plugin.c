@@ -9,7 +9,7 @@
 static sluice_token token;
 
 static void *resume(void *instance) {
-  tell(instance, "resume", host_of(instance)->resume(host_of(instance), token, SLUICE_CONTINUE));
+  tell(instance, "resume", host_of(instance)->resume(host_of(instance), token, SLUICE_VERDICT_CONTINUE));
   return NULL;
 }
 
@@ -18,13 +18,13 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   api_of(instance)->context(exchange, &context);
   if (sluice_text_equals(context.path, "/waits")) {
     api_of(instance)->suspend(exchange, &token);
-    return SLUICE_SUSPENDED;
+    return SLUICE_VERDICT_SUSPENDED;
   }
   pthread_t thread;
   pthread_create(&thread, NULL, resume, instance);
   pthread_join(thread, NULL);
   nanosleep(&(struct timespec){.tv_nsec = BLOCK_NS}, NULL);
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static void on_cancel(void *instance, sluice_token cancelled) {

@@ -5,7 +5,7 @@
 #include "../stage.h"
 
 #ifndef VERDICT
-#define VERDICT SLUICE_CONTINUE
+#define VERDICT SLUICE_VERDICT_CONTINUE
 #endif
 
 #ifndef NEVER
@@ -25,8 +25,8 @@ static void on_loop(void *context) {
   tell(work->instance, "enter", exchange != NULL);
   tell(work->instance, "enter-again", host->enter(host, work->token) == exchange);
   sluice_set_request_header(host, exchange, "x-late", "yes");
-  if (VERDICT == SLUICE_FAIL) sluice_fail(host, exchange, "too_late", "the thread said no");
-  if (VERDICT == SLUICE_RESPOND) host->exchange->respond(exchange, 203);
+  if (VERDICT == SLUICE_VERDICT_FAIL) sluice_fail(host, exchange, "too_late", "the thread said no");
+  if (VERDICT == SLUICE_VERDICT_RESPOND) host->exchange->respond(exchange, 203);
   tell(work->instance, "resume", host->resume(host, work->token, VERDICT));
   tell(work->instance, "after", sluice_set_request_header(host, exchange, "x-after", "no"));
   tell(work->instance, "enter-late", host->enter(host, work->token) != NULL);
@@ -58,12 +58,12 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   } else if (pthread_create(&id, NULL, thread, work) == 0) {
     pthread_detach(id);
   }
-  return SLUICE_SUSPENDED;
+  return SLUICE_VERDICT_SUSPENDED;
 }
 
 static void on_cancel(void *instance, sluice_token token) {
   tell(instance, "cancel", 1);
-  tell(instance, "resume-cancelled", host_of(instance)->resume(host_of(instance), token, SLUICE_CONTINUE));
+  tell(instance, "resume-cancelled", host_of(instance)->resume(host_of(instance), token, SLUICE_VERDICT_CONTINUE));
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request, .on_cancel = on_cancel};

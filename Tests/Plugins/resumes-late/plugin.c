@@ -13,7 +13,7 @@ static void *resume(void *context) {
   (void)context;
   sem_wait(&over);
   for (int turn = 0; turn < 2; turn++) {
-    if (host->resume(host, token, SLUICE_CONTINUE) != SLUICE_STALE) abort();
+    if (host->resume(host, token, SLUICE_VERDICT_CONTINUE) != SLUICE_STATUS_STALE) abort();
   }
   return NULL;
 }
@@ -24,7 +24,7 @@ static sluice_status activate(void *instance, sluice_error *error) {
   host = host_of(instance);
   sem_init(&over, 0, 0);
   if (pthread_create(&thread, NULL, resume, NULL) == 0) pthread_detach(thread);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void destroy(void *instance) {
@@ -33,9 +33,9 @@ static void destroy(void *instance) {
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
-  if (api_of(instance)->suspend(exchange, &token) != SLUICE_OK) return SLUICE_FAIL;
+  if (api_of(instance)->suspend(exchange, &token) != SLUICE_STATUS_OK) return SLUICE_VERDICT_FAIL;
   tell(instance, "suspended", 1);
-  return SLUICE_SUSPENDED;
+  return SLUICE_VERDICT_SUSPENDED;
 }
 
 static const void *extension(const char *id) {

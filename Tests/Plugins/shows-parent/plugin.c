@@ -4,11 +4,11 @@
 static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
   sluice_context context = {.size = sizeof context};
-  if (api->context(exchange, &context) != SLUICE_OK) return SLUICE_FAIL;
-  api->header_set(exchange, SLUICE_REQUEST, text("x-parent"), context.parent_traceparent);
-  api->header_set(exchange, SLUICE_REQUEST, text("x-state"), context.parent_tracestate);
-  api->header_set(exchange, SLUICE_REQUEST, text("x-baggage"), context.parent_baggage);
-  return SLUICE_CONTINUE;
+  if (api->context(exchange, &context) != SLUICE_STATUS_OK) return SLUICE_VERDICT_FAIL;
+  api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-parent"), context.parent_traceparent);
+  api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-state"), context.parent_tracestate);
+  api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-baggage"), context.parent_baggage);
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_issue = on_issue};

@@ -39,7 +39,7 @@ static char all[(8 << 20) + 1];
 
 static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
   if (MISBEHAVIOUR == FAILS_CREATE) return sluice_error_set(error, "the moon is missing");
-  if (MISBEHAVIOUR == GIVES_NULL) return SLUICE_OK;
+  if (MISBEHAVIOUR == GIVES_NULL) return SLUICE_STATUS_OK;
   stage *self = calloc(1, sizeof *self);
   self->host = host;
   self->values = host->extension(host, SLUICE_VALUES_ID);
@@ -47,10 +47,10 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   self->header = header ? strdup(header) : strdup("x-generation");
   const sluice_metrics *metrics = host->extension(host, SLUICE_METRICS_ID);
   sluice_metric_definition definition = {
-      .size = sizeof definition, .kind = SLUICE_COUNTER, .name = "calls", .description = "Requests."};
-  if (metrics->define(host, &definition, &self->calls) != SLUICE_OK) return sluice_error_set(error, "no metric");
+      .size = sizeof definition, .kind = SLUICE_METRIC_COUNTER, .name = "calls", .description = "Requests."};
+  if (metrics->define(host, &definition, &self->calls) != SLUICE_STATUS_OK) return sluice_error_set(error, "no metric");
   *instance = self;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void say(stage *self, const char *what) {
@@ -62,7 +62,7 @@ static void say(stage *self, const char *what) {
 static sluice_status activate(void *instance, sluice_error *error) {
   if (MISBEHAVIOUR == FAILS_ACTIVATE) return sluice_error_set(error, "the moon is down");
   say(instance, "activated");
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void deactivate(void *instance, uint64_t deadline) {
@@ -91,7 +91,7 @@ static void destroy(void *instance) {
 static int number(stage *self, sluice_exchange *exchange, sluice_side side) {
   sluice_text value;
   char copy[16] = "";
-  if (self->host->exchange->header_get(exchange, side, text(self->header), &value) != SLUICE_OK) return -1;
+  if (self->host->exchange->header_get(exchange, side, text(self->header), &value) != SLUICE_STATUS_OK) return -1;
   memcpy(copy, value.data, value.size < sizeof copy - 1 ? value.size : sizeof copy - 1);
   return atoi(copy);
 }
@@ -104,20 +104,20 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   snprintf(stamp, sizeof stamp, "%d", generation());
   self->values->add(self->host, text("requests"), 1, NULL);
   int64_t seen = 0;
-  while (self->values->compare_exchange(self->host, text("exchanged"), &seen, seen + 1) == SLUICE_ABSENT) continue;
+  while (self->values->compare_exchange(self->host, text("exchanged"), &seen, seen + 1) == SLUICE_STATUS_ABSENT) continue;
   metrics->record(self->host, self->calls, NULL, 1);
-  api->header_set(exchange, SLUICE_REQUEST, text(self->header), text(stamp));
+  api->header_set(exchange, SLUICE_SIDE_REQUEST, text(self->header), text(stamp));
   if (MISBEHAVIOUR == FAILS_REQUESTS) return sluice_fail(self->host, exchange, "moon", "no moon");
-  if (MISBEHAVIOUR == BREAKS_RULES) api->header_set(exchange, SLUICE_REQUEST, text("a b"), text("c"));
+  if (MISBEHAVIOUR == BREAKS_RULES) api->header_set(exchange, SLUICE_SIDE_REQUEST, text("a b"), text("c"));
   if (MISBEHAVIOUR == SUSPENDS) {
     sluice_token token;
-    if (api->suspend(exchange, &token) != SLUICE_OK) return SLUICE_FAIL;
+    if (api->suspend(exchange, &token) != SLUICE_STATUS_OK) return SLUICE_VERDICT_FAIL;
     char line[96];
     snprintf(line, sizeof line, "token=%u,%u,%llu", token.slot, token.generation, (unsigned long long)token.nonce);
     sluice_log(self->host, SLUICE_LOG_INFO, line);
-    return SLUICE_SUSPENDED;
+    return SLUICE_VERDICT_SUSPENDED;
   }
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 // The header of the request is that of this very build, whatever was published meanwhile.
@@ -125,12 +125,12 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   stage *self = instance;
   char stamp[16];
   snprintf(stamp, sizeof stamp, "%d", generation());
-  if (number(self, exchange, SLUICE_REQUEST) != generation()) {
+  if (number(self, exchange, SLUICE_SIDE_REQUEST) != generation()) {
     return sluice_fail(self->host, exchange, "torn", "the request was another generation's");
   }
   self->values->add(self->host, text("responses"), 1, NULL);
-  self->host->exchange->header_set(exchange, SLUICE_RESPONSE, text(self->header), text(stamp));
-  return SLUICE_CONTINUE;
+  self->host->exchange->header_set(exchange, SLUICE_SIDE_RESPONSE, text(self->header), text(stamp));
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static json_t *save(void *instance, sluice_error *error) {
@@ -153,7 +153,7 @@ static sluice_status load(void *instance, json_t *state, uint32_t from_version, 
   char line[96];
   snprintf(line, sizeof line, "before=%lld", (long long)self->before);
   sluice_log(self->host, SLUICE_LOG_INFO, line);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static const void *extension(const char *id) {

@@ -42,13 +42,13 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   (void)config, (void)error;
   pass(CREATE);
   *instance = (void *)host;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_status activate(void *instance, sluice_error *error) {
   (void)instance, (void)error;
   pass(ACTIVATE);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void deactivate(void *instance, uint64_t deadline) {
@@ -70,12 +70,12 @@ static json_t *save(void *instance, sluice_error *error) {
 static sluice_status load(void *instance, json_t *state, uint32_t version, sluice_error *error) {
   (void)instance, (void)state, (void)version, (void)error;
   pass(LOAD);
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
-  api_of(instance)->header_set(exchange, SLUICE_REQUEST, text("x-build"), text(BUILD));
-  return SLUICE_CONTINUE;
+  api_of(instance)->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-build"), text(BUILD));
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const void *extension(const char *id) {

@@ -24,8 +24,8 @@ static void on_loop(void *context) {
   struct work *work = context;
   const sluice_host *host = host_of(work->instance);
   sluice_exchange *exchange = host->enter(host, work->token);
-  tell(work->instance, "late", host->exchange->body_write(exchange, SLUICE_RESPONSE, text("<late>")));
-  tell(work->instance, "resume", host->resume(host, work->token, SLUICE_CONTINUE));
+  tell(work->instance, "late", host->exchange->body_write(exchange, SLUICE_SIDE_RESPONSE, text("<late>")));
+  tell(work->instance, "resume", host->resume(host, work->token, SLUICE_VERDICT_CONTINUE));
   free(work);
 }
 
@@ -38,7 +38,7 @@ static void *thread(void *context) {
 
 static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece) {
   (void)side;
-  if (ONLY && (piece.size == 0 || piece.data[0] != ONLY)) return SLUICE_BODY_PASS;
+  if (ONLY && (piece.size == 0 || piece.data[0] != ONLY)) return SLUICE_BODY_VERDICT_PASS;
   const sluice_host *host = host_of(instance);
   sluice_context context = {.size = sizeof context};
   host->exchange->context(exchange, &context);
@@ -51,7 +51,7 @@ static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, s
   } else if (pthread_create(&id, NULL, thread, work) == 0) {
     pthread_detach(id);
   }
-  return SLUICE_BODY_SUSPENDED;
+  return SLUICE_BODY_VERDICT_SUSPENDED;
 }
 
 static void on_cancel(void *instance, sluice_token token) {
@@ -59,7 +59,7 @@ static void on_cancel(void *instance, sluice_token token) {
   tell(instance, "cancel", 1);
 }
 
-static const sluice_body body = {.size = sizeof body, .sides = SLUICE_BODY_RESPONSE, .on_chunk = on_chunk};
+static const sluice_body body = {.size = sizeof body, .sides = SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk};
 static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_cancel = on_cancel};
 
 static const void *extension(const char *id) {

@@ -9,7 +9,7 @@ SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
 #endif
 
 #ifndef RUN
-#define RUN SLUICE_OK
+#define RUN SLUICE_STATUS_OK
 #endif
 
 #ifndef DOCUMENT
@@ -28,7 +28,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   painter->host = host;
   snprintf(painter->color, sizeof painter->color, "%s", color ? color : "red");
   *instance = painter;
-  return SLUICE_OK;
+  return SLUICE_STATUS_OK;
 }
 
 static void resume(void *context) {
@@ -36,7 +36,7 @@ static void resume(void *context) {
   sluice_token *token = ((void **)context)[1];
   sluice_exchange *exchange = painter->host->enter(painter->host, *token);
   if (exchange) sluice_set_request_header(painter->host, exchange, "x-color", painter->color);
-  painter->host->resume(painter->host, *token, SLUICE_CONTINUE);
+  painter->host->resume(painter->host, *token, SLUICE_VERDICT_CONTINUE);
   free(token);
   free(context);
 }
@@ -51,18 +51,18 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   context[0] = painter, context[1] = token;
   painter->host->exchange->suspend(exchange, token);
   painter->host->post(painter->host, facts.loop, resume, context);
-  return SLUICE_SUSPENDED;
+  return SLUICE_VERDICT_SUSPENDED;
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
-  json_t *document = ((struct painter *)instance)->host->exchange->json(exchange, SLUICE_RESPONSE, SLUICE_JSON_WRITE);
+  json_t *document = ((struct painter *)instance)->host->exchange->json(exchange, SLUICE_SIDE_RESPONSE, SLUICE_JSON_WRITE);
   json_object_set_new(document, "status", json_integer(201));
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static sluice_status run(void *instance, uint32_t index, sluice_error *error) {
   (void)instance;
-  if (index != 1 || RUN == SLUICE_OK) return SLUICE_OK;
+  if (index != 1 || RUN == SLUICE_STATUS_OK) return SLUICE_STATUS_OK;
   return sluice_error_set(error, "the paint is dry");
 }
 

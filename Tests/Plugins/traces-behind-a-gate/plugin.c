@@ -20,7 +20,7 @@ static void on_event(void *instance, const sluice_event *event) {
   tell_text(instance, "event", text(line));
   if (event->exchange) tell(instance, "exchange", 1);
   if (event->timings) tell(instance, "sent", (long)event->timings->bytes_sent);
-  if (event->kind == SLUICE_DID_COMPLETE) {
+  if (event->kind == SLUICE_EVENT_DID_COMPLETE) {
     tell(instance, "url", event->url.size);
     tell_text(instance, "method", event->method);
     tell(instance, "message", event->error_message.size);

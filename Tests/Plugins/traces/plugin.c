@@ -4,10 +4,10 @@
 static void on_event(void *instance, const sluice_event *event) {
   tell(instance, "event", event->kind);
   sluice_text value = {0};
-  api_of(instance)->header_get(event->exchange, SLUICE_REQUEST, text("x-a"), &value);
+  api_of(instance)->header_get(event->exchange, SLUICE_SIDE_REQUEST, text("x-a"), &value);
   tell_text(instance, "x-a", value);
   tell(instance, "write", sluice_set_request_header(host_of(instance), event->exchange, "x-a", "no"));
-  if (event->kind == SLUICE_DID_COMPLETE) {
+  if (event->kind == SLUICE_EVENT_DID_COMPLETE) {
     tell(instance, "outcome", event->outcome);
     tell(instance, "status", event->status);
     tell_text(instance, "url", event->url);

@@ -20,7 +20,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   pthread_t thread;
   pthread_create(&thread, NULL, use, &context);
   pthread_join(thread, NULL);
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};

@@ -27,7 +27,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   timers->start(host, 2000000, never, instance, &cancelled);
   tell(instance, "cancel", timers->cancel(host, cancelled));
   tell(instance, "unknown", host->extension(host, "sluice.unknown/1") != NULL);
-  return SLUICE_CONTINUE;
+  return SLUICE_VERDICT_CONTINUE;
 }
 
 static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};

@@ -8,14 +8,14 @@ import Testing
 /// Call-outs that a host does not make. Those that it makes are tested over real sockets, in `SluiceTests`.
 struct CallOutRefusalTests {
   @Test func `a call-out in create is refused and counted; in activate it is made`() async throws {
-    let stage = try await StageFixture("calls-in-create", defines: ["ACTIVATE=SLUICE_OK"])
+    let stage = try await StageFixture("calls-in-create", defines: ["ACTIVATE=SLUICE_STATUS_OK"])
     #expect(stage.told("in-create") == ["-2"])
     #expect(stage.instance.violations[.earlyCallOut] == 1)
     #expect(stage.told("in-activate") == ["0"])
   }
 
   @Test func `an invalid request is refused and counted`() async throws {
-    let stage = try await StageFixture("calls-in-create", defines: ["ACTIVATE=SLUICE_OK"])
+    let stage = try await StageFixture("calls-in-create", defines: ["ACTIVATE=SLUICE_STATUS_OK"])
     for name in ["no-url", "other-scheme", "line-break", "short-options", "no-request", "no-completion"] {
       #expect(stage.told(name) == ["-1"], "\(name)")
     }
@@ -24,7 +24,7 @@ struct CallOutRefusalTests {
   }
 
   @Test func `a trial run makes no call-out`() async throws {
-    let stage = try await StageFixture("calls-in-create", defines: ["ACTIVATE=SLUICE_OK"], isProbe: true)
+    let stage = try await StageFixture("calls-in-create", defines: ["ACTIVATE=SLUICE_STATUS_OK"], isProbe: true)
     #expect(stage.told("in-create") == ["-2"])
     #expect(stage.told("in-activate") == ["-2"])
     #expect(stage.instance.violations.total == 0)

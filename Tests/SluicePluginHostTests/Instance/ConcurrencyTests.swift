@@ -236,7 +236,8 @@ struct ConcurrencyTests {
       try await StageFixture("is-serial", defines: ["BLOCKING", define])
     }
     #expect(error?.code == .invalidTable)
-    let says = error?.says(#"plugin "stage""#, "SLUICE_SERIAL and SLUICE_BLOCKING and has \(call):", "leave out")
+    let says = error?.says(
+      #"plugin "stage""#, "SLUICE_FLAG_SERIAL and SLUICE_FLAG_BLOCKING and has \(call):", "leave out")
     #expect(says == true, "\(String(describing: error))")
   }
 

@@ -34,7 +34,7 @@ struct LifecycleTests {
 
   @Test func `a create that fails is reported in the plugin's words`() async throws {
     let error = await #expect(throws: PluginError.self) {
-      try await StageFixture("breaks-lifecycle", defines: ["CREATE=SLUICE_FAILED"])
+      try await StageFixture("breaks-lifecycle", defines: ["CREATE=SLUICE_STATUS_FAILED"])
     }
     #expect(error?.code == .createFailed)
     #expect(error?.reason == "the moon is missing")
@@ -50,7 +50,7 @@ struct LifecycleTests {
   }
 
   @Test func `an activate that fails is followed by destroy without deactivate`() async throws {
-    let stage = try await StageFixture("breaks-lifecycle", defines: ["ACTIVATE=SLUICE_FAILED"], isActive: false)
+    let stage = try await StageFixture("breaks-lifecycle", defines: ["ACTIVATE=SLUICE_STATUS_FAILED"], isActive: false)
     let error = #expect(throws: PluginError.self) { try stage.instance.activate() }
     #expect(error?.code == .activateFailed)
     #expect(error?.reason == "the moon is down")

@@ -33,7 +33,7 @@ struct RedirectCallTests {
   }
 
   @Test func `a stage takes the redirect itself as the response, with its body`() async throws {
-    let stage = try await Self.stage("DECISION=SLUICE_RESPOND")
+    let stage = try await Self.stage("DECISION=SLUICE_VERDICT_RESPOND")
     let result = try stage.run(StageFixture.request())
     #expect(result.response?.status == 302)
     #expect(result.response?.body.bytes == Array("elsewhere".utf8))
@@ -41,13 +41,13 @@ struct RedirectCallTests {
   }
 
   @Test func `a stage refuses a redirect, and the transaction fails by its name`() async throws {
-    let stage = try await Self.stage("DECISION=SLUICE_FAIL")
+    let stage = try await Self.stage("DECISION=SLUICE_VERDICT_FAIL")
     let error = try stage.run(StageFixture.request()).error
     #expect(error == TransactionError(code: "no_way", message: "this redirect is not wanted", stage: "stage"))
     #expect(stage.transport.issued.count == 1)
   }
 
-  @Test(arguments: [("SLUICE_CONTINUE", 200), ("SLUICE_RESPOND", 302)])
+  @Test(arguments: [("SLUICE_VERDICT_CONTINUE", 200), ("SLUICE_VERDICT_RESPOND", 302)])
   func `a stage takes its time`(decision: String, status: Int) async throws {
     let stage = try await Self.stage("LATE=1", "DECISION=\(decision)")
     let result = try stage.run(StageFixture.request())
@@ -60,11 +60,11 @@ struct RedirectCallTests {
   }
 
   @Test func `a stage that fails late gives its reason`() async throws {
-    let stage = try await Self.stage("LATE=1", "DECISION=SLUICE_FAIL")
+    let stage = try await Self.stage("LATE=1", "DECISION=SLUICE_VERDICT_FAIL")
     #expect(try stage.run(StageFixture.request()).error?.code == "no_way")
   }
 
-  @Test(arguments: ["SLUICE_RETRY", "77"])
+  @Test(arguments: ["SLUICE_VERDICT_RETRY", "77"])
   func `any other verdict is a fault, and is skipped where the user wants that`(verdict: String) async throws {
     let stage = try await Self.stage("DECISION=\(verdict)")
     let error = try stage.run(StageFixture.request()).error

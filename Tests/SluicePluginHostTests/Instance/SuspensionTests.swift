@@ -41,10 +41,10 @@ struct SuspensionTests {
   }
 
   @Test func `the details of a verdict are set inside enter`() async throws {
-    let failing = try await StageFixture("resumes-elsewhere", defines: ["VERDICT=SLUICE_FAIL"])
+    let failing = try await StageFixture("resumes-elsewhere", defines: ["VERDICT=SLUICE_VERDICT_FAIL"])
     let failure = try failing.run(StageFixture.request()).error
     #expect(failure == TransactionError(code: "too_late", message: "the thread said no", stage: "stage"))
-    let responding = try await StageFixture("resumes-elsewhere", defines: ["VERDICT=SLUICE_RESPOND"])
+    let responding = try await StageFixture("resumes-elsewhere", defines: ["VERDICT=SLUICE_VERDICT_RESPOND"])
     #expect(try responding.run(StageFixture.request()).response?.status == 203)
   }
 

@@ -55,7 +55,7 @@ struct VerdictTests {
   }
 
   @Test(arguments: [
-    ("SLUICE_SUSPENDED", Violation.suspendedWithoutToken), ("77", .unknownVerdict), ("-1", .unknownVerdict),
+    ("SLUICE_VERDICT_SUSPENDED", Violation.suspendedWithoutToken), ("77", .unknownVerdict), ("-1", .unknownVerdict),
   ])
   func `an answer that breaks the rules is a fault of the stage`(verdict: String, kind: Violation) async throws {
     let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=\(verdict)"])
@@ -68,12 +68,12 @@ struct VerdictTests {
   }
 
   @Test func `FAIL without a reason has a code of its own`() async throws {
-    let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=SLUICE_FAIL"])
+    let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=SLUICE_VERDICT_FAIL"])
     #expect(try stage.run(StageFixture.request()).error?.code == "stage_failed")
   }
 
   @Test func `RESPOND without a response is a fault`() async throws {
-    let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=SLUICE_RESPOND"])
+    let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=SLUICE_VERDICT_RESPOND"])
     #expect(try stage.run(StageFixture.request()).error?.code == TransactionError.Code.stageFault)
   }
 }

@@ -97,7 +97,7 @@ struct PluginMetricTests {
       try unit.withCString { unit in
         var raw = sluice_metric_definition()
         raw.size = UInt32(MemoryLayout<sluice_metric_definition>.size)
-        raw.kind = sluice_metric_kind(SLUICE_COUNTER)
+        raw.kind = sluice_metric_kind(SLUICE_METRIC_COUNTER)
         raw.name = name
         raw.unit = unit
         return try MetricDefinition(&raw)

@@ -22,8 +22,8 @@ extension StubInstance {
     onLoop(exchange) { instance, pointer in
       var event = sluice_event()
       event.size = UInt32(MemoryLayout<sluice_event>.size)
-      event.kind = UInt32(SLUICE_DID_COMPLETE)
-      event.outcome = UInt32(SLUICE_SUCCEEDED)
+      event.kind = UInt32(SLUICE_EVENT_DID_COMPLETE)
+      event.outcome = UInt32(SLUICE_OUTCOME_SUCCEEDED)
       event.exchange = isQueued ? nil : pointer
       event.method = exchange.lend(exchange.method.utf8)
       event.url = exchange.lend(exchange.url.utf8)

@@ -57,7 +57,7 @@ final class StubCallOuts: @unchecked Sendable {
   private let atOnce: @Sendable (Start) -> Void
 
   /// Gives the host the table.
-  init(_ host: StubHost, status: Int = Int(SLUICE_OK), atOnce: @escaping @Sendable (Start) -> Void = { _ in }) {
+  init(_ host: StubHost, status: Int = Int(SLUICE_STATUS_OK), atOnce: @escaping @Sendable (Start) -> Void = { _ in }) {
     self.status = sluice_status(status)
     self.atOnce = atOnce
     Self.all.withLock { $0[UInt(bitPattern: host.table)] = self }
@@ -72,7 +72,7 @@ final class StubCallOuts: @unchecked Sendable {
     _ request: UnsafeMutablePointer<json_t>?, _ options: UnsafePointer<sluice_call_options>?,
     _ completion: Completion?, _ context: UnsafeMutableRawPointer?, _ call: UnsafeMutablePointer<sluice_call>?
   ) -> sluice_status {
-    guard let request, let options, let completion else { return sluice_status(SLUICE_INVALID) }
+    guard let request, let options, let completion else { return sluice_status(SLUICE_STATUS_INVALID) }
     guard status == 0 else { return status }
     let start = Start(
       request: JSONValue(retaining: request), options: options.pointee, completion: completion, context: context)

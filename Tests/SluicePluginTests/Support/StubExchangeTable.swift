@@ -1,10 +1,10 @@
 import CSluice
 import SluiceJSON
 
-private let ok = sluice_status(SLUICE_OK)
-private let absent = sluice_status(SLUICE_ABSENT)
-private let invalid = sluice_status(SLUICE_INVALID)
-private let stale = sluice_status(SLUICE_STALE)
+private let ok = sluice_status(SLUICE_STATUS_OK)
+private let absent = sluice_status(SLUICE_STATUS_ABSENT)
+private let invalid = sluice_status(SLUICE_STATUS_INVALID)
+private let stale = sluice_status(SLUICE_STATUS_STALE)
 
 /// The functions of `sluice_exchange_api` over `StubExchange`, as the header describes them.
 func makeStubExchangeTable() -> sluice_exchange_api {
@@ -116,24 +116,24 @@ private func addVerdicts(to table: inout sluice_exchange_api) {
   table.data_get = { pointer in StubExchange.lent(pointer)?.data }
   table.respond = { pointer, status in
     guard let exchange = StubExchange.lent(pointer), (200...999).contains(status) else {
-      return sluice_verdict(SLUICE_FAIL)
+      return sluice_verdict(SLUICE_VERDICT_FAIL)
     }
     exchange.status = status
     exchange.sides[1] = StubExchange.Side()
-    return sluice_verdict(SLUICE_RESPOND)
+    return sluice_verdict(SLUICE_VERDICT_RESPOND)
   }
   table.fail = { pointer, code, message in
     StubExchange.lent(pointer)?.failure = (String(stub: code), String(stub: message))
-    return sluice_verdict(SLUICE_FAIL)
+    return sluice_verdict(SLUICE_VERDICT_FAIL)
   }
   table.retry = { pointer, delay in
     StubExchange.lent(pointer)?.retryDelay = delay
-    return sluice_verdict(SLUICE_RETRY)
+    return sluice_verdict(SLUICE_VERDICT_RETRY)
   }
   table.suspend = { pointer, token in
     guard let exchange = StubExchange.lent(pointer) else { return stale }
-    guard exchange.mayBeSuspended else { return sluice_status(SLUICE_REFUSED) }
-    guard exchange.token == nil else { return sluice_status(SLUICE_ALREADY) }
+    guard exchange.mayBeSuspended else { return sluice_status(SLUICE_STATUS_REFUSED) }
+    guard exchange.token == nil else { return sluice_status(SLUICE_STATUS_ALREADY) }
     let made = sluice_token(slot: 1, generation: 1, nonce: UInt64(exchange.name))
     exchange.token = made
     token?.pointee = made

@@ -44,10 +44,10 @@ final class StubHost: @unchecked Sendable {
     table.pointee.clock = { _ in 0 }
     table.pointee.extension = { _, _ in nil }
     table.pointee.post = { host, _, function, context in
-      StubHost.from(host)?.post(function, context) ?? sluice_status(SLUICE_CLOSING)
+      StubHost.from(host)?.post(function, context) ?? sluice_status(SLUICE_STATUS_CLOSING)
     }
     table.pointee.enter = { StubHost.from($0)?.enter($1) }
-    table.pointee.resume = { StubHost.from($0)?.resume($1, $2) ?? sluice_status(SLUICE_STALE) }
+    table.pointee.resume = { StubHost.from($0)?.resume($1, $2) ?? sluice_status(SLUICE_STATUS_STALE) }
   }
 
   private func write(_ level: sluice_log_level, _ message: String) {
@@ -57,7 +57,7 @@ final class StubHost: @unchecked Sendable {
   private typealias Posted = @convention(c) (UnsafeMutableRawPointer?) -> Void
 
   private func post(_ function: Posted?, _ context: UnsafeMutableRawPointer?) -> sluice_status {
-    guard let function, !isClosing.value else { return sluice_status(SLUICE_CLOSING) }
+    guard let function, !isClosing.value else { return sluice_status(SLUICE_STATUS_CLOSING) }
     postCount.update { $0 += 1 }
     let bits = UInt(bitPattern: context)
     loop.async {
@@ -65,7 +65,7 @@ final class StubHost: @unchecked Sendable {
       for exchange in self.lentByEnter { exchange.isLent = false }
       self.lentByEnter = []
     }
-    return sluice_status(SLUICE_OK)
+    return sluice_status(SLUICE_STATUS_OK)
   }
 
   private func enter(_ token: sluice_token) -> OpaquePointer? {
@@ -78,11 +78,11 @@ final class StubHost: @unchecked Sendable {
 
   private func resume(_ token: sluice_token, _ verdict: sluice_verdict) -> sluice_status {
     guard let exchange = StubExchange.suspended(by: token), !exchange.isGone.value else {
-      return sluice_status(SLUICE_STALE)
+      return sluice_status(SLUICE_STATUS_STALE)
     }
-    guard exchange.resumption.value == nil else { return sluice_status(SLUICE_ALREADY) }
+    guard exchange.resumption.value == nil else { return sluice_status(SLUICE_STATUS_ALREADY) }
     exchange.isLent = false
     exchange.resumption.update { $0 = verdict }
-    return sluice_status(SLUICE_OK)
+    return sluice_status(SLUICE_STATUS_OK)
   }
 }

@@ -38,7 +38,7 @@ private final class Chaos: Sendable {
   init(seed: UInt64) async throws {
     self.seed = seed
     plain = try await PluginCompiler.compile("chaos")
-    serial = try await PluginCompiler.compile("chaos", name: "serial", defines: ["FLAGS=SLUICE_SERIAL"])
+    serial = try await PluginCompiler.compile("chaos", name: "serial", defines: ["FLAGS=SLUICE_FLAG_SERIAL"])
     // Whatever the umask: nobody else may write a plugin.
     for product in [plain, serial] { chmod(product.path, 0o755) }
   }

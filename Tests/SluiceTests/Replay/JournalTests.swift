@@ -185,15 +185,15 @@ import Testing
         static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
           (void)config, (void)error;
           *instance = (void *)host;
-          return SLUICE_OK;
+          return SLUICE_STATUS_OK;
         }
         static void destroy(void *instance) { (void)instance; }
         static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
           sluice_set_request_header(instance, exchange, "x-blocking", "yes");
-          return SLUICE_CONTINUE;
+          return SLUICE_VERDICT_CONTINUE;
         }
         static const sluice_interceptor table = {
-            .size = sizeof table, .flags = SLUICE_BLOCKING, .on_request = on_request};
+            .size = sizeof table, .flags = SLUICE_FLAG_BLOCKING, .on_request = on_request};
         static const void *extension(const char *id) { return strcmp(id, SLUICE_INTERCEPTOR_ID) ? NULL : &table; }
         static const sluice_plugin plugin = {.size = sizeof plugin, .abi = 1, .id = "blocks", .version = "1", .summary = "A fixture.",
             .create = create, .destroy = destroy, .extension = extension};

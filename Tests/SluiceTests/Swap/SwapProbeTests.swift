@@ -15,7 +15,7 @@ struct SwapProbeTests {
     ("constructor-hangs", "UNUSED", "while it was loaded"),
     ("create-misbehaves", "DOES=exit(7)", "status 7 in create of \"a\""),
     ("create-misbehaves", "DOES=abort()", "SIGABRT in create of \"a\""),
-    ("tests-itself", "RUN=SLUICE_FAILED", "the paint is dry"),
+    ("tests-itself", "RUN=SLUICE_STATUS_FAILED", "the paint is dry"),
   ])
   func `F5: what would end the host ends a child, and no request fails`(
     _ behaviour: String, _ define: String, _ reason: String
