@@ -12,6 +12,8 @@ static inline const sluice_host *host_of(void *instance) { return instance; }
 static inline const sluice_exchange_api *api_of(void *instance) { return host_of(instance)->exchange; }
 static inline sluice_text text(const char *string) { return sluice_text_make(string); }
 
+static inline sluice_bytes bytes_of(const char *string) { return sluice_text_bytes(text(string)); }
+
 static inline void tell(void *instance, const char *name, long number) {
   char line[128];
   snprintf(line, sizeof line, "%s=%ld", name, number);

@@ -34,7 +34,7 @@ struct AccessLogTests {
     log.record(exchange) { event in
       event.status = 200
       event.attempt = 1
-      event.duration = 1_930_000
+      event.duration_ns = 1_930_000
     }
     log.end()
     let line = try #require(try lines().first)
@@ -56,7 +56,7 @@ struct AccessLogTests {
     let exchange = StubExchange()
     log.record(exchange, isQueued: true) { event in
       var timings = sluice_timings()
-      timings.wait = 2_500_000
+      timings.wait_ns = 2_500_000
       timings.bytes_received = 7
       event.outcome = UInt32(SLUICE_OUTCOME_FAILED)
       event.error_code = exchange.lend("timeout".utf8)

@@ -45,7 +45,7 @@ struct SendTests {
         "method": "PUT", "url": "http://a/", "headers": ["x-one": "1", "many": ["a", "b", "c"], "x-late": "2"],
         "body": ["base64": "AP8="],
       ])
-    #expect(start.options.timeout == 5_000_000)
+    #expect(start.options.timeout_ns == 5_000_000)
     #expect(start.options.maximum_response_bytes == 7)
     #expect(start.options.parent.nonce == 0)
   }

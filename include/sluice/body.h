@@ -46,7 +46,7 @@ typedef struct sluice_body {
   /// after on_response or on_failure. Pieces of responses come decoded. Request bodies come as the caller gave them:
   /// look at `content-encoding`. A length that was announced no longer holds once a stage takes pieces; the engine drops
   /// it. [loop]
-  sluice_body_verdict (*on_chunk)(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece);
+  sluice_body_verdict (*on_chunk)(void *instance, sluice_exchange *exchange, sluice_side side, sluice_bytes piece);
   /// After the last piece; the last chance for `body_write` and `trailer_add`. PASS and TAKEN mean the same here;
   /// SUSPENDED delays the end. May be NULL. [loop]
   sluice_body_verdict (*on_end)(void *instance, sluice_exchange *exchange, sluice_side side);

@@ -32,8 +32,8 @@ typedef struct sluice_call_result {
 typedef struct sluice_call_options {
   uint32_t size;
   uint32_t reserved;
-  /// Nanoseconds; 0 means the host's timeout. Never beyond the deadline of `parent`.
-  uint64_t timeout;
+  /// 0 means the host's timeout. Never beyond the deadline of `parent`.
+  uint64_t timeout_ns;
   /// A longer response is an error; 0 means the host's limit.
   uint64_t maximum_response_bytes;
   /// The suspended exchange for which the call is made: its deadline bounds the call, its end cancels it. All zero

@@ -24,10 +24,10 @@ typedef struct sluice_context {
   sluice_text method;
   /// The path of the request's URL, percent-encoded, without the query.
   sluice_text path;
-  /// Nanoseconds since the transaction began.
-  uint64_t elapsed;
-  /// Nanoseconds until the transaction's deadline; UINT64_MAX without one.
-  uint64_t remaining;
+  /// Since the transaction began.
+  uint64_t elapsed_ns;
+  /// Until the transaction's deadline; UINT64_MAX without one.
+  uint64_t remaining_ns;
   /// The caller's W3C trace context, empty without one: `traceparent`, `tracestate`, `baggage` as header values.
   sluice_text parent_traceparent;
   sluice_text parent_tracestate;

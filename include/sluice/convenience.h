@@ -17,6 +17,18 @@ static inline sluice_text sluice_text_make(const char *string) {
   return text;
 }
 
+/// The bytes of a text, for the functions of bodies. [any]
+static inline sluice_bytes sluice_text_bytes(sluice_text text) {
+  sluice_bytes bytes = {(const uint8_t *)text.data, text.size};
+  return bytes;
+}
+
+/// Bytes as a text, whatever they contain. [any]
+static inline sluice_text sluice_bytes_text(sluice_bytes bytes) {
+  sluice_text text = {(const char *)bytes.data, bytes.size};
+  return text;
+}
+
 /// Whether a text equals the C string, byte by byte. [any]
 static inline int sluice_text_equals(sluice_text text, const char *string) {
   size_t size = strlen(string);

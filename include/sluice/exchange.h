@@ -96,15 +96,15 @@ typedef struct sluice_exchange_api {
 
   /// The body in memory; SLUICE_STATUS_ABSENT without a body, SLUICE_STATUS_UNSUPPORTED if it is in a file or streamed. A response
   /// body is available only to stages that want it. [loop]
-  sluice_status (*body_get)(sluice_exchange *exchange, sluice_side side, sluice_text *bytes);
+  sluice_status (*body_get)(sluice_exchange *exchange, sluice_side side, sluice_bytes *bytes);
   /// Replaces the body by a copy of the bytes; the engine adjusts the content length. [loop]
-  sluice_status (*body_set)(sluice_exchange *exchange, sluice_side side, sluice_text bytes);
+  sluice_status (*body_set)(sluice_exchange *exchange, sluice_side side, sluice_bytes bytes);
   /// The file of a large body, only for reading; SLUICE_STATUS_ABSENT if the body is in memory or there is no body. [loop]
   sluice_status (*body_file)(sluice_exchange *exchange, sluice_side side, sluice_text *path, uint64_t *bytes);
   /// In on_chunk and on_end, and inside `enter` while one of them is suspended: sends a copy of the bytes to the next
   /// stage instead of the received piece. The next piece comes only after these bytes were passed on; SLUICE_STATUS_LIMIT if a
   /// single call writes more than the host can hold. [loop]
-  sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_text bytes);
+  sluice_status (*body_write)(sluice_exchange *exchange, sluice_side side, sluice_bytes bytes);
 
   /// The live document of a message (docs/schema); NULL when there is no such message, in on_issue, for WRITE where
   /// that side is read only, for flags without READ and WRITE, when an earlier stage left an invalid document, or out
@@ -127,8 +127,8 @@ typedef struct sluice_exchange_api {
   /// Sets the error that the transaction ends with. `code` is a short word for programs (at most 64 characters of
   /// `[a-z0-9_]`), `message` is for people and is cut off after 4 KiB. Returns SLUICE_VERDICT_FAIL. [loop]
   sluice_verdict (*fail)(sluice_exchange *exchange, sluice_text code, sluice_text message);
-  /// Asks for another attempt after `delay` nanoseconds. Returns SLUICE_VERDICT_RETRY. [loop]
-  sluice_verdict (*retry)(sluice_exchange *exchange, uint64_t delay);
+  /// Asks for another attempt after a delay. Returns SLUICE_VERDICT_RETRY. [loop]
+  sluice_verdict (*retry)(sluice_exchange *exchange, uint64_t delay_ns);
   /// Takes the token with which this call will be resumed, once; the stage must then return SLUICE_VERDICT_SUSPENDED.
   /// SLUICE_STATUS_ALREADY if the call already has a token, SLUICE_STATUS_REFUSED in on_issue, in a BLOCKING call and for a tracer.
   /// [loop]

@@ -88,8 +88,8 @@ struct sluice_host {
   /// Writes a structured log line with plugin, generation and stage. Text beyond 8 KiB is cut off; control characters,
   /// including line breaks, are escaped. [any]
   void (*log)(const sluice_host *host, sluice_log_level level, sluice_text message);
-  /// Nanoseconds on the monotonic clock. [any]
-  uint64_t (*clock)(const sluice_host *host);
+  /// The time on the monotonic clock. [any]
+  uint64_t (*clock_ns)(const sluice_host *host);
   /// Another table of the host by its id (`sluice.timers/1` …), NULL if the host does not have it. It is valid as long
   /// as the host. [any]
   const void *(*extension)(const sluice_host *host, const char *id);

@@ -35,8 +35,8 @@ typedef struct sluice_plugin {
   /// `destroy` follows without `deactivate`. [control]
   sluice_status (*activate)(void *instance, sluice_error *error);
   /// Called when no call is running, timers are cancelled, and no new exchanges will come. End threads and other work
-  /// within `deadline` nanoseconds. May be NULL. [control]
-  void (*deactivate)(void *instance, uint64_t deadline);
+  /// within the timeout. May be NULL. [control]
+  void (*deactivate)(void *instance, uint64_t timeout_ns);
   /// Releases the instance; nothing is called for it afterwards, and the host of `create` is invalid after it returns.
   /// [control]
   void (*destroy)(void *instance);

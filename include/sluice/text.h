@@ -1,13 +1,20 @@
-/// Bytes with a length.
+/// Texts and bytes with a length.
 #ifndef SLUICE_TEXT_H
 #define SLUICE_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-/// Borrowed bytes, not ended by a NUL. `data` may be NULL if `size` is 0.
+/// A borrowed text, not ended by a NUL. `data` may be NULL if `size` is 0.
 typedef struct sluice_text {
   const char *data;
   size_t size;
 } sluice_text;
+
+/// The borrowed bytes of a body. `data` may be NULL if `size` is 0.
+typedef struct sluice_bytes {
+  const uint8_t *data;
+  size_t size;
+} sluice_bytes;
 
 #endif

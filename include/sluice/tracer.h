@@ -32,19 +32,19 @@ enum {
 typedef uint32_t sluice_outcome;
 enum { SLUICE_OUTCOME_PENDING = 0, SLUICE_OUTCOME_SUCCEEDED = 1, SLUICE_OUTCOME_FAILED = 2, SLUICE_OUTCOME_CANCELLED = 3 };
 
-/// Where the time of a hop went, in nanoseconds; a phase that did not happen is 0.
+/// Where the time of a hop went; a phase that did not happen is 0.
 typedef struct sluice_timings {
   uint32_t size;
   uint32_t is_connection_reused;
-  uint64_t queue, name_lookup, connect, tls_handshake, send, wait, receive;
+  uint64_t queue_ns, name_lookup_ns, connect_ns, tls_handshake_ns, send_ns, wait_ns, receive_ns;
   uint64_t bytes_sent, bytes_received;
 } sluice_timings;
 
 typedef struct sluice_event {
   uint32_t size;
   sluice_event_kind kind;
-  /// Nanoseconds on the host's monotonic clock.
-  uint64_t time;
+  /// On the host's monotonic clock.
+  uint64_t time_ns;
   uint8_t transaction_id[16];
   uint32_t attempt;
   uint32_t hop;
@@ -56,8 +56,8 @@ typedef struct sluice_event {
   sluice_text error_code;
   sluice_text error_message;
   sluice_text error_stage;
-  /// Nanoseconds: the delay in WILL_RETRY, the whole duration in DID_COMPLETE.
-  uint64_t duration;
+  /// The delay in WILL_RETRY, the whole duration in DID_COMPLETE.
+  uint64_t duration_ns;
   /// Only for reading with the functions of an exchange; writing is refused. NULL with queued delivery.
   sluice_exchange *exchange;
   /// In DID_RECEIVE and DID_COMPLETE; otherwise NULL.

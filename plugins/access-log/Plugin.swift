@@ -27,10 +27,10 @@ struct AccessLog: Plugin, TransactionTracer {
     if !host.isProbe { try writer.start(complain: { [host] in host.log(.error, $0) }) }
   }
 
-  func deactivate(deadline: Duration) {
-    let unwritten = writer.stop(within: deadline)
+  func deactivate(timeout: Duration) {
+    let unwritten = writer.stop(within: timeout)
     guard unwritten > 0 else { return }
-    host.log(.warning, "\(unwritten) lines are missing: they could not be written, or not before the deadline")
+    host.log(.warning, "\(unwritten) lines are missing: they could not be written, or not in time")
   }
 
   func record(_ event: borrowing TransactionEvent) {

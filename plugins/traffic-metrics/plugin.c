@@ -66,7 +66,7 @@ static void did_complete(const traffic *self, const sluice_event *event) {
   if (event->status) snprintf(status, sizeof status, "%u", event->status);
   const sluice_text labels[] = {event->method, sluice_text_make(status), outcome_name(event->outcome)};
   self->metrics->record(self->host, self->transactions, labels, 1);
-  self->metrics->record(self->host, self->duration, NULL, (double)event->duration / 1e9);
+  self->metrics->record(self->host, self->duration, NULL, (double)event->duration_ns / 1e9);
 }
 
 static void on_event(void *instance, const sluice_event *event) {

@@ -37,12 +37,16 @@ extension ExchangeCall {
   }
 
   func body(_ side: MessageSide) -> [UInt8]? {
-    read { api, exchange, value in api.pointee.body_get(exchange, side.rawValue, &value) }
+    withExchange { api, exchange in
+      var bytes = sluice_bytes()
+      guard api.pointee.body_get(exchange, side.rawValue, &bytes) == 0 else { return nil }
+      return [UInt8](UnsafeRawBufferPointer(start: bytes.data, count: bytes.size))
+    } ?? nil
   }
 
   func setBody(_ side: MessageSide, _ bytes: [UInt8]) throws(PluginFailure) {
     try write("the body") { api, exchange in
-      bytes.withUnsafeBytes { api.pointee.body_set(exchange, side.rawValue, sluice_text($0)) }
+      bytes.withUnsafeBytes { api.pointee.body_set(exchange, side.rawValue, sluice_bytes($0)) }
     }
   }
 

@@ -26,10 +26,10 @@ func activateInstance(
   reporting(to: error) { try Instance.from(instance)?.plugin.activate() }
 }
 
-func deactivateInstance(_ instance: UnsafeMutableRawPointer?, _ deadline: UInt64) {
+func deactivateInstance(_ instance: UnsafeMutableRawPointer?, _ timeout: UInt64) {
   guard let instance = Instance.from(instance) else { return }
   instance.tasks.cancelAll()
-  instance.plugin.deactivate(deadline: Duration(nanoseconds: deadline))
+  instance.plugin.deactivate(timeout: Duration(nanoseconds: timeout))
 }
 
 /// A task that still unwinds keeps the instance alive, without its host.

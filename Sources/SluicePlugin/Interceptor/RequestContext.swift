@@ -26,8 +26,8 @@ public struct RequestContext: Sendable, Hashable {
     requestId = String(context.request_id)
     transactionID = TransactionID(network: context.transaction_id)
     hop = Int(context.hop)
-    elapsed = Duration(nanoseconds: context.elapsed)
-    remaining = context.remaining == .max ? nil : Duration(nanoseconds: context.remaining)
+    elapsed = Duration(nanoseconds: context.elapsed_ns)
+    remaining = context.remaining_ns == .max ? nil : Duration(nanoseconds: context.remaining_ns)
     parent = TraceContext(context)
   }
 }

@@ -15,6 +15,12 @@ extension sluice_text {
   }
 }
 
+extension sluice_bytes {
+  init(_ bytes: UnsafeRawBufferPointer) {
+    self.init(data: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), size: bytes.count)
+  }
+}
+
 /// Lends a string as a text during the call.
 func withText<Result>(_ string: String, _ body: (sluice_text) -> Result) -> Result {
   var string = string

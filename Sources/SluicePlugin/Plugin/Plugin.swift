@@ -30,8 +30,8 @@ public protocol Plugin: Sendable {
   /// Opens, connects, starts: called just before the first exchange. May block.
   func activate() throws
 
-  /// Ends running work within the deadline. No call comes from here on. May block.
-  func deactivate(deadline: Duration)
+  /// Ends running work within the timeout. No call comes from here on. May block.
+  func deactivate(timeout: Duration)
 }
 
 extension Plugin {
@@ -40,7 +40,7 @@ extension Plugin {
   public static var configurationDefaults: JSONValue? { nil }
   public static var selfTests: [SelfTest<Self>] { [] }
   public func activate() throws {}
-  public func deactivate(deadline: Duration) {}
+  public func deactivate(timeout: Duration) {}
 }
 
 /// The configuration of a plugin without settings; any key is refused.

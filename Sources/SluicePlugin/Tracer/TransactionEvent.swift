@@ -47,7 +47,7 @@ extension TransactionEvent {
   public var attemptNumber: Int { Int(event.pointee.attempt) }
   public var hop: Int { Int(event.pointee.hop) }
   /// The time on the host's monotonic clock.
-  public var time: Duration { Duration(nanoseconds: event.pointee.time) }
+  public var time: Duration { Duration(nanoseconds: event.pointee.time_ns) }
   /// The response's status; nil without one.
   public var status: Int? { event.pointee.status == 0 ? nil : Int(event.pointee.status) }
   /// The outcome in `didComplete`; otherwise nil.
@@ -61,7 +61,7 @@ extension TransactionEvent {
   }
 
   /// The delay in `willRetry`, the whole duration in `didComplete`.
-  public var duration: Duration { Duration(nanoseconds: event.pointee.duration) }
+  public var duration: Duration { Duration(nanoseconds: event.pointee.duration_ns) }
   public var requestId: String { String(event.pointee.request_id) }
   public var method: String { String(event.pointee.method) }
   /// The current URL of the request, after redirects; it may contain secrets.

@@ -15,13 +15,13 @@ public struct TransferTimings: Sendable, Hashable {
 
   init(_ timings: sluice_timings) {
     isConnectionReused = timings.is_connection_reused != 0
-    queue = Duration(nanoseconds: timings.queue)
-    nameLookup = Duration(nanoseconds: timings.name_lookup)
-    connect = Duration(nanoseconds: timings.connect)
-    tlsHandshake = Duration(nanoseconds: timings.tls_handshake)
-    send = Duration(nanoseconds: timings.send)
-    wait = Duration(nanoseconds: timings.wait)
-    receive = Duration(nanoseconds: timings.receive)
+    queue = Duration(nanoseconds: timings.queue_ns)
+    nameLookup = Duration(nanoseconds: timings.name_lookup_ns)
+    connect = Duration(nanoseconds: timings.connect_ns)
+    tlsHandshake = Duration(nanoseconds: timings.tls_handshake_ns)
+    send = Duration(nanoseconds: timings.send_ns)
+    wait = Duration(nanoseconds: timings.wait_ns)
+    receive = Duration(nanoseconds: timings.receive_ns)
     bytesSent = timings.bytes_sent
     bytesReceived = timings.bytes_received
   }

@@ -18,15 +18,15 @@ extension PluginHost {
   /// - Parameters:
   ///   - name: is passed on to the call.
   ///   - period: a millisecond or more.
-  ///   - deadline: when the work has not ended so long after it was due, it counts as missed.
+  ///   - timeout: when the work has not ended so long after it was due, it counts as missed.
   /// - Throws: ``PluginFailure`` where the host does not take it.
   @discardableResult
-  public func schedule(_ name: String, every period: Duration, deadline: Duration) throws -> Schedule {
+  public func schedule(_ name: String, every period: Duration, timeout: Duration) throws -> Schedule {
     var timer: sluice_timer = 0
     let status = link.withHost { host -> sluice_status in
       guard let timers = host.timers else { return sluice_status(SLUICE_STATUS_UNSUPPORTED) }
       return withText(name) {
-        timers.pointee.schedule(host, $0, period.wholeNanoseconds, deadline.wholeNanoseconds, &timer)
+        timers.pointee.schedule(host, $0, period.wholeNanoseconds, timeout.wholeNanoseconds, &timer)
       }
     }
     guard let status, status == SLUICE_STATUS_OK else { throw refusal(name, status) }
@@ -39,7 +39,7 @@ extension PluginHost {
       case Int(SLUICE_STATUS_UNSUPPORTED): "this host has no scheduled work"
       case Int(SLUICE_STATUS_LIMIT): "there are too many"
       case nil, Int(SLUICE_STATUS_CLOSING): "the instance is not active"
-      default: "a period of a millisecond, a deadline and a name are the least, and the type conforms to ScheduledWork"
+      default: "a period of a millisecond, a timeout and a name are the least, and the type conforms to ScheduledWork"
       }
     return PluginFailure(message: "the work \"\(name)\" cannot be scheduled: \(reason)")
   }

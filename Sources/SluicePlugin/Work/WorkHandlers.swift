@@ -12,7 +12,7 @@ public protocol NotificationHandler: Sendable {
   func handle(_ notification: PluginNotification) async throws -> WorkOutcome
 }
 
-/// Does work again and again, as asked for by ``PluginHost/schedule(_:every:deadline:)``.
+/// Does work again and again, as asked for by ``PluginHost/schedule(_:every:timeout:)``.
 ///
 /// For threads, errors and cancellation see ``NotificationHandler``. While the work is under way and not overdue, periods
 /// are left out.

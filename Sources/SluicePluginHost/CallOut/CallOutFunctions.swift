@@ -32,7 +32,7 @@ enum CallOutFunctions {
     let parent = SuspensionToken(options.parent)
     let order = CallOut.Order(
       request: message, parent: parent.isNone ? nil : parent,
-      timeout: runtime.callOuts.timeout(asked: options.timeout),
+      timeout: runtime.callOuts.timeout(asked: options.timeout_ns),
       maximumResponseBytes: runtime.callOuts.bytes(asked: options.maximum_response_bytes), completion: completion,
       context: UncheckedPointer(context))
     switch instance.startCallOut(order) {

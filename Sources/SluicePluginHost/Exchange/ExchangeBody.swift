@@ -9,7 +9,7 @@ enum ExchangeBody {
   static let maximumWriteBytes = 64 << 20
 
   static func get(
-    _ handle: OpaquePointer?, _ side: sluice_side, _ bytes: UnsafeMutablePointer<sluice_text>?
+    _ handle: OpaquePointer?, _ side: sluice_side, _ bytes: UnsafeMutablePointer<sluice_bytes>?
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard let bytes, side < 2 else { return called.refuse(.invalidArgument, "body_get") }
@@ -18,12 +18,12 @@ enum ExchangeBody {
     case .file, .stream: return Status.unsupported
     case .bytes(let found):
       if found.isEmpty { return Status.absent }
-      bytes.pointee = found.withUnsafeBufferPointer { sluice_text($0) }
+      bytes.pointee = found.withUnsafeBufferPointer { sluice_bytes($0) }
       return Status.ok
     }
   }
 
-  static func set(_ handle: OpaquePointer?, _ side: sluice_side, _ bytes: sluice_text) -> sluice_status {
+  static func set(_ handle: OpaquePointer?, _ side: sluice_side, _ bytes: sluice_bytes) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard side < 2, let bytes = bytes.bytes else { return called.refuse(.invalidArgument, "body_set") }
     guard side == 0 ? called.phase.writesRequest : called.writesResponse else {
@@ -50,7 +50,7 @@ enum ExchangeBody {
     return Status.ok
   }
 
-  static func write(_ handle: OpaquePointer?, _ side: sluice_side, _ bytes: sluice_text) -> sluice_status {
+  static func write(_ handle: OpaquePointer?, _ side: sluice_side, _ bytes: sluice_bytes) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard side < 2, let bytes = bytes.bytes else { return called.refuse(.invalidArgument, "body_write") }
     guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "body_write") }

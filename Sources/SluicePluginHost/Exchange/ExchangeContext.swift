@@ -34,8 +34,8 @@ enum ExchangeContext {
     facts.hop = UInt32(clamping: exchange.hop)
     facts.loop = UInt32(clamping: exchange.loop.index)
     facts.transaction_id = exchange.id.bytes
-    facts.elapsed = now.duration(since: exchange.started).nanoseconds
-    facts.remaining =
+    facts.elapsed_ns = now.duration(since: exchange.started).nanoseconds
+    facts.remaining_ns =
       exchange.deadline == .distantFuture ? .max : exchange.deadline.duration(since: now).nanoseconds
     facts.method = ExchangeLine.method(called)
     lendTexts(exchange, called, &facts)

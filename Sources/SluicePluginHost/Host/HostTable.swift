@@ -40,7 +40,7 @@ package enum HostTable {
     table.post = { HostTable.post($0, $1, $2, $3) }
     table.enter = { HostTable.enter($0, $1) }
     table.log = { HostTable.log($0, $1, $2) }
-    table.clock = { HostTable.clock($0) }
+    table.clock_ns = { HostTable.clock($0) }
     table.extension = { HostTable.extension($0, $1) }
     return table
   }

@@ -30,6 +30,20 @@ extension sluice_text {
   }
 }
 
+extension sluice_bytes {
+  /// The bytes; nil for a length without an address.
+  var bytes: UnsafeBufferPointer<UInt8>? {
+    guard let data else { return size == 0 ? UnsafeBufferPointer(start: nil, count: 0) : nil }
+    // A size beyond half of the address space arrives as a negative number.
+    return size >= 0 ? UnsafeBufferPointer(start: data, count: size) : nil
+  }
+
+  /// Lends bytes that outlive the value.
+  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.init(data: bytes.baseAddress, size: bytes.count)
+  }
+}
+
 extension String {
   /// Lends the text in UTF-8 for the length of the call.
   func withText<Result>(_ body: (sluice_text) -> Result) -> Result {

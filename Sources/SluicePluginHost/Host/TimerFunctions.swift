@@ -35,17 +35,17 @@ enum TimerFunctions {
   }
 
   private static func schedule(
-    _ host: UnsafePointer<sluice_host>?, _ name: sluice_text, _ period: UInt64, _ deadline: UInt64,
+    _ host: UnsafePointer<sluice_host>?, _ name: sluice_text, _ period: UInt64, _ timeout: UInt64,
     _ timer: UnsafeMutablePointer<sluice_timer>?
   ) -> sluice_status {
     guard let seat = HostSeat.of(host), let instance = seat.instance else { return Status.closing }
     let period = Duration.nanoseconds(Int64(clamping: period))
-    if let mistake = mistake(instance, name, period, deadline) {
+    if let mistake = mistake(instance, name, period, timeout) {
       seat.report(.invalidArgument, mistake)
       return Status.invalid
     }
-    let deadline = Duration.nanoseconds(Int64(clamping: deadline))
-    switch instance.startSchedule(name.string ?? "", every: period, deadline: deadline) {
+    let timeout = Duration.nanoseconds(Int64(clamping: timeout))
+    switch instance.startSchedule(name.string ?? "", every: period, deadline: timeout) {
     case .success(let id):
       timer?.pointee = id
       return Status.ok
@@ -56,7 +56,7 @@ enum TimerFunctions {
   private static let maximumNameBytes = 256
 
   private static func mistake(
-    _ instance: PluginInstance, _ name: sluice_text, _ period: Duration, _ deadline: UInt64
+    _ instance: PluginInstance, _ name: sluice_text, _ period: Duration, _ timeout: UInt64
   ) -> String? {
     guard instance.notificationCalls.on_schedule != nil else { return "schedule by a plugin without on_schedule" }
     guard let bytes = name.bytes, !bytes.isEmpty, bytes.count <= maximumNameBytes else {
@@ -67,7 +67,7 @@ enum TimerFunctions {
       return "the name of scheduled work is UTF-8 without control characters"
     }
     guard period >= PluginSchedule.shortestPeriod else { return "schedule with a period below one millisecond" }
-    return deadline > 0 ? nil : "schedule with a deadline of 0"
+    return timeout > 0 ? nil : "schedule with a timeout of 0"
   }
 
   private static func cancel(_ host: UnsafePointer<sluice_host>?, _ timer: sluice_timer) -> sluice_status {

@@ -9,7 +9,7 @@ extension PluginInstance {
   ) -> PieceVerdict {
     guard let function = bodyCalls.on_chunk else { return .pass }
     return pieceCall(exchange, side, &output) { name in
-      piece.withUnsafeBufferPointer { function(handle, name, side.number, sluice_text($0)) }
+      piece.withUnsafeBufferPointer { function(handle, name, side.number, sluice_bytes($0)) }
     }
   }
 

@@ -10,13 +10,13 @@ extension sluice_event {
     self.init()
     size = UInt32(MemoryLayout<sluice_event>.size)
     kind = event.kind.rawValue
-    time = event.time.nanoseconds
+    time_ns = event.time.nanoseconds
     transaction_id = event.exchange.id.bytes
     attempt = UInt32(clamping: event.exchange.attempt)
     hop = UInt32(clamping: event.exchange.hop)
     status = UInt32(clamping: event.status)
     outcome = event.outcome?.rawValue ?? UInt32(SLUICE_OUTCOME_PENDING)
-    duration = event.duration.nanoseconds
+    duration_ns = event.duration.nanoseconds
   }
 }
 
@@ -24,9 +24,9 @@ extension sluice_timings {
   init(_ timings: TransferTimings) {
     self.init(
       size: UInt32(MemoryLayout<sluice_timings>.size), is_connection_reused: timings.isConnectionReused ? 1 : 0,
-      queue: timings.queue.nanoseconds, name_lookup: timings.nameLookup.nanoseconds,
-      connect: timings.connect.nanoseconds, tls_handshake: timings.tlsHandshake.nanoseconds,
-      send: timings.send.nanoseconds, wait: timings.wait.nanoseconds, receive: timings.receive.nanoseconds,
+      queue_ns: timings.queue.nanoseconds, name_lookup_ns: timings.nameLookup.nanoseconds,
+      connect_ns: timings.connect.nanoseconds, tls_handshake_ns: timings.tlsHandshake.nanoseconds,
+      send_ns: timings.send.nanoseconds, wait_ns: timings.wait.nanoseconds, receive_ns: timings.receive.nanoseconds,
       bytes_sent: UInt64(clamping: timings.bytesSent), bytes_received: UInt64(clamping: timings.bytesReceived))
   }
 }

@@ -11,7 +11,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   if (!sluice_text_equals(answer, "respond")) return SLUICE_VERDICT_CONTINUE;
   sluice_verdict verdict = api->respond(exchange, 299);
   api->header_set(exchange, SLUICE_SIDE_RESPONSE, text("x-made"), text("here"));
-  api->body_set(exchange, SLUICE_SIDE_RESPONSE, text("made"));
+  api->body_set(exchange, SLUICE_SIDE_RESPONSE, bytes_of("made"));
   return verdict;
 }
 

@@ -11,9 +11,9 @@ static sluice_status ask(void *instance, sluice_exchange *exchange, sluice_side 
 }
 
 static void tell_body(void *instance, sluice_exchange *exchange, sluice_side side, const char *name) {
-  sluice_text bytes = {"(none)", 6};
-  if (api_of(instance)->body_get(exchange, side, &bytes) == SLUICE_STATUS_UNSUPPORTED) bytes = sluice_text_make("(streamed)");
-  tell_text(instance, name, bytes);
+  sluice_bytes bytes = bytes_of("(none)");
+  if (api_of(instance)->body_get(exchange, side, &bytes) == SLUICE_STATUS_UNSUPPORTED) bytes = bytes_of("(streamed)");
+  tell_text(instance, name, sluice_bytes_text(bytes));
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {

@@ -21,7 +21,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   tell(instance, "host", SET("Host", "a.example:81"));
   tell(instance, "second-host", api->header_add(exchange, SLUICE_SIDE_REQUEST, text("hOST"), text("a.example:81")));
   tell(instance, "status", api->status_set(exchange, 200));
-  tell(instance, "write", api->body_write(exchange, SLUICE_SIDE_RESPONSE, text("x")));
+  tell(instance, "write", api->body_write(exchange, SLUICE_SIDE_RESPONSE, bytes_of("x")));
   return SLUICE_VERDICT_CONTINUE;
 }
 

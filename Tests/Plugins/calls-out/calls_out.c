@@ -89,7 +89,7 @@ static void resume_later(void *instance, sluice_token token) {
 
 static void start(work *work) {
   void *instance = work->instance;
-  sluice_call_options options = {.size = sizeof options, .timeout = TIMEOUT, .maximum_response_bytes = MAXIMUM};
+  sluice_call_options options = {.size = sizeof options, .timeout_ns = TIMEOUT, .maximum_response_bytes = MAXIMUM};
   if (PARENT) options.parent = work->token;
   if (FORGED) options.parent = (sluice_token){.slot = 0, .generation = 1, .nonce = 42};
   json_t *request = DOCUMENT;

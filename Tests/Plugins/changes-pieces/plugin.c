@@ -15,12 +15,12 @@ static void go_on(void *context) {
   struct work *work = context;
   const sluice_host *host = host_of(work->instance);
   sluice_exchange *exchange = host->enter(host, work->token);
-  tell(work->instance, "late", host->exchange->body_write(exchange, SLUICE_SIDE_RESPONSE, text("<late>")));
+  tell(work->instance, "late", host->exchange->body_write(exchange, SLUICE_SIDE_RESPONSE, bytes_of("<late>")));
   host->resume(host, work->token, SLUICE_VERDICT_CONTINUE);
   free(work);
 }
 
-static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece) {
+static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_bytes piece) {
   if (piece.size && piece.data[0] == '!') {
     struct work *work = malloc(sizeof *work);
     work->instance = instance;
@@ -32,17 +32,17 @@ static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, s
     sluice_fail(host_of(instance), exchange, "bad_piece", "a question");
     return SLUICE_BODY_VERDICT_FAIL;
   }
-  char upper[4096];
+  uint8_t upper[4096];
   for (size_t start = 0; start < piece.size; start += sizeof upper) {
     size_t size = piece.size - start < sizeof upper ? piece.size - start : sizeof upper;
-    for (size_t i = 0; i < size; i++) upper[i] = (char)toupper((unsigned char)piece.data[start + i]);
-    api_of(instance)->body_write(exchange, side, (sluice_text){upper, size});
+    for (size_t i = 0; i < size; i++) upper[i] = (uint8_t)toupper(piece.data[start + i]);
+    api_of(instance)->body_write(exchange, side, (sluice_bytes){upper, size});
   }
   return SLUICE_BODY_VERDICT_TAKEN;
 }
 
 static sluice_body_verdict on_end(void *instance, sluice_exchange *exchange, sluice_side side) {
-  api_of(instance)->body_write(exchange, side, text("."));
+  api_of(instance)->body_write(exchange, side, bytes_of("."));
   tell(instance, "trailer", api_of(instance)->trailer_add(exchange, side, text("x-end"), text("yes")));
   return SLUICE_BODY_VERDICT_TAKEN;
 }

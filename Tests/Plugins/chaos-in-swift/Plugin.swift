@@ -20,7 +20,7 @@ struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInt
 
   func activate() throws { try thread.start() }
 
-  func deactivate(deadline: Duration) {
+  func deactivate(timeout: Duration) {
     thread.stop()
     host.log(.info, "awaited=\(thread.counts.awaited)")
     host.log(.info, "resumed=\(thread.counts.resumed)")

@@ -78,7 +78,7 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
   if (RETRIES && api->status_get(exchange) == 503) return api->retry(exchange, 30000000000);
   api->header_set(exchange, SLUICE_SIDE_RESPONSE, text("x-build"), text(BUILD));
-  if (sizeof BODY > 1) api->body_set(exchange, SLUICE_SIDE_RESPONSE, text(BODY));
+  if (sizeof BODY > 1) api->body_set(exchange, SLUICE_SIDE_RESPONSE, bytes_of(BODY));
   return SLUICE_VERDICT_CONTINUE;
 }
 

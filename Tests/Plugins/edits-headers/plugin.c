@@ -30,13 +30,14 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   tell(instance, "response", api->header_get(exchange, SLUICE_SIDE_RESPONSE, text("x"), &value));
   tell(instance, "method", api->method_set(exchange, text("PUT")));
   tell(instance, "url", api->url_set(exchange, text("http://example.com/changed?b=2")));
-  tell(instance, "body", api->body_set(exchange, SLUICE_SIDE_REQUEST, text("hello")));
+  tell(instance, "body", api->body_set(exchange, SLUICE_SIDE_REQUEST, bytes_of("hello")));
   api->method_get(exchange, &value);
   tell_text(instance, "method-is", value);
   api->url_get(exchange, &value);
   tell_text(instance, "url-is", value);
-  api->body_get(exchange, SLUICE_SIDE_REQUEST, &value);
-  tell_text(instance, "body-is", value);
+  sluice_bytes body = {0};
+  api->body_get(exchange, SLUICE_SIDE_REQUEST, &body);
+  tell_text(instance, "body-is", sluice_bytes_text(body));
   sluice_context context = {.size = sizeof context};
   tell(instance, "context", api->context(exchange, &context));
   tell_text(instance, "path", context.path);

@@ -48,7 +48,7 @@ static const sluice_tracer tracer = {.size = sizeof tracer, .on_event = on_event
 #endif
 
 #ifdef PIECES
-static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece) {
+static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_bytes piece) {
   (void)instance, (void)exchange, (void)side, (void)piece;
   return SLUICE_BODY_VERDICT_PASS;
 }

@@ -33,39 +33,40 @@ static void mark(void *instance, char *target, size_t size, const char *before) 
 struct work {
   void *instance;
   sluice_token token;
-  sluice_text text;
-  char bytes[];
+  size_t size;
+  uint8_t bytes[];
 };
 
 static void go_on(void *context) {
   struct work *work = context;
   const sluice_host *host = host_of(work->instance);
   sluice_exchange *exchange = host->enter(host, work->token);
-  if (!exchange || host->exchange->body_write(exchange, SIDE, work->text) != SLUICE_STATUS_OK) tell(work->instance, "lost", 1);
+  const sluice_bytes bytes = {work->bytes, work->size};
+  if (!exchange || host->exchange->body_write(exchange, SIDE, bytes) != SLUICE_STATUS_OK) tell(work->instance, "lost", 1);
   host->resume(host, work->token, SLUICE_VERDICT_CONTINUE);
   free(work);
 }
 
-static sluice_body_verdict send(void *instance, sluice_exchange *exchange, sluice_text text) {
+static sluice_body_verdict send(void *instance, sluice_exchange *exchange, sluice_bytes bytes) {
   const sluice_host *host = host_of(instance);
   sluice_context context = {.size = sizeof context};
   host->exchange->context(exchange, &context);
-  struct work *work = malloc(sizeof *work + text.size);
+  struct work *work = malloc(sizeof *work + bytes.size);
   work->instance = instance;
-  memcpy(work->bytes, text.data, text.size);
-  work->text = (sluice_text){work->bytes, text.size};
+  memcpy(work->bytes, bytes.data, bytes.size);
+  work->size = bytes.size;
   if (host->exchange->suspend(exchange, &work->token) != SLUICE_STATUS_OK) return SLUICE_BODY_VERDICT_FAIL;
   host->post(host, context.loop, go_on, work);
   return SLUICE_BODY_VERDICT_SUSPENDED;
 }
 #else
-static sluice_body_verdict send(void *instance, sluice_exchange *exchange, sluice_text text) {
-  api_of(instance)->body_write(exchange, SIDE, text);
+static sluice_body_verdict send(void *instance, sluice_exchange *exchange, sluice_bytes bytes) {
+  api_of(instance)->body_write(exchange, SIDE, bytes);
   return SLUICE_BODY_VERDICT_TAKEN;
 }
 #endif
 
-static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece) {
+static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_bytes piece) {
   (void)side;
   return send(instance, exchange, piece);
 }
@@ -74,7 +75,7 @@ static sluice_body_verdict on_end(void *instance, sluice_exchange *exchange, slu
   (void)side;
   char text[64];
   mark(instance, text, sizeof text, "");
-  return send(instance, exchange, sluice_text_make(text));
+  return send(instance, exchange, bytes_of(text));
 }
 
 static const sluice_body body = {
@@ -89,10 +90,11 @@ static const sluice_body body = {
 /// The body with the mark behind it, from memory or from its file.
 static void marked(void *instance, sluice_exchange *exchange, char *target, size_t size) {
   char before[512] = "";
-  sluice_text bytes, path;
+  sluice_bytes bytes;
+  sluice_text path;
   uint64_t count;
   if (api_of(instance)->body_get(exchange, SIDE, &bytes) == SLUICE_STATUS_OK) {
-    snprintf(before, sizeof before, "%.*s", (int)bytes.size, bytes.data);
+    snprintf(before, sizeof before, "%.*s", (int)bytes.size, (const char *)bytes.data);
   } else if (api_of(instance)->body_file(exchange, SIDE, &path, &count) == SLUICE_STATUS_OK) {
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)path.size, path.data);
@@ -112,7 +114,7 @@ static sluice_verdict work(void *instance, sluice_exchange *exchange) {
   char text[600];
 #if KIND == WHOLE
   marked(instance, exchange, text, sizeof text);
-  api_of(instance)->body_set(exchange, SIDE, sluice_text_make(text));
+  api_of(instance)->body_set(exchange, SIDE, bytes_of(text));
 #elif KIND == DOCUMENT
   marked(instance, exchange, text, sizeof text);
   json_t *document = api_of(instance)->json(exchange, SIDE, SLUICE_JSON_WRITE | SLUICE_JSON_BODY);
@@ -121,10 +123,10 @@ static sluice_verdict work(void *instance, sluice_exchange *exchange) {
   mark(instance, text, sizeof text, "made");
   if (SIDE == SLUICE_SIDE_RESPONSE || KIND == HIT) {
     sluice_verdict verdict = api_of(instance)->respond(exchange, 200);
-    api_of(instance)->body_set(exchange, SLUICE_SIDE_RESPONSE, sluice_text_make(text));
+    api_of(instance)->body_set(exchange, SLUICE_SIDE_RESPONSE, bytes_of(text));
     return verdict;
   }
-  api_of(instance)->body_set(exchange, SIDE, sluice_text_make(text));
+  api_of(instance)->body_set(exchange, SIDE, bytes_of(text));
 #endif
   return SLUICE_VERDICT_CONTINUE;
 }

@@ -71,11 +71,11 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #ifdef IN_HEADER
   put(json_object_get(document, "headers"), "x-deep", made());
   // The host replaces the nested value, which is then released.
-  tell(instance, "set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-deep"), text("flat")));
+  tell(instance, "set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-deep"), bytes_of("flat")));
 #endif
 #ifdef IN_HEADERS
   put(document, "headers", json_pack("[o]", made()));
-  tell(instance, "set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-deep"), text("flat")));
+  tell(instance, "set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-deep"), bytes_of("flat")));
 #endif
 #ifdef IN_LINE
   put(document, "method", made());
@@ -87,11 +87,11 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   put(document, "unknown", made());
 #endif
 #ifdef IN_BODY
-  sluice_text bytes = {0};
+  sluice_bytes bytes = {0};
   tell(instance, "get", api->body_get(exchange, SLUICE_SIDE_REQUEST, &bytes));
 #endif
 #ifdef REPLACED
-  tell(instance, "set", api->body_set(exchange, SLUICE_SIDE_REQUEST, text("flat")));
+  tell(instance, "set", api->body_set(exchange, SLUICE_SIDE_REQUEST, bytes_of("flat")));
 #endif
   return SLUICE_VERDICT_CONTINUE;
 }

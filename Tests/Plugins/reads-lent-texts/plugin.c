@@ -66,14 +66,14 @@ static void read_headers(void *instance, sluice_exchange *exchange, sluice_side 
 
 static void read_body(void *instance, sluice_exchange *exchange, sluice_side side) {
   const sluice_exchange_api *api = api_of(instance);
-  sluice_text bytes = {0};
+  sluice_bytes bytes = {0};
   if (api->body_get(exchange, side, &bytes) != SLUICE_STATUS_OK) return;
-  lent first = remember(bytes);
-  api->body_set(exchange, side, (sluice_text){first.copy, 500});
+  lent first = remember(sluice_bytes_text(bytes));
+  api->body_set(exchange, side, (sluice_bytes){(const uint8_t *)first.copy, 500});
   tell_kept(instance, "body_get", &first);
   api->body_get(exchange, side, &bytes);
-  lent second = remember(bytes);
-  api->body_set(exchange, side, text("other"));
+  lent second = remember(sluice_bytes_text(bytes));
+  api->body_set(exchange, side, bytes_of("other"));
   tell_kept(instance, "body_set", &second);
 }
 
@@ -113,8 +113,9 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   sluice_text value = {0};
   api->header_get(exchange, SLUICE_SIDE_RESPONSE, text("x-lent"), &value);
   lent header = remember(value);
-  api->body_get(exchange, SLUICE_SIDE_RESPONSE, &value);
-  lent body = remember(value);
+  sluice_bytes bytes = {0};
+  api->body_get(exchange, SLUICE_SIDE_RESPONSE, &bytes);
+  lent body = remember(sluice_bytes_text(bytes));
   sluice_verdict verdict = api->respond(exchange, 200);
   tell_kept(instance, "respond-header", &header);
   tell_kept(instance, "respond-body", &body);

@@ -10,7 +10,7 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
   if (HOW == RESPOND) return api->respond(exchange, 203);
   if (HOW == SET_EMPTY) {
-    tell(instance, "set", api->body_set(exchange, SLUICE_SIDE_RESPONSE, text("")));
+    tell(instance, "set", api->body_set(exchange, SLUICE_SIDE_RESPONSE, bytes_of("")));
     return SLUICE_VERDICT_CONTINUE;
   }
   if (HOW == DOCUMENT) {

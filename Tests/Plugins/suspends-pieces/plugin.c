@@ -24,7 +24,7 @@ static void on_loop(void *context) {
   struct work *work = context;
   const sluice_host *host = host_of(work->instance);
   sluice_exchange *exchange = host->enter(host, work->token);
-  tell(work->instance, "late", host->exchange->body_write(exchange, SLUICE_SIDE_RESPONSE, text("<late>")));
+  tell(work->instance, "late", host->exchange->body_write(exchange, SLUICE_SIDE_RESPONSE, bytes_of("<late>")));
   tell(work->instance, "resume", host->resume(host, work->token, SLUICE_VERDICT_CONTINUE));
   free(work);
 }
@@ -36,7 +36,7 @@ static void *thread(void *context) {
   return NULL;
 }
 
-static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_text piece) {
+static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_bytes piece) {
   (void)side;
   if (ONLY && (piece.size == 0 || piece.data[0] != ONLY)) return SLUICE_BODY_VERDICT_PASS;
   const sluice_host *host = host_of(instance);

@@ -80,7 +80,7 @@ struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
     host.log(.info, "activated=\(number)")
   }
 
-  func deactivate(deadline: Duration) {
+  func deactivate(timeout: Duration) {
     shared.task.withLock { $0 }?.cancel()
     host.log(.info, "deactivated=\(number)")
     for key in ["requests", "responses", "exchanged"] { host.log(.info, "\(key)=\(host.values[key] ?? -1)") }

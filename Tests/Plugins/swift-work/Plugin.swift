@@ -46,13 +46,13 @@ struct SwiftWork: Plugin, NotificationHandler, ScheduledWork {
   func activate() throws {
     for work in configuration.schedules {
       try host.schedule(
-        work.name, every: .milliseconds(work.periodMs), deadline: .milliseconds(work.deadlineMs))
+        work.name, every: .milliseconds(work.periodMs), timeout: .milliseconds(work.deadlineMs))
     }
   }
 
-  func deactivate(deadline: Duration) {
+  func deactivate(timeout: Duration) {
     let count = calls.hanging.load(ordering: .relaxed)
-    let end = DispatchTime.now() + .nanoseconds(Int(deadline / .nanoseconds(1)))
+    let end = DispatchTime.now() + .nanoseconds(Int(timeout / .nanoseconds(1)))
     for _ in 0..<count where calls.cancelled.wait(timeout: end) == .timedOut { return }
     host.log(.warning, "\(count) were cancelled")
   }

@@ -46,7 +46,7 @@ final class StubExchange: @unchecked Sendable {
     let name = Self.nextName.add(1, ordering: .relaxed).newValue
     self.name = name
     context.size = UInt32(MemoryLayout<sluice_context>.size)
-    context.remaining = .max
+    context.remaining_ns = .max
     Self.known.withLock { $0[name] = self }
   }
 

@@ -93,7 +93,9 @@ private func addMessage(to table: inout sluice_exchange_api) {
   table.body_get = { pointer, side, bytes in
     guard let exchange = StubExchange.lent(pointer) else { return stale }
     guard let body = exchange.sides[Int(side)].body else { return absent }
-    bytes?.pointee = exchange.lend(body)
+    let copy = exchange.lend(body)
+    bytes?.pointee = sluice_bytes(
+      data: UnsafeRawPointer(copy.data)?.assumingMemoryBound(to: UInt8.self), size: copy.size)
     return ok
   }
   table.body_set = { pointer, side, bytes in

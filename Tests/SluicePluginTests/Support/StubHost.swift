@@ -41,7 +41,7 @@ final class StubHost: @unchecked Sendable {
 
   private func addCalls() {
     table.pointee.log = { StubHost.from($0)?.write($1, String(stub: $2)) }
-    table.pointee.clock = { _ in 0 }
+    table.pointee.clock_ns = { _ in 0 }
     table.pointee.extension = { _, _ in nil }
     table.pointee.post = { host, _, function, context in
       StubHost.from(host)?.post(function, context) ?? sluice_status(SLUICE_STATUS_CLOSING)

@@ -45,8 +45,8 @@ struct Cache: Plugin {
     if !host.isProbe { try store.open(complain: { [host] in host.log(.warning, $0) }) }
   }
 
-  func deactivate(deadline: Duration) {
-    store.close(within: deadline)
+  func deactivate(timeout: Duration) {
+    store.close(within: timeout)
   }
 }
 
