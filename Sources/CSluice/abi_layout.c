@@ -70,6 +70,7 @@ SLUICE_OFFSET(sluice_context, parent_traceparent, 96);
 SLUICE_OFFSET(sluice_context, parent_tracestate, 112);
 SLUICE_OFFSET(sluice_context, parent_baggage, 128);
 SLUICE_SIZE(sluice_context, 144);
+SLUICE_VALUE(SLUICE_CONTEXT_SIZE_1, 144u);
 
 // exchange.h
 SLUICE_VALUE(SLUICE_SIDE_REQUEST, 0);
@@ -107,6 +108,7 @@ SLUICE_OFFSET(sluice_exchange_api, retry, 184);
 SLUICE_OFFSET(sluice_exchange_api, suspend, 192);
 SLUICE_OFFSET(sluice_exchange_api, trailer_add, 200);
 SLUICE_SIZE(sluice_exchange_api, 208);
+SLUICE_VALUE(SLUICE_EXCHANGE_API_SIZE_1, 208u);
 
 // host.h
 SLUICE_VALUE(SLUICE_LOG_DEBUG, 0);
@@ -146,6 +148,7 @@ SLUICE_OFFSET(sluice_host, log, 104);
 SLUICE_OFFSET(sluice_host, clock_ns, 112);
 SLUICE_OFFSET(sluice_host, extension, 120);
 SLUICE_SIZE(sluice_host, 128);
+SLUICE_VALUE(SLUICE_HOST_SIZE_1, 128u);
 
 // interceptor.h
 SLUICE_VALUE(SLUICE_FLAG_SERIAL, 1);
@@ -188,6 +191,7 @@ SLUICE_OFFSET(sluice_interceptor, on_response, 48);
 SLUICE_OFFSET(sluice_interceptor, on_failure, 56);
 SLUICE_OFFSET(sluice_interceptor, on_cancel, 64);
 SLUICE_SIZE(sluice_interceptor, 72);
+SLUICE_VALUE(SLUICE_INTERCEPTOR_SIZE_1, 72u);
 
 // body.h
 SLUICE_VALUE(SLUICE_BODY_VERDICT_PASS, 0);
@@ -203,6 +207,7 @@ SLUICE_OFFSET(sluice_body, on_chunk, 8);
 SLUICE_OFFSET(sluice_body, on_end, 16);
 SLUICE_OFFSET(sluice_body, on_trailer, 24);
 SLUICE_SIZE(sluice_body, 32);
+SLUICE_VALUE(SLUICE_BODY_SIZE_1, 32u);
 
 // tracer.h
 SLUICE_VALUE(SLUICE_EVENT_WILL_EXECUTE, 1);
@@ -257,6 +262,7 @@ SLUICE_OFFSET(sluice_tracer, size, 0);
 SLUICE_OFFSET(sluice_tracer, reserved, 4);
 SLUICE_OFFSET(sluice_tracer, on_event, 8);
 SLUICE_SIZE(sluice_tracer, 16);
+SLUICE_VALUE(SLUICE_TRACER_SIZE_1, 16u);
 
 // state.h
 SLUICE_VALUE(SLUICE_STATE_OPTIONAL, 1);
@@ -268,6 +274,7 @@ SLUICE_OFFSET(sluice_state, reserved, 12);
 SLUICE_OFFSET(sluice_state, save, 16);
 SLUICE_OFFSET(sluice_state, load, 24);
 SLUICE_SIZE(sluice_state, 32);
+SLUICE_VALUE(SLUICE_STATE_SIZE_1, 32u);
 
 // notifications.h
 SLUICE_VALUE(SLUICE_WORK_NEW_DATA, 1);
@@ -284,11 +291,13 @@ SLUICE_OFFSET(sluice_notifications, reserved, 4);
 SLUICE_OFFSET(sluice_notifications, on_notification, 8);
 SLUICE_OFFSET(sluice_notifications, on_schedule, 16);
 SLUICE_SIZE(sluice_notifications, 24);
+SLUICE_VALUE(SLUICE_NOTIFICATIONS_SIZE_1, 24u);
 
 SLUICE_OFFSET(sluice_completions, size, 0);
 SLUICE_OFFSET(sluice_completions, reserved, 4);
 SLUICE_OFFSET(sluice_completions, complete, 8);
 SLUICE_SIZE(sluice_completions, 16);
+SLUICE_VALUE(SLUICE_COMPLETIONS_SIZE_1, 16u);
 
 // selftest.h
 SLUICE_OFFSET(sluice_selftest_case, size, 0);
@@ -301,12 +310,14 @@ SLUICE_OFFSET(sluice_selftest_case, response, 40);
 SLUICE_OFFSET(sluice_selftest_case, expected_response, 48);
 SLUICE_OFFSET(sluice_selftest_case, config, 56);
 SLUICE_SIZE(sluice_selftest_case, 64);
+SLUICE_VALUE(SLUICE_SELFTEST_CASE_SIZE_1, 64u);
 
 SLUICE_OFFSET(sluice_selftest, size, 0);
 SLUICE_OFFSET(sluice_selftest, count, 4);
 SLUICE_OFFSET(sluice_selftest, cases, 8);
 SLUICE_OFFSET(sluice_selftest, run, 16);
 SLUICE_SIZE(sluice_selftest, 24);
+SLUICE_VALUE(SLUICE_SELFTEST_SIZE_1, 24u);
 
 // timers.h
 SLUICE_OFFSET(sluice_timers, size, 0);
@@ -315,6 +326,7 @@ SLUICE_OFFSET(sluice_timers, start, 8);
 SLUICE_OFFSET(sluice_timers, schedule, 16);
 SLUICE_OFFSET(sluice_timers, cancel, 24);
 SLUICE_SIZE(sluice_timers, 32);
+SLUICE_VALUE(SLUICE_TIMERS_SIZE_1, 32u);
 
 // callout.h
 SLUICE_OFFSET(sluice_call_result, size, 0);
@@ -330,12 +342,14 @@ SLUICE_OFFSET(sluice_call_options, timeout_ns, 8);
 SLUICE_OFFSET(sluice_call_options, maximum_response_bytes, 16);
 SLUICE_OFFSET(sluice_call_options, parent, 24);
 SLUICE_SIZE(sluice_call_options, 40);
+SLUICE_VALUE(SLUICE_CALL_OPTIONS_SIZE_1, 40u);
 
 SLUICE_OFFSET(sluice_callout, size, 0);
 SLUICE_OFFSET(sluice_callout, reserved, 4);
 SLUICE_OFFSET(sluice_callout, start, 8);
 SLUICE_OFFSET(sluice_callout, cancel, 16);
 SLUICE_SIZE(sluice_callout, 24);
+SLUICE_VALUE(SLUICE_CALLOUT_SIZE_1, 24u);
 
 // metrics.h
 SLUICE_VALUE(SLUICE_METRIC_COUNTER, 1);
@@ -354,12 +368,14 @@ SLUICE_OFFSET(sluice_metric_definition, bounds, 48);
 SLUICE_OFFSET(sluice_metric_definition, bound_count, 56);
 SLUICE_OFFSET(sluice_metric_definition, reserved, 60);
 SLUICE_SIZE(sluice_metric_definition, 64);
+SLUICE_VALUE(SLUICE_METRIC_DEFINITION_SIZE_1, 64u);
 
 SLUICE_OFFSET(sluice_metrics, size, 0);
 SLUICE_OFFSET(sluice_metrics, reserved, 4);
 SLUICE_OFFSET(sluice_metrics, define, 8);
 SLUICE_OFFSET(sluice_metrics, record, 16);
 SLUICE_SIZE(sluice_metrics, 24);
+SLUICE_VALUE(SLUICE_METRICS_SIZE_1, 24u);
 
 // values.h
 SLUICE_OFFSET(sluice_values, size, 0);
@@ -368,6 +384,7 @@ SLUICE_OFFSET(sluice_values, add, 8);
 SLUICE_OFFSET(sluice_values, get, 16);
 SLUICE_OFFSET(sluice_values, compare_exchange, 24);
 SLUICE_SIZE(sluice_values, 32);
+SLUICE_VALUE(SLUICE_VALUES_SIZE_1, 32u);
 
 // note.h
 SLUICE_VALUE(SLUICE_NOTE_TYPE, 1);
@@ -394,6 +411,7 @@ SLUICE_OFFSET(sluice_plugin, deactivate, 56);
 SLUICE_OFFSET(sluice_plugin, destroy, 64);
 SLUICE_OFFSET(sluice_plugin, extension, 72);
 SLUICE_SIZE(sluice_plugin, 80);
+SLUICE_VALUE(SLUICE_PLUGIN_SIZE_1, 80u);
 
 // draft/want_body.h
 SLUICE_OFFSET(sluice_want_body, size, 0);

@@ -1,7 +1,8 @@
 import CSluice
 import SluiceJSON
-import SluicePlugin
 import Testing
+
+@testable import SluicePlugin
 
 struct LifecycleTests {
   @Test func `the table says what the type says`() throws {
@@ -22,6 +23,50 @@ struct LifecycleTests {
     let refusal = #expect(throws: StubRefusal.self) { try StubInstance.call { scriptedEntry(nil, 0, $0) } }
     #expect(refusal?.message == "built for ABI 1, this host speaks 0; use a newer host")
   }
+
+  /// What `create` answers to a host whose tables have these lengths.
+  private func create(host hostSize: UInt32, exchange exchangeSize: UInt32) throws {
+    let host = StubHost()
+    host.table.pointee.size = hostSize
+    host.exchanges.pointee.size = exchangeSize
+    let table = try StubInstance.call { scriptedEntry(host.table, 1, $0)?.pointee }
+    let configuration: JSONValue = ["script": "growth"]
+    var instance: UnsafeMutableRawPointer?
+    try StubInstance.check { error in
+      table.create(host.table, configuration.withUnsafeJSON { $0 }, &instance, error)
+    }
+    table.destroy(instance)
+  }
+
+  @Test(arguments: [0, 8, 4096] as [UInt32])
+  func `a host whose tables are as long as in revision 1, or longer, is taken`(_ extra: UInt32) throws {
+    _ = try Scripted.instance(named: "growth") { _, _ in }
+    try create(host: SLUICE_HOST_SIZE_1 + extra, exchange: SLUICE_EXCHANGE_API_SIZE_1 + extra)
+  }
+
+  @Test(arguments: [
+    (SLUICE_HOST_SIZE_1 - 1, SLUICE_EXCHANGE_API_SIZE_1), (SLUICE_HOST_SIZE_1, SLUICE_EXCHANGE_API_SIZE_1 - 1),
+  ])
+  func `a host whose tables are shorter than in revision 1 is refused`(_ host: UInt32, _ exchange: UInt32) {
+    let refusal = #expect(throws: StubRefusal.self) { try create(host: host, exchange: exchange) }
+    #expect(refusal?.message == "the host's tables are shorter than those of ABI 1")
+  }
+
+  @Test func `a further table of the host that is shorter than in revision 1 counts as absent`() {
+    let host = StubHost()
+    let table = UnsafeMutablePointer<sluice_values>.allocate(capacity: 1)
+    defer { table.deallocate() }
+    table.initialize(to: sluice_values())
+    Self.values = UnsafeRawPointer(table)
+    host.table.pointee.extension = { _, _ in LifecycleTests.values }
+    for (size, isThere) in [(SLUICE_VALUES_SIZE_1 - 1, false), (SLUICE_VALUES_SIZE_1, true), (4096, true)] {
+      table.pointee.size = size
+      #expect((UnsafePointer(host.table).values != nil) == isThere)
+    }
+  }
+
+  /// The table that the host of one test has.
+  nonisolated(unsafe) private static var values: UnsafeRawPointer?
 
   @Test func `a second plugin in one library is refused`() {
     struct Second: Plugin, SynchronousRequestInterceptor {

@@ -28,6 +28,9 @@
 #define SLUICE_END_DECLS
 #endif
 
+/// Tables grow at their end, and each begins with its size. SLUICE_…_SIZE_1 is the size of a table in revision 1: whoever
+/// gets a table may rely on that much, and refuses a shorter one. SLUICE_HAS asks for members beyond it.
+
 /// Whether a table contains a member: its size includes the member, and the member is not zero.
 #define SLUICE_HAS(table, member)                                                                    \
   ((table) != NULL &&                                                                                \

@@ -55,5 +55,6 @@ typedef struct sluice_body {
   sluice_body_verdict (*on_trailer)(
       void *instance, sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 } sluice_body;
+#define SLUICE_BODY_SIZE_1 32u
 
 #endif

@@ -40,6 +40,7 @@ typedef struct sluice_call_options {
   /// means no parent.
   sluice_token parent;
 } sluice_call_options;
+#define SLUICE_CALL_OPTIONS_SIZE_1 40u
 
 typedef struct sluice_callout {
   uint32_t size;
@@ -56,5 +57,6 @@ typedef struct sluice_callout {
   /// running. The end of the instance cancels its calls, and every completion has returned before `destroy`. [any]
   sluice_status (*cancel)(const sluice_host *host, sluice_call call);
 } sluice_callout;
+#define SLUICE_CALLOUT_SIZE_1 24u
 
 #endif

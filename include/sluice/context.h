@@ -33,5 +33,6 @@ typedef struct sluice_context {
   sluice_text parent_tracestate;
   sluice_text parent_baggage;
 } sluice_context;
+#define SLUICE_CONTEXT_SIZE_1 144u
 
 #endif

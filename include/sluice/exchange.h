@@ -138,5 +138,6 @@ typedef struct sluice_exchange_api {
   /// SLUICE_STATUS_UNSUPPORTED if the protocol of that side cannot carry trailers. [loop]
   sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 } sluice_exchange_api;
+#define SLUICE_EXCHANGE_API_SIZE_1 208u
 
 #endif

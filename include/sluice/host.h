@@ -94,5 +94,6 @@ struct sluice_host {
   /// as the host. [any]
   const void *(*extension)(const sluice_host *host, const char *id);
 };
+#define SLUICE_HOST_SIZE_1 128u
 
 #endif

@@ -100,5 +100,6 @@ typedef struct sluice_interceptor {
   /// once for a token; resuming the token returns SLUICE_STATUS_STALE. [loop]
   void (*on_cancel)(void *instance, sluice_token token);
 } sluice_interceptor;
+#define SLUICE_INTERCEPTOR_SIZE_1 72u
 
 #endif

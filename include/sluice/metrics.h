@@ -34,6 +34,7 @@ typedef struct sluice_metric_definition {
   uint32_t bound_count;
   uint32_t reserved;
 } sluice_metric_definition;
+#define SLUICE_METRIC_DEFINITION_SIZE_1 64u
 
 typedef struct sluice_metrics {
   uint32_t size;
@@ -44,5 +45,6 @@ typedef struct sluice_metrics {
   /// names. [any]
   sluice_status (*record)(const sluice_host *host, sluice_metric metric, const sluice_text *labels, double value);
 } sluice_metrics;
+#define SLUICE_METRICS_SIZE_1 24u
 
 #endif

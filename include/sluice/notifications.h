@@ -33,6 +33,7 @@ typedef struct sluice_notifications {
   /// The work of that name is due (see sluice.timers/1); the completion must follow before its deadline. [control]
   void (*on_schedule)(void *instance, sluice_text name, sluice_completion completion);
 } sluice_notifications;
+#define SLUICE_NOTIFICATIONS_SIZE_1 24u
 
 typedef struct sluice_completions {
   uint32_t size;
@@ -40,5 +41,6 @@ typedef struct sluice_completions {
   /// Reports the outcome. SLUICE_STATUS_ALREADY for a second report, SLUICE_STATUS_STALE for a late or forged one. [any]
   sluice_status (*complete)(const sluice_host *host, sluice_completion completion, sluice_work_outcome outcome);
 } sluice_completions;
+#define SLUICE_COMPLETIONS_SIZE_1 16u
 
 #endif

@@ -45,6 +45,7 @@ typedef struct sluice_plugin {
   /// mapped. [control]
   const void *(*extension)(const char *id);
 } sluice_plugin;
+#define SLUICE_PLUGIN_SIZE_1 80u
 
 /// The type of the one exported function.
 ///

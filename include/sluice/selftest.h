@@ -35,6 +35,7 @@ typedef struct sluice_selftest_case {
   /// with the user's configuration.
   const char *config;
 } sluice_selftest_case;
+#define SLUICE_SELFTEST_CASE_SIZE_1 64u
 
 typedef struct sluice_selftest {
   uint32_t size;
@@ -45,5 +46,6 @@ typedef struct sluice_selftest {
   /// documents. Returns SLUICE_STATUS_OK, or a failure with a message that says what is wrong. May be NULL. [control]
   sluice_status (*run)(void *instance, uint32_t index, sluice_error *error);
 } sluice_selftest;
+#define SLUICE_SELFTEST_SIZE_1 24u
 
 #endif

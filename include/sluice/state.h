@@ -28,5 +28,6 @@ typedef struct sluice_state {
   /// Takes over a borrowed state, after `create` and before `activate`. [control]
   sluice_status (*load)(void *instance, json_t *state, uint32_t from_version, sluice_error *error);
 } sluice_state;
+#define SLUICE_STATE_SIZE_1 32u
 
 #endif

@@ -28,5 +28,6 @@ typedef struct sluice_timers {
   /// timers of an instance are cancelled, and have returned, before its `deactivate`. [any]
   sluice_status (*cancel)(const sluice_host *host, sluice_timer timer);
 } sluice_timers;
+#define SLUICE_TIMERS_SIZE_1 32u
 
 #endif

@@ -76,5 +76,6 @@ typedef struct sluice_tracer {
   /// tracer's own thread, one event at a time. Everything that `event` points to is borrowed. [loop]
   void (*on_event)(void *instance, const sluice_event *event);
 } sluice_tracer;
+#define SLUICE_TRACER_SIZE_1 16u
 
 #endif

@@ -23,5 +23,6 @@ typedef struct sluice_values {
   /// [any]
   sluice_status (*compare_exchange)(const sluice_host *host, sluice_text key, int64_t *expected, int64_t desired);
 } sluice_values;
+#define SLUICE_VALUES_SIZE_1 32u
 
 #endif

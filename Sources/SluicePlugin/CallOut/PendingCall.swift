@@ -48,8 +48,7 @@ final class PendingCall: Sendable {
   private static func start(
     _ request: CallRequest, _ options: sluice_call_options, _ pending: PendingCall, _ host: UnsafePointer<sluice_host>
   ) -> Result<sluice_call, PluginFailure> {
-    guard let table = host.pointee.extension(host, SLUICE_CALLOUT_ID)?.assumingMemoryBound(to: sluice_callout.self)
-    else { return .failure(.unsupported) }
+    guard let table = host.callOuts else { return .failure(.unsupported) }
     var call: sluice_call = 0
     let context = Unmanaged.passRetained(pending)
     let status = withUnsafePointer(to: options) { options in
@@ -88,8 +87,7 @@ final class PendingCall: Sendable {
 
   private func cancel(_ call: sluice_call) {
     link.withHost { host in
-      let table = host.pointee.extension(host, SLUICE_CALLOUT_ID)?.assumingMemoryBound(to: sluice_callout.self)
-      _ = table?.pointee.cancel(host, call)
+      _ = host.callOuts?.pointee.cancel(host, call)
     }
   }
 }

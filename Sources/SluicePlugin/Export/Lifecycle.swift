@@ -12,8 +12,9 @@ func createInstance(
     guard let host, let instance, let type = ExportedPlugin.current?.type else {
       throw PluginFailure(message: "create was called without a host, or before the entry point")
     }
-    guard host.pointee.size >= UInt32(MemoryLayout<sluice_host>.size) else {
-      throw PluginFailure(message: "the host's table is shorter than that of ABI \(pluginABI)")
+    guard host.pointee.size >= SLUICE_HOST_SIZE_1, host.pointee.exchange.pointee.size >= SLUICE_EXCHANGE_API_SIZE_1
+    else {
+      throw PluginFailure(message: "the host's tables are shorter than those of ABI \(pluginABI)")
     }
     let made = try type.makeInstance(configuration.map { JSONValue(retaining: $0) }, PluginHost(host))
     instance.pointee = Unmanaged.passRetained(made).toOpaque()

@@ -87,8 +87,7 @@ extension PluginHost {
     _ limit: UInt32, _ bounds: [Double] = []
   ) throws -> Metric {
     let (link, host) = (link, link.current)
-    let table = host.pointee.extension(host, SLUICE_METRICS_ID)?.assumingMemoryBound(to: sluice_metrics.self)
-    guard let table else { return Metric(link: link, table: nil, number: 0, labelCount: labels.count) }
+    guard let table = host.metrics else { return Metric(link: link, table: nil, number: 0, labelCount: labels.count) }
     var number: sluice_metric = 0
     let status = withDefinition(sluice_metric_kind(kind), name, description, unit, labels, limit, bounds) {
       table.pointee.define(host, $0, &number)

@@ -52,9 +52,3 @@ extension PluginHost {
   /// What outlives the builds of the plugin.
   public var values: HostValues { HostValues(link: link) }
 }
-
-extension UnsafePointer<sluice_host> {
-  fileprivate var values: UnsafePointer<sluice_values>? {
-    pointee.extension(self, SLUICE_VALUES_ID)?.assumingMemoryBound(to: sluice_values.self)
-  }
-}

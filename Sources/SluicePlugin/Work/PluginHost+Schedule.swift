@@ -44,9 +44,3 @@ extension PluginHost {
     return PluginFailure(message: "the work \"\(name)\" cannot be scheduled: \(reason)")
   }
 }
-
-extension UnsafePointer<sluice_host> {
-  fileprivate var timers: UnsafePointer<sluice_timers>? {
-    pointee.extension(self, SLUICE_TIMERS_ID)?.assumingMemoryBound(to: sluice_timers.self)
-  }
-}

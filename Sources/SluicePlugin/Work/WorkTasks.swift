@@ -59,8 +59,7 @@ extension HostLink {
   /// Reports an outcome; one that comes too late is nobody's concern any more.
   func complete(_ completion: sluice_completion, _ outcome: WorkOutcome) {
     withHost { host in
-      let table = host.pointee.extension(host, SLUICE_COMPLETIONS_ID)?.assumingMemoryBound(to: sluice_completions.self)
-      _ = table?.pointee.complete(host, completion, outcome.rawValue)
+      _ = host.completions?.pointee.complete(host, completion, outcome.rawValue)
     }
   }
 }

@@ -52,10 +52,10 @@ enum CallOutFunctions {
   private static func read(_ given: UnsafePointer<sluice_call_options>?) -> sluice_call_options? {
     var options = sluice_call_options()
     guard let given else { return options }
-    let size = min(Int(given.pointee.size), MemoryLayout<sluice_call_options>.size)
-    guard size >= 2 * MemoryLayout<UInt32>.size else { return nil }
+    guard given.pointee.size >= SLUICE_CALL_OPTIONS_SIZE_1 else { return nil }
+    let size = Int(given.pointee.size)
     withUnsafeMutableBytes(of: &options) {
-      $0.copyMemory(from: UnsafeRawBufferPointer(start: given, count: size))
+      $0.copyMemory(from: UnsafeRawBufferPointer(start: given, count: min(size, $0.count)))
     }
     return options
   }

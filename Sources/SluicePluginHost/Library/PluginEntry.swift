@@ -18,7 +18,7 @@ package enum PluginEntry {
         advice: message == nil ? "its author should write one into the error" : nil)
     }
     let checked = TableReader(subject: subject, name: "sluice_plugin")
-    let known = try checked.read(table, zero: sluice_plugin(), minimumBytes: MemoryLayout<sluice_plugin>.size)
+    let known = try checked.read(table, zero: sluice_plugin(), least: SLUICE_PLUGIN_SIZE_1)
     guard known.abi >= 1, known.abi <= abi else {
       throw checked.error("is for ABI \(known.abi), at most \(abi) was asked for")
     }

@@ -4,41 +4,38 @@ package import CSluice
 /// copy in which members beyond the plugin's own size are absent. [control]
 extension PluginGeneration {
   package func interceptor() throws(PluginError) -> sluice_interceptor? {
-    try lookUp(SLUICE_INTERCEPTOR_ID, sluice_interceptor(), upTo: \.on_request)
+    try lookUp(SLUICE_INTERCEPTOR_ID, sluice_interceptor(), SLUICE_INTERCEPTOR_SIZE_1)
   }
 
   package func body() throws(PluginError) -> sluice_body? {
-    let (table, id) = (try lookUp(SLUICE_BODY_ID, sluice_body(), upTo: \.on_end), SLUICE_BODY_ID)
+    let (table, id) = (try lookUp(SLUICE_BODY_ID, sluice_body(), SLUICE_BODY_SIZE_1), SLUICE_BODY_ID)
     return try require(table, id, "on_chunk") { $0.on_chunk != nil }
   }
 
   package func tracer() throws(PluginError) -> sluice_tracer? {
-    let table = try lookUp(SLUICE_TRACER_ID, sluice_tracer())
+    let table = try lookUp(SLUICE_TRACER_ID, sluice_tracer(), SLUICE_TRACER_SIZE_1)
     return try require(table, SLUICE_TRACER_ID, "on_event") { $0.on_event != nil }
   }
 
   package func state() throws(PluginError) -> sluice_state? {
-    let table = try lookUp(SLUICE_STATE_ID, sluice_state())
+    let table = try lookUp(SLUICE_STATE_ID, sluice_state(), SLUICE_STATE_SIZE_1)
     return try require(table, SLUICE_STATE_ID, "save and load") { $0.save != nil && $0.load != nil }
   }
 
   package func notifications() throws(PluginError) -> sluice_notifications? {
-    try lookUp(SLUICE_NOTIFICATIONS_ID, sluice_notifications(), upTo: \.on_notification)
+    try lookUp(SLUICE_NOTIFICATIONS_ID, sluice_notifications(), SLUICE_NOTIFICATIONS_SIZE_1)
   }
 
   package func selftest() throws(PluginError) -> sluice_selftest? {
-    let table = try lookUp(SLUICE_SELFTEST_ID, sluice_selftest(), upTo: \.run)
+    let table = try lookUp(SLUICE_SELFTEST_ID, sluice_selftest(), SLUICE_SELFTEST_SIZE_1)
     return try require(table, SLUICE_SELFTEST_ID, "cases") { $0.count == 0 || $0.cases != nil }
   }
 
-  /// The table must reach at least to the member that is named, which is the first that may be missing.
-  private func lookUp<Table>(
-    _ id: String, _ zero: Table, upTo optional: PartialKeyPath<Table>? = nil
-  ) throws(PluginError) -> Table? {
+  /// - Parameter least: the table's size in revision 1.
+  private func lookUp<Table>(_ id: String, _ zero: Table, _ least: UInt32) throws(PluginError) -> Table? {
     let found = id.withCString { table.extension($0) }
     guard let found else { return nil }
-    let minimum = optional.flatMap { MemoryLayout<Table>.offset(of: $0) } ?? MemoryLayout<Table>.size
-    return try reader(id).read(found, zero: zero, minimumBytes: minimum)
+    return try reader(id).read(found, zero: zero, least: least)
   }
 
   private func require<Table>(

@@ -9,17 +9,18 @@ struct TableReader {
   let name: String
 
   /// A copy in which every member that the plugin's table is too short for is zero, which means absent.
-  func read<Table>(_ pointer: UnsafeRawPointer, zero: Table, minimumBytes: Int) throws(PluginError) -> Table {
+  /// - Parameter least: the table's size in revision 1.
+  func read<Table>(_ pointer: UnsafeRawPointer, zero: Table, least: UInt32) throws(PluginError) -> Table {
     guard UInt(bitPattern: pointer) % UInt(MemoryLayout<Table>.alignment) == 0 else {
       throw error("lies at a misaligned address")
     }
-    let size = Int(pointer.load(as: UInt32.self))
-    guard size >= minimumBytes else {
-      throw error("says that it is \(size) bytes long, at least \(minimumBytes) are needed")
+    let size = pointer.load(as: UInt32.self)
+    guard size >= least else {
+      throw error("says that it is \(size) bytes long, at least \(least) are needed")
     }
     var table = zero
     withUnsafeMutableBytes(of: &table) { bytes in
-      bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(size, bytes.count)))
+      bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(Int(size), bytes.count)))
     }
     return table
   }

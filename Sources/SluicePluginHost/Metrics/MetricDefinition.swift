@@ -54,17 +54,15 @@ extension MetricDefinition {
     bounds = kind == .histogram ? try Self.bounds(raw) : []
   }
 
-  /// A copy in which members beyond the plugin's own size are zero. It has to reach to the name.
+  /// A copy in which members beyond the plugin's own size are zero.
   private static func whole(
     _ pointer: UnsafePointer<sluice_metric_definition>
   ) throws(MetricMistake) -> sluice_metric_definition {
-    let whole = MemoryLayout<sluice_metric_definition>.size
-    let least = (MemoryLayout<sluice_metric_definition>.offset(of: \.name) ?? whole) + MemoryLayout<UInt>.size
-    let size = Int(UnsafeRawPointer(pointer).loadUnaligned(as: UInt32.self))
-    guard size >= least else { throw MetricMistake("a definition of \(size) bytes") }
+    let size = UnsafeRawPointer(pointer).loadUnaligned(as: UInt32.self)
+    guard size >= SLUICE_METRIC_DEFINITION_SIZE_1 else { throw MetricMistake("a definition of \(size) bytes") }
     var copy = sluice_metric_definition()
     withUnsafeMutableBytes(of: &copy) { bytes in
-      bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(size, whole)))
+      bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(Int(size), bytes.count)))
     }
     return copy
   }

@@ -60,8 +60,7 @@ extension PluginGeneration {
     for index in 0..<table.count {
       guard let pointer = pointers[Int(index)] else { throw tableReader.error("has no case \(index)") }
       let known = try tableReader.read(
-        pointer, zero: sluice_selftest_case(),
-        minimumBytes: MemoryLayout<sluice_selftest_case>.offset(of: \.request) ?? 0)
+        pointer, zero: sluice_selftest_case(), least: SLUICE_SELFTEST_CASE_SIZE_1)
       cases.append(try SelfTestCase(known, index: index, tableReader))
     }
     return cases

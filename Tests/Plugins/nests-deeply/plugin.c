@@ -71,11 +71,11 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #ifdef IN_HEADER
   put(json_object_get(document, "headers"), "x-deep", made());
   // The host replaces the nested value, which is then released.
-  tell(instance, "set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-deep"), bytes_of("flat")));
+  tell(instance, "set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-deep"), text("flat")));
 #endif
 #ifdef IN_HEADERS
   put(document, "headers", json_pack("[o]", made()));
-  tell(instance, "set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-deep"), bytes_of("flat")));
+  tell(instance, "set", api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-deep"), text("flat")));
 #endif
 #ifdef IN_LINE
   put(document, "method", made());

@@ -58,26 +58,11 @@ struct PluginEntryTests {
     #expect(error?.says("sluice_plugin", words) == true, "\(String(describing: error))")
   }
 
-  @Test func `what lies behind the end of a short table is absent`() async throws {
-    let product = try await LibraryFixture.compile("extensions")
-    let table = try #require(try await fixture.generation(of: product.path).interceptor())
-    #expect(table.flags == 1)
-    #expect(table.on_request != nil)
-    #expect(table.on_issue == nil)
-  }
-
-  @Test func `a table that is longer than this revision knows is read as far as it is known`() async throws {
-    let product = try await LibraryFixture.compile("extensions")
-    #expect(try await fixture.generation(of: product.path).notifications() != nil)
-  }
-
   @Test func `a table without its required members is refused, a missing table is allowed`() async throws {
     let product = try await LibraryFixture.compile("extensions")
     let generation = try await fixture.generation(of: product.path)
     let body = #expect(throws: PluginError.self) { _ = try generation.body() }
     #expect(body?.says("\"sluice.body/1\"", "has no on_chunk") == true)
-    let tracer = #expect(throws: PluginError.self) { _ = try generation.tracer() }
-    #expect(tracer?.says("\"sluice.tracer/1\"", "says that it is 4 bytes long") == true)
     #expect(try generation.state() == nil)
     #expect(try generation.selftest() == nil)
   }

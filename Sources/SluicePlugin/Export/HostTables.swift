@@ -1,0 +1,15 @@
+import CSluice
+
+/// The host's further tables; nil where the host lacks one, or has less of it than revision 1.
+extension UnsafePointer<sluice_host> {
+  var callOuts: UnsafePointer<sluice_callout>? { table(SLUICE_CALLOUT_ID, least: SLUICE_CALLOUT_SIZE_1) }
+  var completions: UnsafePointer<sluice_completions>? { table(SLUICE_COMPLETIONS_ID, least: SLUICE_COMPLETIONS_SIZE_1) }
+  var metrics: UnsafePointer<sluice_metrics>? { table(SLUICE_METRICS_ID, least: SLUICE_METRICS_SIZE_1) }
+  var timers: UnsafePointer<sluice_timers>? { table(SLUICE_TIMERS_ID, least: SLUICE_TIMERS_SIZE_1) }
+  var values: UnsafePointer<sluice_values>? { table(SLUICE_VALUES_ID, least: SLUICE_VALUES_SIZE_1) }
+
+  private func table<Table>(_ id: String, least: UInt32) -> UnsafePointer<Table>? {
+    guard let found = pointee.extension(self, id), found.load(as: UInt32.self) >= least else { return nil }
+    return found.assumingMemoryBound(to: Table.self)
+  }
+}
