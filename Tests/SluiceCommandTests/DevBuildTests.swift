@@ -62,21 +62,31 @@ import Testing
     let run = try await DevRun(configuration: { Self.configuration($0, library: ".build/debug/libmy.so") }) {
       try await Self.scaffold("swift", in: $0)
     }
-    try await run.next("built")
+    let first = try await run.next("built")
+    #expect(first["way"]?.string == "package" && first["reason"]?.string != nil, "\(first)")
     try await run.next("started")
     let source = run.folder.path("my/Sources/MyPlugin/MyPlugin.swift")
     try Self.edit(source, "version: \"0.1.0\"", "version: \"0.2.0\"")
+    let second = try await run.next("built")
+    #expect(second["way"]?.string == "direct" && second["reason"] == nil, "\(second)")
     try await run.next("swapped")
     try Self.edit(source, "configuration.value", "configuration.valu")
     let failed = try await run.next("build-failed")
+    #expect(failed["way"]?.string == "direct", "\(failed)")
     let diagnostic = try #require(failed["diagnostics"]?.elements.first { $0["severity"]?.string == "error" })
     #expect(
       diagnostic["file"]?.string?.hasSuffix("MyPlugin.swift") == true && diagnostic["line"]?.integer ?? 0 > 0,
       "\(failed)")
     #expect(try await run.request()["snapshot"]?.integer == 2)
     try Self.edit(source, "configuration.valu", "configuration.value // mended")
+    try await run.next("built") { $0["way"]?.string == "direct" }
     try await run.next("swapped")
     #expect(try await run.request()["status"]?.integer == 200)
+    try run.folder.write("// A file more.\n", to: "my/Sources/MyPlugin/More.swift")
+    let more = try await run.next("built")
+    #expect(
+      more["way"]?.string == "package" && more["reason"]?.string?.hasSuffix("/MyPlugin has changed") == true, "\(more)")
+    try await run.next("swapped")
     try await run.end()
   }
 

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import SluicePluginHost
 
@@ -6,6 +7,8 @@ struct PluginBuild {
   /// Absolute, without symbolic links.
   let folder: String
   let isRelease: Bool
+  /// Whether the compiler may be called without the package manager; see ``DirectBuild``.
+  var isDirect = false
 
   /// Gives the paths of the libraries that it built. What the compiler says goes to standard error.
   func run() throws(CommandError) -> [String] {
@@ -71,32 +74,8 @@ extension PluginBuild {
     return words.isEmpty ? fallback : words
   }
 
-  private static func check(_ tool: ToolProcess) throws(CommandError) {
+  static func check(_ tool: ToolProcess) throws(CommandError) {
     let status = try tool.run()
     guard status == 0 else { throw CommandError(.failed, "plugin build: \(tool.words[0]) ended with status \(status)") }
-  }
-}
-
-// In Swift.
-extension PluginBuild {
-  private func buildPackage() throws(CommandError) -> [String] {
-    let words = ["swift", "build", "--package-path", folder, "-c", isRelease ? "release" : "debug"]
-    let environment = ["SLUICE_SDK": try PluginSDK.find().package, "SLUICE_BUILD": sourceHash]
-    try Self.check(ToolProcess(words, environment: environment))
-    let place = ToolProcess(words + ["--show-bin-path"], environment: environment).output()?.filter { !$0.isNewline }
-    guard let place else { throw CommandError(.failed, "plugin build: swift build does not say where it builds") }
-    let libraries = FolderListing.names(in: place).filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }
-    guard !libraries.isEmpty else {
-      throw CommandError(
-        .failed, "plugin build: \(folder)/Package.swift makes no library; its product has to be of the type .dynamic")
-    }
-    return libraries.map { "\(place)/\($0)" }
-  }
-
-  /// The same for the same sources. The package makes it a part of its module's name, so that no lookup by name finds a type of
-  /// another generation.
-  var sourceHash: String {
-    let hash = WatchedTree.hash(of: ["\(folder)/Sources", "\(folder)/Package.swift"])
-    return hash.map { String($0.hex.prefix(10)) } ?? "0"
   }
 }

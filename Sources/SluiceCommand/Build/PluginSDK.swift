@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Where the headers and the Swift module for plugins are.

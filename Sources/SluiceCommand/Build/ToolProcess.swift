@@ -1,4 +1,6 @@
+import CLinux
 import Glibc
+import SluiceLocks
 import SluicePluginHost
 
 /// A tool of the system, such as a compiler, run to its end.
@@ -43,6 +45,63 @@ struct ToolProcess {
     }
     whileRunning()
     return WaitStatus.wait(for: process)?.shellStatus ?? 1
+  }
+}
+
+// With a limit.
+extension ToolProcess {
+  private static let limitBytes = 8 << 20
+
+  /// Runs it without input; gives its status and what it wrote, to whichever stream. Nil where it cannot be started, and where
+  /// it had not ended in time or wrote too much: then every descendant of this process is killed.
+  func outcome(within limit: Duration) -> (status: Int32, text: String)? {
+    let end = MonotonicClock.now + limit
+    var ends: [CInt] = [-1, -1]
+    guard sluice_adopt_orphans() == 0, pipe(&ends) == 0 else { return nil }
+    defer { close(ends[0]) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    var program = ProgramStart(words, environment: environment)
+    (program.input, program.output, program.error) = (.nothing, .descriptor(ends[1]), .descriptor(ends[1]))
+    let started = try? program.run()
+    close(ends[1])
+    guard let process = started else { return nil }
+    guard let bytes = Self.read(ends[0], until: end), let status = Self.end(of: process, until: end) else {
+      TrialSupervisor.endDescendants(andGroup: process)
+      return nil
+    }
+    return (status.shellStatus, String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// Up to the end of what is written; nil where that does not come in time.
+  private static func read(_ descriptor: CInt, until end: Duration) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 64 << 10)
+    while bytes.count <= limitBytes, isReady(descriptor, until: end) {
+      let count = Glibc.read(descriptor, &block, block.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { return nil }
+      if count == 0 { return bytes }
+      bytes += block[..<count]
+    }
+    return nil
+  }
+
+  private static func end(of process: pid_t, until end: Duration) -> WaitStatus? {
+    let descriptor = sluice_open_process(process)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return isReady(descriptor, until: end) ? WaitStatus.wait(for: process) : nil
+  }
+
+  private static func isReady(_ descriptor: CInt, until end: Duration) -> Bool {
+    while true {
+      let left = end - MonotonicClock.now
+      guard left > .zero else { return false }
+      var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let count = poll(&ready, 1, Int32(clamping: Int64(left / .milliseconds(1)) + 1))
+      if count > 0 { return true }
+      guard count == 0 || errno == EINTR else { return false }
+    }
   }
 }
 

@@ -9,7 +9,12 @@ enum BuildCommand {
       A folder with a Package.swift is built with "swift build", a folder with C files with the compiler, as CC and CFLAGS
       say. Headers and SDK are those that belong to this command.
       """,
-    options: [Option("configuration", "c", "NAME", "debug (default) or release")],
+    options: [
+      Option("configuration", "c", "NAME", "debug (default) or release"),
+      Option(
+        "direct", nil, nil,
+        "In Swift: call the compiler without the package manager if only the plugin's own sources have changed"),
+    ],
     run: { arguments throws(CommandError) in try build(arguments) })
 
   private static func build(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
@@ -21,7 +26,9 @@ enum BuildCommand {
     guard let folder = Paths.resolved(given), Paths.isFolder(folder) else {
       throw CommandError(.usage, "plugin build: there is no folder \(given)")
     }
-    for library in try PluginBuild(folder: folder, isRelease: configuration == "release").run() {
+    let build = PluginBuild(
+      folder: folder, isRelease: configuration == "release", isDirect: arguments.has("direct"))
+    for library in try build.run() {
       try StandardOutput.write("\(library)\n")
     }
     return .succeeded

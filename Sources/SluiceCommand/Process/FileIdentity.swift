@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Which regular file it is, by whichever path or link it was opened.

@@ -9,8 +9,14 @@ struct BuildState {
     let process: SupervisedProcess
     let began: Duration
     var reader = DiagnosticReader()
+    /// Of a plugin in Swift, once the build has said it.
+    var way: BuildWay?
     /// The sources have changed since: what it makes is not wanted any more.
     var isStale = false
+
+    mutating func add(_ line: String) {
+      if let way = BuildWay(line: line) { self.way = way } else { reader.add(line) }
+    }
   }
 
   let rule: PluginBuildRule
@@ -31,7 +37,7 @@ struct BuildState {
   /// What runs: the folder first.
   func words(program: String) -> [String] {
     switch rule.way {
-    case .folder(let folder): [folder, program, "plugin", "build", "."]
+    case .folder(let folder): [folder, program, "plugin", "build", "--direct", "."]
     case .command(let words): [rule.workingFolder ?? ".", words[0]] + words.dropFirst()
     }
   }

@@ -50,7 +50,7 @@ extension DevSession {
     guard let rule = builds.first(where: { $0.value.run?.number == number })?.key else { return }
     switch message {
     case .document: break
-    case .written(let line): builds[rule]?.run?.reader.add(line)
+    case .written(let line): builds[rule]?.run?.add(line)
     case .ended(let status): buildEnded(rule, status)
     }
   }
@@ -80,10 +80,16 @@ extension DevSession {
     let count = diagnostics.filter { $0.severity == (isGood ? .warning : .error) }.count
     let word = isGood ? "warning" : "error"
     let counted = count == 0 ? "" : ", \(count) \(word)\(count == 1 ? "" : "s")"
-    let text = isGood ? "built, \(time)\(counted)" : "build failed, \(time)\(counted); the build before goes on"
+    let because = run.way?.reason.map { "; the package: \(PrintableText.of($0))" } ?? ""
+    let text =
+      isGood
+      ? "built, \(time)\(counted)\(because)" : "build failed, \(time)\(counted); the previous build keeps running"
     var event = DevEvent(isGood ? .built : .buildFailed, plugins: state.plugins, text, tone: isGood ? .plain : .bad)
       .with("durationMs", .milliseconds(took))
       .with("diagnostics", .array(of: diagnostics.map(\.document)))
+    if let way = run.way {
+      event = event.with("way", JSONValue(way.name)).with("reason", way.reason.map { JSONValue($0) })
+    }
     event.details = shown.prefix(Self.shownDiagnostics).flatMap { $0.lines(output.terminal) }
     if !isGood {
       event = event.with("output", .array(of: run.reader.tail))

@@ -1,0 +1,44 @@
+/// How a Swift plugin was built, as `sluice plugin build --direct` says it in a line of its own.
+enum BuildWay: Equatable {
+  /// The compiler was called without the package manager.
+  case direct
+  case package(because: String)
+
+  var name: String {
+    switch self {
+    case .direct: "direct"
+    case .package: "package"
+    }
+  }
+
+  /// Why not directly.
+  var reason: String? {
+    switch self {
+    case .direct: nil
+    case .package(let reason): reason
+    }
+  }
+
+  private static let directText = "plugin build: the compiler was called directly"
+  private static let packageText = "plugin build: the package is built: "
+
+  var message: String {
+    switch self {
+    case .direct: Self.directText
+    case .package(let reason): Self.packageText + reason
+    }
+  }
+
+  /// From a line of standard error; nil for another one.
+  init?(line: String) {
+    guard line.hasPrefix("sluice: ") else { return nil }
+    let text = line.dropFirst("sluice: ".count)
+    if text == Self.directText {
+      self = .direct
+    } else if text.hasPrefix(Self.packageText) {
+      self = .package(because: String(text.dropFirst(Self.packageText.count)))
+    } else {
+      return nil
+    }
+  }
+}

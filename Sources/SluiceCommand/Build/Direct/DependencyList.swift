@@ -1,0 +1,34 @@
+/// What a compiler has read, in the form of make: `output : /a /b\ c`.
+enum DependencyList {
+  /// The absolute paths behind the colons; nil for a text of another form.
+  static func paths(in text: String) -> Set<String>? {
+    var paths: Set<String> = []
+    for line in text.replacing("\\\n", with: " ").split(separator: "\n") {
+      guard let separator = line.firstRange(of: " : ") ?? line.firstRange(of: ": ") else { return nil }
+      for word in words(line[separator.upperBound...]) {
+        guard word.hasPrefix("/") else { return nil }
+        paths.insert(word)
+      }
+    }
+    return paths
+  }
+
+  private static func words(_ text: Substring) -> [String] {
+    var words: [String] = []
+    var word = ""
+    var escape: Character?
+    for character in text {
+      switch (escape, character) {
+      case ("\\", _), ("$", "$"):
+        word.append(character)
+        escape = nil
+      case (nil, "\\"), (nil, "$"): escape = character
+      case (_, " "):
+        if !word.isEmpty { words.append(word) }
+        word = ""
+      default: word.append(character)
+      }
+    }
+    return word.isEmpty ? words : words + [word]
+  }
+}

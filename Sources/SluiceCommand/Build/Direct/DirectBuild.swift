@@ -1,0 +1,152 @@
+import Glibc
+import SluiceJSON
+import SluicePluginHost
+
+/// Makes the library of a Swift plugin without the package manager, from the record that the last package build has left.
+///
+/// It either makes the library that a package build would make, or says why it cannot: then the package is built. The library
+/// is renamed to its name as the last step, when everything that it was made from was compared once more.
+struct DirectBuild {
+  /// Why the package has to be built.
+  struct Doubt: Error {
+    let reason: String
+  }
+
+  /// For each command. A compiler that takes longer is given up; the package build has no limit.
+  private static let limit = Duration.seconds(60)
+
+  private let outputs: CompilePlan.Outputs
+  /// What the commands get in their environment, as the package build does.
+  private let settings: [String: String]
+  private let build: String
+
+  init(package: String, settings: [String: String], build: String) {
+    outputs = CompilePlan.Outputs(package: package)
+    (self.settings, self.build) = (settings, build)
+  }
+
+  /// Gives the paths of the libraries that the package build has made, with the one made anew. Messages of the compiler go to
+  /// standard error.
+  /// - Throws: ``Doubt``, or a ``CommandError`` where the compiler has found an error in the plugin's own sources.
+  func run() throws -> [String] {
+    guard Paths.isFolder(outputs.folder) else { throw Self.noRecord }
+    guard let lock = BuildLock(outputs.lock) else { throw Doubt(reason: "another build is under way") }
+    defer { lock.release() }
+    guard let record = BuildRecord(readingFrom: outputs.record), record.plan.outputs == outputs else {
+      throw Self.noRecord
+    }
+    try check(record)
+    let plan = record.plan
+    if plan.isNamedByBuild { clear() }
+    unlink(outputs.library)
+    try outputs.write(JSONValue(encoding: plan.outputFileMap).serialized(), to: outputs.fileMap)
+    var messages = ""
+    for (number, words) in plan.steps(for: build).enumerated() {
+      messages += try perform(words, isCompiler: number == 0, sources: plan.sources)
+    }
+    try check(record)
+    // A package build begins by forgetting the record, and what it makes is newer than this.
+    guard access(outputs.record, F_OK) == 0 else { throw Doubt(reason: "another build has begun") }
+    try put(plan.library)
+    StandardError.write(messages)
+    return record.libraries
+  }
+
+  private static let noRecord = Doubt(reason: "nothing is known of a build before")
+
+  /// Removes what earlier builds have compiled.
+  private func clear() {
+    for name in FolderListing.names(in: outputs.folder) where !CompilePlan.Outputs.lasting.contains(name) {
+      unlink("\(outputs.folder)/\(name)")
+    }
+  }
+
+  private func check(_ record: BuildRecord) throws(Doubt) {
+    if let reason = record.doubt(settings: settings) { throw Doubt(reason: reason) }
+  }
+
+  private func perform(_ words: [String], isCompiler: Bool, sources: [String]) throws -> String {
+    let tool = ToolProcess(words, environment: settings)
+    guard let (status, text) = tool.outcome(within: Self.limit) else {
+      throw Doubt(reason: "\(words[0]) did not end, or said too much")
+    }
+    guard status != 0 else { return text }
+    // An error elsewhere, in a module that cannot be read for instance, may be the fault of the plan.
+    guard isCompiler, status == 1, Self.hasError(text, in: sources) else {
+      throw Doubt(reason: "\(words[0]) ended with status \(status)")
+    }
+    StandardError.write(text)
+    throw CommandError(.failed, "plugin build: \(words[0]) ended with status \(status)")
+  }
+
+  /// Whether every error that has a place is in one of the sources, and there is one.
+  static func hasError(_ text: String, in sources: [String]) -> Bool {
+    var reader = DiagnosticReader()
+    for line in text.split(separator: "\n") { reader.add(String(line)) }
+    let places = reader.diagnostics.filter { $0.severity == .error && $0.line != nil }.map(\.file)
+    return !places.isEmpty && places.allSatisfy { $0.map(sources.contains) ?? false }
+  }
+
+  /// In one step, so that nobody loads a half.
+  private func put(_ library: String) throws(Doubt) {
+    chmod(outputs.library, 0o755)
+    guard rename(outputs.library, library) == 0 else {
+      throw Doubt(reason: "\(library): \(String(cString: strerror(errno)))")
+    }
+  }
+}
+
+// After a package build.
+extension DirectBuild {
+  /// Leaves a record for the builds after this one, if it is one that can be repeated directly.
+  /// - Parameter libraries: what the package build has made.
+  func note(_ libraries: [String], beginning: BuildBeginning) {
+    let package = beginning.package
+    guard mkdir(outputs.folder, 0o700) == 0 || errno == EEXIST, let lock = BuildLock(outputs.lock) else { return }
+    defer { lock.release() }
+    guard let text = try? FileContent.read("\(package)/.build/debug.yaml"),
+      let manifest = BuildManifest(String(decoding: text, as: UTF8.self)),
+      let plan = CompilePlan(manifest, package: package, build: build, outputs: outputs),
+      let record = BuildRecord(plan, libraries: libraries, beginning: beginning, settings: settings)
+    else { return }
+    try? record.write()
+  }
+
+  /// To be called before a package build, which may end in the middle.
+  func forget() { unlink(outputs.record) }
+}
+
+extension CompilePlan.Outputs {
+  init(package: String) { self.init(folder: "\(package)/.build/sluice-direct") }
+
+  func write(_ bytes: [UInt8], to file: String) throws(CommandError) {
+    let unfinished = "\(file).new"
+    let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      throw CommandError(.failed, "cannot write \(unfinished): \(String(cString: strerror(errno)))")
+    }
+    let output = try ByteOutput(owning: descriptor, name: unfinished)
+    output.append(bytes)
+    if let failure = output.finish() { throw CommandError(.failed, failure.description) }
+    guard rename(unfinished, file) == 0 else {
+      throw CommandError(.failed, "cannot write \(file): \(String(cString: strerror(errno)))")
+    }
+  }
+}
+
+/// One direct build of a folder at a time. The kernel takes the lock away with the process (flock(2)).
+struct BuildLock {
+  private let descriptor: Int32
+
+  /// Nil where another process has it, or the folder does not exist. Does not wait.
+  init?(_ path: String) {
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return nil }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      return nil
+    }
+  }
+
+  func release() { close(descriptor) }
+}

@@ -1,0 +1,70 @@
+import CLinux
+import Glibc
+import SluicePluginHost
+
+/// Whether files and folders are as they were, without reading them: a file by the numbers that the kernel changes with every
+/// write, a folder by its names.
+struct PathState: Equatable, Codable {
+  private var files: [String: String] = [:]
+  private var folders: [String: [String]] = [:]
+
+  /// Nil where a tree is too large, or has a link in it, which may lead anywhere.
+  /// - Parameters:
+  ///   - files: followed through links.
+  ///   - folders: with what they contain, at this level only.
+  ///   - trees: with all folders below.
+  init?(files: some Sequence<String>, folders: some Sequence<String>, trees: some Sequence<String>) {
+    for path in files { self.files[path] = Self.numbers(of: path) }
+    for path in folders { self.folders[path] = Self.names(in: path) }
+    for path in trees {
+      guard addTree(path) else { return nil }
+    }
+  }
+
+  private mutating func addTree(_ folder: String) -> Bool {
+    // A mistake such as "/" is not to cost more than a package build.
+    guard folders.count < 2048 else { return false }
+    let names = Self.names(in: folder)
+    folders[folder] = names
+    return names.allSatisfy { name in
+      var status = stat()
+      guard lstat("\(folder)/\(name)", &status) == 0 else { return false }
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: return true
+      case S_IFDIR: return addTree("\(folder)/\(name)")
+      default: return false
+      }
+    }
+  }
+
+  /// A path that is not as it was; nil where all are. A folder that is new is a new name in one that was there.
+  var changed: String? {
+    files.keys.sorted().first { files[$0] != Self.numbers(of: $0) }
+      ?? folders.keys.sorted().first { folders[$0] != Self.names(in: $0) }
+  }
+
+  /// Whether all files and folders have rested since before that time (CLOCK_REALTIME), so that a build that began then has
+  /// seen them as they are now.
+  func isOlder(than time: Duration, except isExcepted: (String) -> Bool) -> Bool {
+    (Array(files.keys) + Array(folders.keys)).allSatisfy { path in
+      var status = stat()
+      guard !isExcepted(path), stat(path, &status) == 0 else { return true }
+      return .seconds(status.st_ctim.tv_sec) + .nanoseconds(status.st_ctim.tv_nsec) < time
+    }
+  }
+
+  private static func numbers(of path: String) -> String {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return "none" }
+    // The time of the last change cannot be set by programs, the time of the last write can.
+    let times = [status.st_mtim, status.st_ctim].map { "\($0.tv_sec).\($0.tv_nsec)" }
+    return "\(status.st_dev) \(status.st_ino) \(status.st_mode) \(status.st_size) \(times[0]) \(times[1])"
+  }
+
+  /// Without what `swift build` does not look at: hidden files, and those of editors.
+  static func names(in folder: String) -> [String] {
+    FolderListing.names(in: folder).filter {
+      !$0.hasPrefix(".") && !$0.hasPrefix("#") && !$0.hasSuffix("~") && $0 != "4913"
+    }
+  }
+}

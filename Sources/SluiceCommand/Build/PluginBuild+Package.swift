@@ -1,0 +1,51 @@
+import Glibc
+import Sluice
+import SluicePluginHost
+
+// In Swift.
+extension PluginBuild {
+  func buildPackage() throws(CommandError) -> [String] {
+    let build = sourceHash
+    let settings = ["SLUICE_SDK": try PluginSDK.find().package, "SLUICE_BUILD": build]
+    // A release is built as a package, always.
+    guard isDirect, !isRelease else { return try buildPackage(settings) }
+    let direct = DirectBuild(package: folder, settings: settings, build: build)
+    let reason: String
+    do {
+      let libraries = try direct.run()
+      StandardError.say(BuildWay.direct.message, .info)
+      return libraries
+    } catch let error as CommandError {
+      StandardError.say(BuildWay.direct.message, .info)
+      throw error
+    } catch {
+      reason = (error as? DirectBuild.Doubt)?.reason ?? "\(error)"
+    }
+    StandardError.say(BuildWay.package(because: reason).message, .info)
+    direct.forget()
+    let beginning = BuildBeginning(package: folder)
+    let libraries = try buildPackage(settings)
+    direct.note(libraries, beginning: beginning)
+    return libraries
+  }
+
+  private func buildPackage(_ settings: [String: String]) throws(CommandError) -> [String] {
+    let words = ["swift", "build", "--package-path", folder, "-c", isRelease ? "release" : "debug"]
+    try Self.check(ToolProcess(words, environment: settings))
+    let place = ToolProcess(words + ["--show-bin-path"], environment: settings).output()?.filter { !$0.isNewline }
+    guard let place else { throw CommandError(.failed, "plugin build: swift build does not say where it builds") }
+    let libraries = FolderListing.names(in: place).filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }
+    guard !libraries.isEmpty else {
+      throw CommandError(
+        .failed, "plugin build: \(folder)/Package.swift makes no library; its product has to be of the type .dynamic")
+    }
+    return libraries.map { "\(place)/\($0)" }
+  }
+
+  /// The same for the same sources. The package makes it a part of its module's name, so that no lookup by name finds a type of
+  /// another generation.
+  var sourceHash: String {
+    let hash = WatchedTree.hash(of: ["\(folder)/Sources", "\(folder)/Package.swift"])
+    return hash.map { String($0.hex.prefix(10)) } ?? "0"
+  }
+}

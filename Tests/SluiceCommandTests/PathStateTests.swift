@@ -1,0 +1,72 @@
+import Glibc
+import SluiceTestKit
+import Testing
+
+@testable import SluiceCommand
+
+/// Whether what a library is made from is as it was.
+@Suite struct PathStateTests {
+  private let folder: TemporaryDirectory
+
+  init() throws {
+    folder = try TemporaryDirectory()
+    try #require(mkdir(folder.path("tree"), 0o755) == 0 && mkdir(folder.path("tree/below"), 0o755) == 0)
+    try folder.write("one", to: "file")
+    try folder.write("two", to: "tree/below/source.swift")
+  }
+
+  private func state() throws -> PathState {
+    try #require(
+      PathState(files: [folder.path("file"), folder.path("missing")], folders: [], trees: [folder.path("tree")]))
+  }
+
+  @Test func `nothing has changed, and what may change in a tree is the content of its files`() throws {
+    let state = try state()
+    #expect(state.changed == nil)
+    try folder.write("three", to: "tree/below/source.swift")
+    try folder.write("by an editor", to: "tree/.source.swift.swp")
+    #expect(state.changed == nil)
+  }
+
+  @Test func `a file that is written, replaced or removed has changed, and so has one that is there at last`() throws {
+    for act in [
+      { _ = try folder.write("another length", to: "file") },
+      { _ = rename(try folder.write("two", to: "new"), folder.path("file")) },
+      { _ = unlink(folder.path("file")) },
+    ] {
+      let state = try state()
+      try act()
+      #expect(state.changed == folder.path("file"))
+      try folder.write("one", to: "file")
+    }
+    let state = try state()
+    try folder.write("", to: "missing")
+    #expect(state.changed == folder.path("missing"))
+  }
+
+  @Test func `a file or a folder that is added to a tree, or removed from it, has changed it`() throws {
+    var state = try state()
+    try folder.write("", to: "tree/below/more.swift")
+    #expect(state.changed == folder.path("tree/below"))
+    state = try self.state()
+    mkdir(folder.path("tree/new"), 0o755)
+    #expect(state.changed == folder.path("tree"))
+    state = try self.state()
+    unlink(folder.path("tree/below/more.swift"))
+    #expect(state.changed == folder.path("tree/below"))
+  }
+
+  @Test func `a tree with a link has no state`() throws {
+    symlink("below", folder.path("tree/link"))
+    #expect(PathState(files: [], folders: [], trees: [folder.path("tree")]) == nil)
+  }
+
+  @Test func `what has changed since a time is known, by the kernel's word and not by that of touch`() throws {
+    let state = try state()
+    var old = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
+    try #require(utimensat(AT_FDCWD, folder.path("file"), &old, 0) == 0)
+    #expect(!state.isOlder(than: .seconds(1000), except: { _ in false }))
+    #expect(state.isOlder(than: .seconds(1 << 40), except: { _ in false }))
+    #expect(state.isOlder(than: .seconds(1000), except: { _ in true }))
+  }
+}
