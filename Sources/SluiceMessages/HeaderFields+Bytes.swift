@@ -27,8 +27,8 @@ extension HeaderFields {
     entries.append(write(name, value, marks: marks))
   }
 
-  /// Adds a space and those bytes to the value of the last field, as a line does that continues the one before
-  /// (RFC 9112 §5.2); without a field nothing happens.
+  /// Adds those bytes to the value of the last field, behind a space unless one of the two is empty, as a line does that
+  /// continues the one before (RFC 9112 §5.2); without a field nothing happens.
   package mutating func continueLast(with value: Span<UInt8>) {
     guard let last = entries.popLast() else { return }
     let line = last.start..<last.start + last.byteCount
@@ -39,12 +39,14 @@ extension HeaderFields {
       wastedBytes += last.byteCount
     }
     // In place of the NUL.
-    buffer[buffer.count - 1] = UInt8(ascii: " ")
+    let space = last.valueCount == 0 || value.isEmpty ? 0 : 1
+    buffer.removeLast()
+    if space > 0 { buffer.append(UInt8(ascii: " ")) }
     buffer.append(copying: value)
     buffer.append(0)
     entries.append(
       Entry(
-        start: start, nameCount: last.nameCount, valueCount: last.valueCount + 1 + value.count, marks: last.marks))
+        start: start, nameCount: last.nameCount, valueCount: last.valueCount + space + value.count, marks: last.marks))
     compactIfWasteful()
   }
 

@@ -45,7 +45,7 @@ struct HeaderFieldsPropertyTests {
         list.remove(at: index)
       case 7 where !list.isEmpty:
         fields.continueLast(with: value.utf8.span)
-        list[list.count - 1].value += " " + value
+        list[list.count - 1].value += (list[list.count - 1].value.isEmpty || value.isEmpty ? "" : " ") + value
       default: break
       }
       #expect(fields.count == list.count)

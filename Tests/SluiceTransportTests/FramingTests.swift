@@ -37,7 +37,11 @@ import Testing
     "Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
     "X-Field: a\0b\r\nContent-Length: 2\r\n\r\nhi", "X-Field : a\r\nContent-Length: 2\r\n\r\nhi",
     "X-Field: a\rSet-Cookie: b\r\nContent-Length: 2\r\n\r\nhi", "X-Field: a\r\r\nContent-Length: 2\r\n\r\nhi",
-    " folded: first\r\nContent-Length: 2\r\n\r\nhi",
+    " folded: first\r\nContent-Length: 2\r\n\r\nhi", "Content-Length: 2\r\n 0\r\n\r\nhi",
+    "Content-Length: 5\r\n , 2\r\n\r\nhello", "Transfer-Encoding:\r\n chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n , chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    "Content-Encoding:\r\n\tgzip\r\nContent-Length: 2\r\n\r\nhi",
+    "Connection:\r\n close\r\nContent-Length: 2\r\n\r\nhi",
   ])
   func `a head that can be read in two ways is refused, and its connection closed`(_ fields: String) async throws {
     let (bad, next, connections) = try await records("HTTP/1.1 200 OK\r\n" + fields)

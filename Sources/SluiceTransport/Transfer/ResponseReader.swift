@@ -127,10 +127,22 @@ struct ResponseReader {
   /// A line that continues the previous one; one space replaces the break (RFC 9112 §5.2).
   private mutating func unfold(_ bytes: Span<UInt8>) -> Step {
     guard !headers.isEmpty else { return .invalid("a first header line that begins with a space" + Self.advice) }
+    if let name = decidingName {
+      return .invalid("a \(name) field that is folded, so that some read only its first line" + Self.advice)
+    }
     let value = bytes.extracting(Self.trimmed(bytes, from: 0))
     guard Self.isValue(value) else { return .invalid("a folded line with a CR or NUL in it" + Self.advice) }
     headers.continueLast(with: value)
     return .more
+  }
+
+  /// The name of the last field, if it is one by which libcurl decides where the body ends and how it is decoded: libcurl
+  /// reads only the first line of it.
+  private var decidingName: String? {
+    let name = headers.buffer.span.extracting(headers.nameRange(at: headers.count - 1))
+    return ["Content-Length", "Transfer-Encoding", "Content-Encoding", "Connection"].first {
+      FieldSyntax.equals(name, $0.lowercased())
+    }
   }
 
   private mutating func takeTrailer(_ bytes: Span<UInt8>) -> Step {
