@@ -8,12 +8,16 @@ import SluiceMessages
 struct RequestHeadCheck {
   private var framing = RequestFraming()
   private var reason: String?
+  private var hasHost = false
 
   mutating func take(_ name: Span<UInt8>, _ value: Span<UInt8>) {
     if !FieldSyntax.isToken(name) {
       reason = "the field name \(PlainText.quote(name)) is not a token (RFC 9112 §5.1)"
     } else if !Self.isValue(value) {
       reason = "the field \(PlainText.quote(name)) has a CR, LF or NUL in its value (RFC 9110 §5.5)"
+    } else if name.count == 4, FieldSyntax.equals(name, "host") {
+      if hasHost { reason = "more than one Host (RFC 9112 §3.2)" }
+      hasHost = true
     } else if name.count == 14, FieldSyntax.equals(name, "content-length") {
       framing.takeContentLength(value)
     } else if name.count == 17, FieldSyntax.equals(name, "transfer-encoding") {
