@@ -15,7 +15,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   public let loop: Loop
   public let settings: TransportSettings
   let multi: CurlMulti
-  private let proxy: ProxyChoice
+  let proxy: ProxyChoice
   private let resolver: NameResolver
 
   @exclusivity(unchecked) private var pool: [CurlHandle] = []
@@ -193,6 +193,15 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     return route
   }
 
+  private func nameFailure(_ url: HTTPURL, _ host: String, _ error: NameError) -> TransportError {
+    let isProxy = proxy.isCertain(for: url.origin.scheme)
+    let (code, advice) =
+      isProxy
+      ? (TransportError.Code.proxy, CurlFailure.proxyAdvice(settings.names)) : (TransportError.Code.nameLookup, "")
+    let reason = "cannot resolve \(isProxy ? "the proxy " : "")\(PlainText.quote(host)): \(error.advice)\(advice)"
+    return TransportError(code, reason, to: url, isBeforeSending: true)
+  }
+
   private func forgetIdleRoutes() {
     for (key, route) in routes where route.isIdle {
       route.isForgotten = true
@@ -232,10 +241,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
       switch answer {
       case .success: proceed(transfer, route)
       case .failure(let error):
-        transfer.failure = TransportError(
-          .nameLookup,
-          "cannot resolve \(PlainText.quote(key.host)): \(error.advice)", to: transfer.request.url,
-          isBeforeSending: true)
+        transfer.failure = nameFailure(transfer.request.url, key.host, error)
         postpone(transfer)
       }
     }

@@ -107,6 +107,28 @@ import Testing
     #expect(record.head == nil)
   }
 
+  @Test(arguments: ["http://user:secret@127.0.0.1:1", "127.0.0.1:1", "socks5://127.0.0.1:1/"])
+  func `a proxy that is not there is named, and not the server`(_ proxy: String) async throws {
+    var settings = TransportSettings.patient
+    settings.proxy = proxy
+    for url in ["http://127.0.0.1:2/", "https://example.invalid/"] {
+      let record = try await Wire(settings).get(url)
+      #expect(record.code == .proxy, "\(record.error.map(String.init(describing:)) ?? "no error")")
+      let message = try #require(record.error?.message)
+      #expect(message.contains("no connection to the proxy \"127.0.0.1:1\": "), "\(message)")
+      #expect(message.contains("transport.proxy") && !message.contains("secret"))
+      #expect(record.error?.isBeforeSending == true)
+    }
+  }
+
+  @Test func `a proxy whose name has no address is named`() async throws {
+    var settings = TransportSettings.patient
+    settings.proxy = "http://proxy.invalid:3128"
+    let record = try await Wire(settings).get("http://127.0.0.1:2/")
+    #expect(record.code == .proxy)
+    #expect(record.error?.message.contains("cannot resolve the proxy \"proxy.invalid\": ") == true)
+  }
+
   @Test func `clear text goes through a proxy with the whole URL, unresolved here`() async throws {
     let server = try ScriptedServer(ScriptStep.respond(body: "via"))
     var settings = TransportSettings.patient

@@ -7,14 +7,16 @@ import Testing
 /// Servers that break the rules of HTTP/2 (RFC 9113), or end a stream with an error.
 @Suite struct HTTP2FailureTests {
   /// How a GET ends to which the server answers these bytes.
-  private func end(_ bytes: [UInt8], method: String = "GET") async throws -> (Probe.Record, place: String) {
+  private func end(_ bytes: [UInt8], method: String = "GET", body: Body = .empty) async throws -> (
+    Probe.Record, place: String
+  ) {
     let certificates = try await TestCertificates.shared()
     let server = try await TLSServer.start(certificates.server, ["-alpn", "h2"])
     var settings = TransportSettings.patient
     settings.tls.ca = certificates.authority
     let wire = try Wire(settings)
     let probe = Probe()
-    wire.start(Request(method: method, url: try HTTPURL(server.baseURL)), probe)
+    wire.start(Request(method: method, url: try HTTPURL(server.baseURL), body: body), probe)
     try await server.waitForInput(containing: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
     try server.send(bytes)
     return (try await probe.waitForEnd(), "\(server.baseURL): ")
@@ -52,15 +54,6 @@ import Testing
         + "a rule of HTTP/2 was broken: what came before the response is not valid HTTP/2; only"
         + " the server can fix it, but HTTP/1.1 may work: transport.httpVersion \"1.1\"")
     #expect(record.error?.isBeforeSending == false && record.issued.count == 1 && record.ends.count == 1)
-  }
-
-  @Test(arguments: ["x", "xyz"])
-  func `a connection that breaks a rule within a body fails it, and does not end it`(_ text: String) async throws {
-    let (record, _) = try await end(
-      HTTP2Frame.settings + HTTP2Frame.head + HTTP2Frame.data(text) + HTTP2Frame.data("x", stream: 0))
-    #expect(record.head?.status == 200)
-    #expect(record.code == .invalidResponse, "\(String(describing: record.error)) \(record.bodyText)")
-    #expect(record.error?.message.contains("what came in the middle of the response is not valid HTTP/2") == true)
   }
 
   @Test(arguments: [
@@ -138,6 +131,25 @@ import Testing
   {
     let (record, _) = try await end(HTTP2Frame.settings + bytes, method: method)
     #expect(record.error == nil && record.bodyText == body, "\(name): \(String(describing: record.error))")
+  }
+
+  @Test func `a response whose stream is reset without an error before its end is cut short`() async throws {
+    let (record, _) = try await end(
+      HTTP2Frame.settings + HTTP2Frame.head + HTTP2Frame.data("x") + HTTP2Frame.reset(0))
+    // Libcurl 7.88 may lose the head over it, so that either code fits.
+    #expect([.connectionLost, .invalidResponse].contains(record.code), "\(record.bodyText)")
+  }
+
+  /// More than the server takes without a WINDOW_UPDATE, so that the response comes first.
+  @Test func `a response that comes before the whole request was sent counts, though the stream is reset then`()
+    async throws
+  {
+    let head = HTTP2Frame.headers([0x88] + HTTP2Frame.field("content-length", "2"))
+    let response = head + HTTP2Frame.data("hi") + HTTP2Frame.data("", endsStream: true)
+    let (record, _) = try await end(
+      HTTP2Frame.settings + response + HTTP2Frame.reset(0), method: "POST",
+      body: .bytes(Array(repeating: 0x78, count: 1 << 20)))
+    #expect(record.error == nil && record.bodyText == "hi", "\(String(describing: record.error))")
   }
 
   @Test func `over HTTP 1_1 with TLS a connection that ends without a byte is still lost`() async throws {

@@ -15,6 +15,8 @@ struct CurlFailure {
   /// The request went out over HTTP/2.
   let isHTTP2: Bool
   let settings: TransportSettings
+  /// Host and port of the proxy that the request goes through for certain.
+  let proxy: String?
   /// Status of a proxy's answer to CONNECT; 0 without one.
   let proxyStatus: Int
 
@@ -33,6 +35,8 @@ struct CurlFailure {
     case CURLE_OK: return notHTTP
     case CURLE_COULDNT_RESOLVE_HOST: return make(.nameLookup, words("the name has no address"))
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return make(.proxy, words("the proxy failed") + proxyAdvice)
+    case CURLE_COULDNT_CONNECT where proxy != nil:
+      return make(.proxy, "no connection to the proxy \(proxy ?? ""): \(words("no connection"))\(proxyAdvice)")
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
       return make(.connect, words("no connection") + "; check host and port, and that the server runs")
     case CURLE_OPERATION_TIMEDOUT: return timeout
@@ -101,7 +105,11 @@ struct CurlFailure {
     TransportError(code, message, to: url, isBeforeSending: !hasIssued)
   }
 
-  private var proxyAdvice: String { "; see \(names.proxy), or http_proxy and https_proxy in the environment" }
+  private var proxyAdvice: String { Self.proxyAdvice(names) }
+
+  static func proxyAdvice(_ names: SettingNames) -> String {
+    "; see \(names.proxy), or http_proxy and https_proxy in the environment"
+  }
 
   var names: SettingNames { settings.names }
 

@@ -293,12 +293,12 @@ final class CurlHandle {
   /// In clear text nobody is verified, and libcurl would copy the names of the trusted files for each request.
   private func setTrust(_ scheme: Origin.Scheme) {
     let isSecure = scheme == .https
-    let defaults = sluice_curl_version()?.pointee
-    sluice_easy_set_text(easy, CURLOPT_CAPATH, isSecure ? defaults?.capath : nil)
+    let defaults = CurlLibrary.authorities
+    sluice_easy_set_text(easy, CURLOPT_CAPATH, isSecure ? defaults.folder : nil)
     if let ca = settings.tls.ca, isSecure {
       sluice_easy_set_text(easy, CURLOPT_CAINFO, ca)
     } else {
-      sluice_easy_set_text(easy, CURLOPT_CAINFO, isSecure ? defaults?.cainfo : nil)
+      sluice_easy_set_text(easy, CURLOPT_CAINFO, isSecure ? defaults.file : nil)
     }
   }
 

@@ -36,6 +36,12 @@ enum CurlLibrary {
   /// response before, which was freed by then, and wrote through it where the first header line began with a space.
   static let canReuseHandles: Bool = (sluice_curl_version()?.pointee.version_num ?? 0) >= 0x080100
 
+  /// What libcurl trusts unless told otherwise. Asked once: libcurl puts together what it says of itself each time.
+  nonisolated(unsafe) static let authorities: (folder: UnsafePointer<CChar>?, file: UnsafePointer<CChar>?) = {
+    let version = sluice_curl_version()?.pointee
+    return (version?.capath, version?.cainfo)
+  }()
+
   static let speaksHTTP2: Bool = {
     guard let version = sluice_curl_version() else { return false }
     return version.pointee.features & CURL_VERSION_HTTP2 != 0

@@ -41,8 +41,6 @@ extension CurlTransfer {
     var isReset = false
     /// The server did not process the request, as it says itself.
     var isRefused = false
-    /// The server takes the request over HTTP/1.1 alone.
-    var isDowngraded = false
     /// The response breaks off, though without an error.
     var isCutShort: Bool { isReset && !hasEnded }
     /// The server had more to send.
@@ -59,7 +57,10 @@ extension CurlTransfer {
       stream.isReset = true
       return stream.hasEnded
     case SLUICE_STREAM_REFUSED: stream.isRefused = true
-    default: stream.isDowngraded = true
+    default:
+      // Libcurl would open a connection for sending it again.
+      if failure == nil { failure = .downgraded(request, transport.settings.names) }
+      transport.postpone(self)
     }
     return false
   }

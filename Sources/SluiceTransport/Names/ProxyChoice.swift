@@ -7,22 +7,31 @@ struct ProxyChoice: Sendable {
   let option: String?
   private let http: Route.Key?
   private let https: Route.Key?
-  private let isProxied: (http: Bool, https: Bool)
+  private let plain: String
+  private let secure: String
 
   init(_ setting: String?) {
-    let plain = setting ?? Self.environment("http_proxy") ?? Self.environment("all_proxy", "ALL_PROXY") ?? ""
-    let secure = setting ?? Self.environment("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") ?? ""
-    isProxied = (!plain.isEmpty, !secure.isEmpty)
+    plain = setting ?? Self.environment("http_proxy") ?? Self.environment("all_proxy", "ALL_PROXY") ?? ""
+    secure = setting ?? Self.environment("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") ?? ""
     http = Self.key(plain)
     https = Self.key(secure)
     // Without any proxy libcurl is told so; else it would search the environment before each request.
     option = setting ?? (plain.isEmpty && secure.isEmpty ? "" : nil)
   }
 
-  func isProxied(_ scheme: Origin.Scheme) -> Bool { scheme == .http ? isProxied.http : isProxied.https }
+  func isProxied(_ scheme: Origin.Scheme) -> Bool { !(scheme == .http ? plain : secure).isEmpty }
 
   /// Whether requests go to an HTTP proxy that is known: `no_proxy` leaves that to libcurl, and SOCKS speaks no HTTP.
   func isCertain(for scheme: Origin.Scheme) -> Bool { (scheme == .http ? http : https) != nil }
+
+  /// What messages call the proxy of these requests: its host and port. Nil where there is none, or `no_proxy` decides.
+  func name(for scheme: Origin.Scheme) -> String? {
+    let proxy = scheme == .http ? plain : secure
+    guard !proxy.isEmpty, Self.environment("no_proxy", "NO_PROXY") == nil else { return nil }
+    let place = proxy.firstRange(of: "://").map { proxy[$0.upperBound...] } ?? proxy[...]
+    let authority = place.prefix { $0 != "/" }
+    return PlainText.quote(String(authority.split(separator: "@").last ?? authority))
+  }
 
   /// Host and port whose name is looked up here: the proxy's, or the origin's own. With a proxy that resolves names by
   /// rules of its own (SOCKS, `no_proxy`) libcurl's resolver takes over.

@@ -37,7 +37,6 @@ extension CurlTransfer {
   /// Why libcurl is about to send again by itself.
   private var resendFailure: TransportError {
     if stream.isRefused { return .notProcessed(request) }
-    if stream.isDowngraded { return .downgraded(request, transport.settings.names) }
     return TransportError(
       .resent,
       "the connection broke and libcurl was about to send the \(request.method) again by itself; whether it was"

@@ -248,7 +248,7 @@ final class CurlTransfer: Transfer {
     return CurlFailure(
       code: code, url: request.url, detail: handle.errorMessage, socketError: handle.socketError,
       hasIssued: hasIssued, hasStatus: reader.status != 0, hasHead: reader.isHeadDone, isHTTP2: stream.hasBegun,
-      settings: transport.settings,
+      settings: transport.settings, proxy: transport.proxy.name(for: request.url.origin.scheme),
       proxyStatus: sluice_easy_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)
     ).error
   }
