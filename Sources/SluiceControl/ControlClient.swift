@@ -80,7 +80,13 @@ public final class ControlClient: Sendable {
         .noAnswer, "\(path): no answer: \(result.error?.message ?? "nothing came")",
         advice: "the engine may have ended meanwhile")
     }
-    let isAbandoned = UnixSocket.find(at: path) == .abandoned
+    let found = UnixSocket.find(at: path)
+    if case .listening = found {
+      return ControlError(
+        .noAnswer, "\(path): no answer: the engine takes no more connections",
+        advice: "try again; if it lasts, the process of the engine is stopped or stuck")
+    }
+    let isAbandoned = found == .abandoned
     return Self.noEngine(
       path, isAbandoned ? "the socket is left from an engine that ended without removing it" : "nobody listens there")
   }

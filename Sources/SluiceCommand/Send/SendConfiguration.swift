@@ -11,10 +11,10 @@ enum SendConfiguration {
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> Configuration {
     var configuration = try EngineStart.configuration(arguments["config"])
     if arguments["config"] == nil {
-      // A single request may be as long and as large as its user wants.
+      // A single request may be as long as its user wants, and as large unless the response is held for a document.
       configuration.deadline = nil
       configuration.transport.timeout = longest
-      configuration.transport.maxResponseBytes = 1 << 40
+      if !arguments.has("json") { configuration.transport.maxResponseBytes = 1 << 40 }
     }
     configuration.transport.loops = 1
     if let timeout = try arguments.duration("timeout", unit: "s") {
