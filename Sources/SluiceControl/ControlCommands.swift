@@ -136,7 +136,7 @@ extension ControlError {
       case .shutdown: .shutdown
       case .refused, .published, .unchanged, .rolledBack: .refused
       }
-    self.init(code, "\(error.report)", advice: code == .refused ? "what serves goes on" : nil)
+    self.init(code, "\(error.report)", advice: code == .refused ? "the running build stays in use" : nil)
   }
 }
 

@@ -143,7 +143,7 @@ import Testing
     let result = try await Tool.run("run", input: text)
     #expect(result.status == 1)
     #expect(result.errorText.contains("3 requests in "))
-    #expect(result.errorText.contains("2 failed, 1 of them no valid request line"))
+    #expect(result.errorText.contains("2 failed, 1 of them not valid request lines"))
     for word in ["2xx", "5xx", "latency", "p99"] { #expect(result.errorText.contains(word)) }
     #expect(!result.errorText.contains("\u{1B}") && !result.outputText.contains("\u{1B}"))
     #expect(!result.errorText.contains("\r"))
@@ -210,7 +210,8 @@ private struct SpillingRun {
     let half = String(repeating: "x", count: 20)
     let hasRequest = Signal()
     server = try ScriptedServer(
-      .receiveHead, .signal(hasRequest), .send("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n" + half), .wait(hasRest), .send(half))
+      .receiveHead, .signal(hasRequest), .send("HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n" + half), .wait(hasRest),
+      .send(half))
     let file = try folder.write(#"{"transport": {"spillBytes": 10}}"#, to: "c.json")
     bodies = try folder.makeFolder("bodies")
     running = try Tool.start("run", "-c", file, environment: ["TMPDIR": bodies])

@@ -15,7 +15,7 @@ import Testing
     let lines = StatusText(status, Terminal(-1)).text.split(separator: "\n")
     let stall = try #require(lines.first { $0.hasPrefix("loop 0 is kept by") })
     #expect(stall == "loop 0 is kept by a?b, generation 3, in on_request for 1.25 s")
-    #expect(lines.contains("loops that did not answer in time: 0"))
+    #expect(lines.contains("loops that did not answer in time: number 0"))
   }
 
   @Test func `a sum of the largest numbers does not trap`() throws {

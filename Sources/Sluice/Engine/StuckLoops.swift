@@ -50,7 +50,7 @@ struct StuckLoops: Sendable {
   private static func error(_ obstacle: LoopObstacle, running age: Duration) -> TransactionError {
     TransactionError(
       code: TransactionError.Code.stalled,
-      message: "its loop does not come back: \(obstacle); the transaction had been running for "
+      message: "its loop is stuck: \(obstacle); the transaction had been running for "
         + "\(age.milliseconds) ms, and its request may have been sent",
       stage: obstacle.call?.plugin)
   }
@@ -58,7 +58,7 @@ struct StuckLoops: Sendable {
   private static func neverBegan(_ obstacle: LoopObstacle) -> TransactionError {
     TransactionError(
       code: TransactionError.Code.stalled,
-      message: "it was never begun, because its loop does not come back: \(obstacle)",
+      message: "it was never begun, because its loop is stuck: \(obstacle)",
       stage: obstacle.call?.plugin, isBeforeSending: true)
   }
 }

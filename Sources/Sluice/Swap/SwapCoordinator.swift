@@ -182,13 +182,13 @@ extension SwapCoordinator {
       case .unchanged, .superseded, .cancelled, .shutdown: .info
       case .refused, .rolledBack: .warning
       }
-    let took = "\(report) after \(report.duration.milliseconds) ms"
-    if report.changes.isEmpty { return log(LogLine(level: level, message: took, swap: report)) }
+    if report.changes.isEmpty { return log(LogLine(level: level, message: report.lineWithTime, swap: report)) }
     for change in report.changes {
       let record = registry.records.first { $0.id == (change.new ?? change.old)?.generation }
       log(
         LogLine(
-          level: level, plugin: record?.pluginID, generation: record?.id, stage: change.plugins.first, message: took,
+          level: level, plugin: record?.pluginID, generation: record?.id, stage: change.plugins.first,
+          message: report.lineWithTime,
           swap: report))
     }
   }

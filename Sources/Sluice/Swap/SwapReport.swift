@@ -65,7 +65,12 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
 
 extension SwapReport: CustomStringConvertible {
   /// One line for people.
-  public var description: String {
+  public var description: String { line("") }
+
+  /// The same with the time that it took, for logs.
+  var lineWithTime: String { line(" after \(duration.milliseconds) ms") }
+
+  private func line(_ took: String) -> String {
     let what = changes.map(\.description).joined(separator: ", ")
     let words =
       switch outcome {
@@ -77,7 +82,8 @@ extension SwapReport: CustomStringConvertible {
       case .cancelled: "cancelled"
       case .shutdown: "given up, since the engine is shut down"
       }
-    return "\(trigger.rawValue) \(id): \(words)" + (what.isEmpty ? "" : " (\(what))") + (reason.map { ": \($0)" } ?? "")
+    return "\(trigger.rawValue) \(id): \(words)\(took)" + (what.isEmpty ? "" : " (\(what))")
+      + (reason.map { ": \($0)" } ?? "")
   }
 }
 

@@ -47,7 +47,7 @@ struct StatusText {
     }
     let silent = list(status["silentLoops"])
     if !silent.isEmpty {
-      lines.append("loops that did not answer in time: \(silent.map { number($0) }.joined(separator: ", "))")
+      lines.append("loops that did not answer in time: number \(silent.map { number($0) }.joined(separator: ", "))")
     }
     return lines.map { "\($0)\n" }.joined()
   }

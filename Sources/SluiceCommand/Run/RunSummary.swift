@@ -46,7 +46,7 @@ struct RunSummary {
         + "\(Figures.time(nanoseconds: UInt64(seconds * 1e9))), \(rate)/s",
       "\(Figures.count(counts.failed)) failed",
     ]
-    if counts.invalid > 0 { parts.append("\(Figures.count(counts.invalid)) of them no valid request line") }
+    if counts.invalid > 0 { parts.append("\(Figures.count(counts.invalid)) of them not valid request lines") }
     if !isWhole { parts.append("interrupted") }
     if counts.dropped > 0 { parts.append("\(Figures.count(counts.dropped)) lines read and not begun") }
     return parts.joined(separator: ", ")

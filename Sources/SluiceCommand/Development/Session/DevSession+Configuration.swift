@@ -45,8 +45,11 @@ extension DevSession {
   func refuseConfiguration(_ reason: String, advice: String?) {
     let text = reason + (advice.map { "; \($0)" } ?? "")
     say(
-      DevEvent(.refused, "configuration refused\(engine == nil ? "" : ", what serves goes on"): \(text)", tone: .bad)
-        .with("subject", "configuration").with("reason", JSONValue(reason)).with("advice", advice.map { JSONValue($0) })
+      DevEvent(
+        .refused, "configuration refused\(engine == nil ? "" : ", the running configuration stays in use"): \(text)",
+        tone: .bad
+      )
+      .with("subject", "configuration").with("reason", JSONValue(reason)).with("advice", advice.map { JSONValue($0) })
     )
   }
 

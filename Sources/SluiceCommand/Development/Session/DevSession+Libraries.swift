@@ -217,7 +217,7 @@ extension DevSession {
     let reason = report["reason"]?.string ?? ""
     let isReload = report["trigger"]?.string == "reload"
     return DevEvent(
-      .refused, plugins: plugins, "refused, what serves goes on: \(reason)", tone: .bad
+      .refused, plugins: plugins, "refused, the running build stays in use: \(reason)", tone: .bad
     ).with("subject", isReload ? "configuration" : "plugins").with("reason", JSONValue(reason)).with("report", report)
   }
 }
