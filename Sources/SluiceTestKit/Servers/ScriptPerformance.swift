@@ -48,7 +48,10 @@ struct ScriptPerformance {
     case .tunnel(let port): try tunnel(to: port)
     case .shutdownWriting: socket.shutdownWriting()
     case .close: return false
-    case .reset: socket.reset()
+    case .reset:
+      socket.reset()
+      // From here on its number may be another connection's.
+      return false
     }
     return true
   }
