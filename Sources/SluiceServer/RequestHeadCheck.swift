@@ -3,8 +3,8 @@ import SluiceMessages
 
 /// Whether a head can be read in one way only, from its fields.
 ///
-/// libmicrohttpd 0.9.75 takes the first of several lengths, prefers a transfer coding to any length, and takes a name with a
-/// space behind it for another field.
+/// libmicrohttpd 0.9.75 takes the first of several lengths, prefers a transfer coding to any length, and takes a name with
+/// a space behind it for another field. It drops what follows a NUL, so that a NUL is not noticed.
 struct RequestHeadCheck {
   private var framing = RequestFraming()
   private var reason: String?
@@ -18,11 +18,21 @@ struct RequestHeadCheck {
     } else if name.count == 4, FieldSyntax.equals(name, "host") {
       if hasHost { reason = "more than one Host (RFC 9112 §3.2)" }
       hasHost = true
-    } else if name.count == 14, FieldSyntax.equals(name, "content-length") {
-      framing.takeContentLength(value)
-    } else if name.count == 17, FieldSyntax.equals(name, "transfer-encoding") {
-      framing.takeTransferEncoding(value)
+    } else if Self.begins(name, "content-length") {
+      name.count == 14 ? framing.takeContentLength(value) : refuseFolded(name)
+    } else if Self.begins(name, "transfer-encoding") {
+      name.count == 17 ? framing.takeTransferEncoding(value) : refuseFolded(name)
     }
+  }
+
+  /// libmicrohttpd 0.9.75 puts the second line of a field (RFC 9112 §5.2) behind its name, and so hides these two.
+  private mutating func refuseFolded(_ name: Span<UInt8>) {
+    reason = "the field name \(PlainText.quote(name)), as of a length or a transfer coding in a folded line"
+  }
+
+  private static func begins(_ name: Span<UInt8>, _ lowercase: String) -> Bool {
+    let count = lowercase.utf8.count
+    return name.count >= count && FieldSyntax.equals(name.extracting(0..<count), lowercase)
   }
 
   /// - Parameter version: as in the request line.

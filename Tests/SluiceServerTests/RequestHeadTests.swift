@@ -32,8 +32,11 @@ import Testing
     ("Transfer-Encoding: xchunked", "0\r\n\r\n", "not chunked"),
     ("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", "0\r\n\r\n", "\"identity\" after chunked"),
     ("Transfer-Encoding: chunked, chunked", "0\r\n\r\n", "chunked twice"),
+    ("Transfer-Encoding:\r\n chunked", "0\r\n\r\n", "folded"), ("Content-Length:\r\n 35", "", "folded"),
+    ("Content-Length: 3\r\n 5", "", "folded"), ("Transfer-Encoding: chunked\r\n , gzip", "0\r\n\r\n", "not a token"),
     ("Content-Length : 35", "", "\"Content-Length \""), ("Transfer-Encoding : chunked", "0\r\n\r\n", "not a token"),
     ("Content-Length\t: 35", "", "not a token"), ("X(Y): a", "", "not a token"),
+    ("X: a\rContent-Length: 35", "", "CR, LF or NUL"),
   ])
   func `a head that can be read in two ways is refused, and nothing behind it is executed`(
     _ fields: String, _ body: String, _ words: String
@@ -52,9 +55,8 @@ import Testing
   func `a length that is no number ends the connection with a refusal`(_ length: String) throws {
     let server = try LoopbackServer()
     let answers = try answers("Content-Length: \(length)", "hi", on: server)
-    // These libmicrohttpd refuses itself, those too large for it with 413.
-    let isRefused = answers.allSatisfy { $0.hasPrefix("400 ") || $0.hasPrefix("413 ") }
-    #expect(isRefused && !answers.isEmpty, "\(answers)")
+    // These libmicrohttpd refuses itself, one too large for it with 413. It may write the head of its answer twice.
+    #expect(!answers.isEmpty && answers.allSatisfy { $0.hasPrefix("400 ") || $0.hasPrefix("413 ") }, "\(answers)")
     #expect(server.requestCount == 0)
   }
 
