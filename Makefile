@@ -97,6 +97,7 @@ LEAK_SUITES = Bod(y|ies)|Piece|Passage|Gatherer|Spill|Suspension|StageDeadline|C
 LEAKING_TESTS = whose.thread.a.stage.has.ended|call.that.ends.its.thread|SwapWorkTests
 check-leaks:
 	SLUICE_SANITIZER=address ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=1 \
+	  LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/leaks.supp:print_suppressions=0 \
 	  $(SWIFT) test --disable-xctest --no-parallel --sanitize=address --scratch-path .build/asan --filter '$(LEAK_SUITES)' \
 	  --skip '$(LEAKING_TESTS)'
 
