@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// Where the headers and the Swift module for plugins are.

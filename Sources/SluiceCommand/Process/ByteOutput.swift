@@ -36,6 +36,15 @@ final class ByteOutput: Sendable {
     var hasBytes = false
   }
 
+  /// Writes a whole file, which no link at that path leads to, and waits until it is written.
+  static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(CommandError) {
+    let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
+    guard descriptor >= 0 else { throw CommandError(.failed, Failure(name: path, errorNumber: errno).description) }
+    let output = try ByteOutput(owning: descriptor, name: path)
+    output.append(bytes)
+    if let failure = output.finish() { throw CommandError(.failed, failure.description) }
+  }
+
   private static let highWaterBytes = 4 << 20
   private static let lowWaterBytes = 1 << 20
   /// With less than this the writer waits a moment for more, so that a stream of short lines costs few wake-ups.

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// Which regular file it is, by whichever path or link it was opened.

@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// A file that is created or emptied only when there is something to write to it. Before that it is looked at, so that

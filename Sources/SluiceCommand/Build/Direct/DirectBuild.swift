@@ -25,8 +25,8 @@ struct DirectBuild {
     (self.settings, self.build) = (settings, build)
   }
 
-  /// Gives the paths of the libraries that the package build has made, with the one made anew. Messages of the compiler go to
-  /// standard error.
+  /// Gives the paths of the libraries that the package build has made, the new one among them. Messages of the compiler
+  /// go to standard error.
   /// - Throws: ``Doubt``, or a ``CommandError`` where the compiler has found an error in the plugin's own sources.
   func run() throws -> [String] {
     guard Paths.isFolder(outputs.folder) else { throw Self.noRecord }
@@ -121,13 +121,7 @@ extension CompilePlan.Outputs {
 
   func write(_ bytes: [UInt8], to file: String) throws(CommandError) {
     let unfinished = "\(file).new"
-    let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else {
-      throw CommandError(.failed, "cannot write \(unfinished): \(String(cString: strerror(errno)))")
-    }
-    let output = try ByteOutput(owning: descriptor, name: unfinished)
-    output.append(bytes)
-    if let failure = output.finish() { throw CommandError(.failed, failure.description) }
+    try ByteOutput.write(bytes, to: unfinished, mode: 0o600)
     guard rename(unfinished, file) == 0 else {
       throw CommandError(.failed, "cannot write \(file): \(String(cString: strerror(errno)))")
     }

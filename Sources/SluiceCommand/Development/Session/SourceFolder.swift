@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import SluicePluginHost
 
@@ -55,13 +54,7 @@ final class SourceFolder {
   /// Gives the path of the file.
   func write(_ bytes: [UInt8], as name: String) throws(CommandError) -> String {
     let file = "\(path)/\(name)"
-    let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o700)
-    guard descriptor >= 0 else {
-      throw CommandError(.failed, "cannot write \(file): \(String(cString: strerror(errno)))")
-    }
-    let output = try ByteOutput(owning: descriptor, name: file)
-    output.append(bytes)
-    if let failure = output.finish() { throw CommandError(.failed, failure.description) }
+    try ByteOutput.write(bytes, to: file, mode: 0o700)
     return file
   }
 

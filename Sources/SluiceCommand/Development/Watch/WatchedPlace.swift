@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// A name in a folder whose change may change what a path leads to.
