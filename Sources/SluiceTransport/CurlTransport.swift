@@ -197,7 +197,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     let isProxy = proxy.isCertain(for: url.origin.scheme)
     let (code, advice) =
       isProxy
-      ? (TransportError.Code.proxy, CurlFailure.proxyAdvice(settings.names)) : (TransportError.Code.nameLookup, "")
+      ? (TransportError.Code.proxy, settings.names.proxyAdvice) : (TransportError.Code.nameLookup, "")
     let reason = "cannot resolve \(isProxy ? "the proxy " : "")\(PlainText.quote(host)): \(error.advice)\(advice)"
     return TransportError(code, reason, to: url, isBeforeSending: true)
   }

@@ -4,7 +4,6 @@
 //   request again by itself.
 // - A server has answered in full, and then takes no more of the request (RFC 9113 §8.1): libcurl may take this for an error.
 // - A server has reset a stream without an error, before the end of its response: libcurl takes this for the end.
-//
 // - A server takes a request over HTTP/1.1 alone: libcurl sends it again by itself.
 //
 // Libcurl has nghttp2 call functions of libcurl's for frames and for the end of a stream. This module defines the functions of

@@ -10,7 +10,7 @@ extension CurlFailure {
     return make(.tls, words("the TLS handshake failed") + tlsAdvice)
   }
 
-  /// The server refuses the client certificate, or asks for one and there is none; nil for other failures.
+  /// The server refuses the client certificate, or asks for one and gets none; nil for other failures.
   var clientCertificateRefusal: TransportError? {
     guard Self.certificateAlerts.contains(where: { detail.contains("alert \($0)") }) else { return nil }
     guard let certificate = settings.tls.certificate else {

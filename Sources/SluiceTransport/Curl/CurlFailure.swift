@@ -26,7 +26,7 @@ struct CurlFailure {
       return make(.resources, "no socket: \(reason)")
     }
     if proxyStatus != 0, !(200..<300).contains(proxyStatus), !hasIssued {
-      return make(.proxy, "the proxy refused the connection with status \(proxyStatus)\(proxyAdvice)")
+      return make(.proxy, "the proxy refused the connection with status \(proxyStatus)\(names.proxyAdvice)")
     }
     switch code {
     // Libcurl is content with a connection that closes within the head.
@@ -34,9 +34,9 @@ struct CurlFailure {
     case CURLE_OK where hasStatus: return make(.connectionLost, "the connection closed in the middle of the head")
     case CURLE_OK: return notHTTP
     case CURLE_COULDNT_RESOLVE_HOST: return make(.nameLookup, words("the name has no address"))
-    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return make(.proxy, words("the proxy failed") + proxyAdvice)
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY: return make(.proxy, words("the proxy failed") + names.proxyAdvice)
     case CURLE_COULDNT_CONNECT where proxy != nil:
-      return make(.proxy, "no connection to the proxy \(proxy ?? ""): \(words("no connection"))\(proxyAdvice)")
+      return make(.proxy, "no connection to the proxy \(proxy ?? ""): \(words("no connection"))\(names.proxyAdvice)")
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
       return make(.connect, words("no connection") + "; check host and port, and that the server runs")
     case CURLE_OPERATION_TIMEDOUT: return timeout
@@ -105,12 +105,6 @@ struct CurlFailure {
     TransportError(code, message, to: url, isBeforeSending: !hasIssued)
   }
 
-  private var proxyAdvice: String { Self.proxyAdvice(names) }
-
-  static func proxyAdvice(_ names: SettingNames) -> String {
-    "; see \(names.proxy), or http_proxy and https_proxy in the environment"
-  }
-
   var names: SettingNames { settings.names }
 
   func words(_ otherwise: String) -> String {
@@ -137,4 +131,9 @@ struct CurlFailure {
   private static let invalidWords = [
     "chunk", "Invalid Content-Length", "Too large response headers", "Nul byte", "header",
   ]
+}
+
+extension SettingNames {
+  /// Where a proxy comes from; goes behind what is wrong with it.
+  var proxyAdvice: String { "; see \(proxy), or http_proxy and https_proxy in the environment" }
 }

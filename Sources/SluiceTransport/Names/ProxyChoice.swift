@@ -24,7 +24,7 @@ struct ProxyChoice: Sendable {
   /// Whether requests go to an HTTP proxy that is known: `no_proxy` leaves that to libcurl, and SOCKS speaks no HTTP.
   func isCertain(for scheme: Origin.Scheme) -> Bool { (scheme == .http ? http : https) != nil }
 
-  /// What messages call the proxy of these requests: its host and port. Nil where there is none, or `no_proxy` decides.
+  /// What messages call the proxy of these requests: its host and port. Nil without a proxy, and where `no_proxy` decides.
   func name(for scheme: Origin.Scheme) -> String? {
     let proxy = scheme == .http ? plain : secure
     guard !proxy.isEmpty, Self.environment("no_proxy", "NO_PROXY") == nil else { return nil }
