@@ -93,11 +93,9 @@ public final class CurlTransport: Transport, @unchecked Sendable {
 
   /// Takes a handle back from libcurl.
   ///
-  /// - Parameters:
-  ///   - version: of the response, if there was one.
-  ///   - isSpent: whether it is not used again. Libcurl counts in a handle how often it found a kept connection dead, over all
-  ///     requests, and gives up at the sixth.
-  func release(_ handle: consuming CurlHandle, _ port: Int32?, _ version: HTTPVersion?, isSpent: Bool) {
+  /// - Parameter isSpent: whether it is not used again. Libcurl counts in a handle how often it found a kept connection dead,
+  ///   over all requests, and gives up at the sixth.
+  func release(_ handle: consuming CurlHandle, _ port: Int32?, isSpent: Bool) {
     multi.remove(handle.easy)
     if handle.route?.gate != nil, let route = handle.route {
       route.gate?.didEnd(onPort: port)
@@ -105,9 +103,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     }
     handle.clear()
     let isWanted = pool.count < Self.pooledHandles && (!handle.isSmall || transfers.count > Self.crowd / 2)
-    guard isWanted, !isClosed, !isSpent else { return }
-    let isClean = CurlLibrary.canReuseHandles || version == .http2 || version == nil
-    if isClean || handle.renew() { pool.append(handle) }
+    if isWanted, !isClosed, !isSpent { pool.append(handle) }
   }
 
   /// Begins a transfer once more of which no byte has gone out. [loop, outside libcurl]

@@ -173,6 +173,16 @@ import Testing
     #expect(record.head?.headers["X-B"] == "two")
   }
 
+  @Test func `a first header line that libcurl hands over in pieces is one line, wherever it is cut`() async throws {
+    // Libcurl cuts at 16 KiB; the second piece begins with a space.
+    let value = String(repeating: "a", count: 16_384 - 8) + " b"
+    let server = try ScriptedServer(
+      .receiveHead, .send("HTTP/1.1 200 OK\r\nX-Long: \(value)\r\nContent-Length: 2\r\n\r\nhi"))
+    let record = try await Wire().get(server.baseURL)
+    #expect(record.error == nil && record.bodyText == "hi", "\(String(describing: record.error))")
+    #expect(record.head?.headers["X-Long"] == value)
+  }
+
   @Test func `a connection is used again`() async throws {
     let server = try ScriptedServer([ScriptStep.respond(body: "1") + ScriptStep.respond(body: "2") + [.receiveToEnd]])
     let wire = try Wire()

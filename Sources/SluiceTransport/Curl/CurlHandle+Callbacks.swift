@@ -41,6 +41,8 @@ extension CurlHandle {
       let piece = UnsafeRawBufferPointer(start: data, count: size * count)
       return CurlHandle.with(context) { $0.didReceiveBody(piece) } ?? 0
     }
+    // Libcurl then passes header lines to the function for bodies as well, before it does anything else with them.
+    if CurlLibrary.foldsIntoFreedHeaders { sluice_easy_set_long(easy, CURLOPT_HEADER, 1) }
   }
 
   private func setUploadCallbacks(_ context: UnsafeMutableRawPointer) {

@@ -10,7 +10,7 @@ final class CurlHandle {
     case bodyless, emptyBody, bytes, upload
   }
 
-  private(set) var easy: UnsafeMutableRawPointer
+  let easy: UnsafeMutableRawPointer
   let multi: CurlMulti
   /// Whose turn it is; nil in the pool. Not retained: the transport keeps a transfer until it has ended, and takes its
   /// handle before that.
@@ -154,25 +154,6 @@ final class CurlHandle {
     if closes { sluice_easy_set_long(easy, CURLOPT_FORBID_REUSE, 0) }
     isFresh = false
     closes = false
-  }
-
-  /// Puts another handle of libcurl in the place of this one's, which knows nothing of earlier requests.
-  ///
-  /// - Returns: false where there is no memory; the handle is to be dropped then.
-  func renew() -> Bool {
-    guard let next = curl_easy_init() else { return false }
-    if isWatched { StreamEvents.remove(easy) }
-    isWatched = false
-    curl_easy_cleanup(easy)
-    easy = next
-    (scheme, method, shape) = (nil, "GET", .bodyless)
-    (isFresh, closes) = (false, false)
-    previousTotal = 0
-    configure(settings, proxy)
-    setCallbacks()
-    if settings.onSentHead != nil { setHeadCallback() }
-    if let url { setURLParts(url) }
-    return true
   }
 
   private static func shape(of request: inout Request) -> Shape {

@@ -32,9 +32,9 @@ enum CurlLibrary {
   /// Starts the library once for the process and checks that it can do what is asked of it.
   static func start() throws(TransportError) { try started.get() }
 
-  /// Whether a handle may take another response in HTTP/1. Before 8.1.0, libcurl kept a pointer to the last header of the
-  /// response before, which was freed by then, and wrote through it where the first header line began with a space.
-  static let canReuseHandles: Bool = (sluice_curl_version()?.pointee.version_num ?? 0) >= 0x080100
+  /// Whether libcurl must not see a head whose first header line begins with a space. Before 8.1.0, it kept a pointer to the
+  /// last header of the handle's response before, which was freed by then, and appended to it.
+  static let foldsIntoFreedHeaders: Bool = (sluice_curl_version()?.pointee.version_num ?? 0) < 0x080100
 
   /// What libcurl trusts unless told otherwise. Asked once: libcurl puts together what it says of itself each time.
   nonisolated(unsafe) static let authorities: (folder: UnsafePointer<CChar>?, file: UnsafePointer<CChar>?) = {

@@ -20,6 +20,7 @@ extension CurlTransfer {
 
   /// Returns the length of the piece, or what makes libcurl wait or stop.
   func didReceiveBody(_ piece: UnsafeRawBufferPointer) -> Int {
+    if !reader.isHeadDone { return willReceiveHeaderLine(piece) }
     if failure != nil || isCancelled || isCut { return 0 }
     if isHeldBack {
       isPaused = true
@@ -33,6 +34,13 @@ extension CurlTransfer {
     }
     noteEarlyEnd()
     return piece.count
+  }
+
+  /// Sees a header line, or a piece of a long one, before libcurl reads it; see ``CurlLibrary/foldsIntoFreedHeaders``.
+  private func willReceiveHeaderLine(_ piece: UnsafeRawBufferPointer) -> Int {
+    if reader.canContinue(with: piece) { return piece.count }
+    failure = TransportError(.invalidResponse, ResponseReader.foldWithoutField, to: request.url)
+    return 0
   }
 
   /// Takes decoded bytes; returning false ends the transfer.

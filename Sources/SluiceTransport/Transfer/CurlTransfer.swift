@@ -180,7 +180,7 @@ final class CurlTransfer: Transfer {
     let timings = measured(handle)
     let error = error(for: code, handle)
     noteSizes(handle)
-    transport.release(handle, localPort, reader.version, isSpent: error != nil)
+    transport.release(handle, localPort, isSpent: error != nil)
     conclude(error, timings)
   }
 
@@ -188,7 +188,7 @@ final class CurlTransfer: Transfer {
   private func useAnotherConnection(_ handle: consuming CurlHandle, _ route: Route) {
     isSoiled = false
     wantsFreshConnection = true
-    transport.release(handle, nil, nil, isSpent: false)
+    transport.release(handle, nil, isSpent: false)
     transport.restart(self, route)
   }
 

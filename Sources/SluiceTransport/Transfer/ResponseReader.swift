@@ -39,6 +39,8 @@ struct ResponseReader {
   private var lineBytes = 0
   private var framing = ResponseFraming()
   private var isAnswerToHead = false
+  /// Whether the last piece of a coming line had no end.
+  private var isWithinLine = false
 
   /// A request goes out: from here on it is its response that comes.
   mutating func begin(isHead: Bool, expectedFields: Int, expectedBytes: Int) {
@@ -66,6 +68,16 @@ struct ResponseReader {
     var taken = HeaderFields()
     swap(&taken, &headers)
     return taken
+  }
+
+  /// Whether the head can go on with these bytes: not where it has no field yet, and the line begins with a space. A line
+  /// may come in pieces, the last of which has its end.
+  @inline(__always)
+  mutating func canContinue(with piece: UnsafeRawBufferPointer) -> Bool {
+    guard piece.count > 0 else { return true }
+    let beginsLine = !isWithinLine
+    isWithinLine = piece[piece.count - 1] != 0x0A
+    return !beginsLine || !Self.isSpace(piece[0]) || !headers.isEmpty
   }
 
   /// Takes one line, its end included.
@@ -126,7 +138,7 @@ struct ResponseReader {
 
   /// A line that continues the previous one; one space replaces the break (RFC 9112 §5.2).
   private mutating func unfold(_ bytes: Span<UInt8>) -> Step {
-    guard !headers.isEmpty else { return .invalid("a first header line that begins with a space" + Self.advice) }
+    guard !headers.isEmpty else { return .invalid(Self.foldWithoutField) }
     if let name = decidingName {
       return .invalid("a \(name) field that is folded, so that some read only its first line" + Self.advice)
     }
@@ -163,6 +175,7 @@ struct ResponseReader {
   }
 
   private static let advice = "; only the server can fix it"
+  static let foldWithoutField = "a first header line that begins with a space" + advice
   private static let headWithoutStatus = Step.invalid("a head without a status line" + advice)
 
   private static func invalidValue(of name: Span<UInt8>) -> Step {
