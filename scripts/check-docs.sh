@@ -1,27 +1,27 @@
 #!/bin/sh
-# Checks the examples in the documentation. A block that is marked ```c is compiled alone, against include/. One that is
-# marked ```swift FILE has to stand in that file of Examples/ or plugins/, line for line but for its indentation and
+# Checks the examples in the documentation. A block that is marked ```c is compiled alone, against include/, as C and as C++; if
+# a file is named behind it, the block has to be that file. One that is marked ```swift FILE has to stand in that file of Examples/ or plugins/, line for line but for its indentation and
 # comments; scripts/check-examples.sh builds those. A link to a file of the repository has to lead to one.
 # usage: scripts/check-docs.sh [FILE…]
 set -u
 cd "$(dirname "$0")/.."
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-: "${CC:=cc}"
+: "${CC:=cc}" "${CXX:=c++}"
 passed=0 failed=0
 
 [ $# -gt 0 ] || set -- ./*.md docs/*.md docs/*/*.md plugins/*/README.md Examples/README.md Examples/*/README.md Benchmarks/README.md Fuzzers/README.md
-flags="-std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -Wno-unused-function -fsyntax-only -Iinclude $(pkg-config --cflags jansson)"
+flags="-Wall -Wextra -Wpedantic -Wconversion -Werror -Wno-unused-function -fsyntax-only -Iinclude $(pkg-config --cflags jansson)"
 
 fail() {
   failed=$((failed + 1))
   echo "check-docs: $*" >&2
 }
 
-# Writes the blocks of a file to $work/LINE.c and $work/LINE.swift, LINE being where the block begins. The first line of a
-# .swift says which file it is from.
+# Writes the blocks of a file to $work/LINE.c and $work/LINE.swift, LINE being where the block begins. The first line of each
+# says which file it is from; it may be empty.
 extract() {
   awk -v dir="$work" '
-    /^```c$/ { inside = 1; out = dir "/" (NR + 1) ".c"; next }
+    /^```c( |$)/ { inside = 1; out = dir "/" (NR + 1) ".c"; print $2 > out; next }
     /^```swift/ { inside = 1; out = dir "/" (NR + 1) ".swift"; print $2 > out; next }
     /^```$/ && inside { inside = 0; close(out); next }
     inside { print > out }
@@ -30,9 +30,15 @@ extract() {
 
 check_c() { # document, block
   # The compiler then names the line of the document.
-  { echo "#line $(basename "$2" .c) \"$1\""; cat "$2"; } >"$work/block"
-  # shellcheck disable=SC2086 # the flags are words
-  if $CC $flags -x c "$work/block"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  { echo "#line $(basename "$2" .c) \"$1\""; sed 1d "$2"; } >"$work/block"
+  for language in c:c11 c++:c++17 c++:c++20; do
+    case $language in c:*) compiler=$CC ;; *) compiler=$CXX ;; esac
+    # shellcheck disable=SC2086 # the flags are words
+    if $compiler -std="${language#*:}" $flags -x "${language%:*}" "$work/block"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  done
+  source=$(head -n 1 "$2")
+  [ -n "$source" ] || return
+  if sed 1d "$2" | cmp -s - "$source"; then passed=$((passed + 1)); else fail "$1:$(basename "$2" .c): this block is not $source"; fi
 }
 
 check_swift() { # document, block

@@ -16,7 +16,7 @@ fail() {
 check() { # library, what its note has to say
   scripts/check-exports.sh "$1"
   readelf --wide --notes "$1" >"$work/notes"
-  grep -A2 '\.note\.sluice' "$work/notes" | grep -q 'sluice *0x0000001c' || fail "$1 has no note of 28 bytes"
+  grep -A2 '\.note\.sluice' "$work/notes" | grep -q 'sluice *0x0000002c' || fail "$1 has no note of 44 bytes"
   readelf --hex-dump=.note.sluice "$1" | grep -q "$2" || fail "the note of $1 does not say $2"
   needed=$(readelf --wide --dynamic "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
   case $needed in
@@ -30,6 +30,7 @@ check() { # library, what its note has to say
 
 make -s -C Examples/c-plugin OUTPUT="$work"
 check "$work/libstamp.so" '01000000 01000000'
+readelf --wide --sections "$work/libstamp.so" | grep -qF .sluice.requires.document || fail "libstamp.so does not say what it requires"
 
 for product in add-header ask-directory; do
   swift build --package-path Examples/SwiftPlugin --scratch-path "$build" --product $product >"$work/log" 2>&1 ||

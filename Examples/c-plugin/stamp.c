@@ -2,7 +2,7 @@
 #include <sluice/sluice.h>
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
-  const sluice_host *host = instance;
+  const sluice_host *host = (const sluice_host *)instance;
   if (sluice_set_request_header(host, exchange, "x-stamp", "c-plugin") != SLUICE_STATUS_OK) {
     return sluice_fail(host, exchange, "stamp", "stamp: the host refused x-stamp");
   }
@@ -19,42 +19,16 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-/// The plugin remembers nothing but its host, so the host is the instance.
-static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
-  (void)config;
-  (void)error;
-  *instance = (void *)(uintptr_t)host;
-  return SLUICE_STATUS_OK;
-}
+static const sluice_interceptor interceptor =
+    SLUICE_TABLE(sluice_interceptor,
+                 SLUICE_SET(wants, SLUICE_WANTS_REQUEST_BODY),
+                 SLUICE_SET(on_request, on_request));
+SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor});
 
-static void destroy(void *instance) { (void)instance; }
-
-static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {
-      .size = sizeof interceptor,
-      .wants = SLUICE_WANTS_REQUEST_BODY,
-      .on_request = on_request,
-  };
-  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
-}
-
-/// Readable without running anything: useless without request bodies and documents; version 1.0.0.
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_REQUEST_BODY | SLUICE_FEATURE_DOCUMENT, 1, 0, 0)
-
-SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
-  static const sluice_plugin plugin = {
-      .size = sizeof plugin,
-      .abi = SLUICE_ABI_VERSION,
-      .id = "org.example.stamp",
-      .version = "1.0.0",
-      .summary = "Says who sent a request",
-      .config_schema = "{\"type\": \"object\", \"additionalProperties\": false}",
-      .create = create,
-      .destroy = destroy,
-      .extension = extension,
-  };
-  (void)host;
-  if (abi >= SLUICE_ABI_VERSION) return &plugin;
-  sluice_error_set(error, "built for ABI %u, this host speaks %u", SLUICE_ABI_VERSION, abi);
-  return NULL;
-}
+// Useless in a host without request bodies and JSON documents.
+SLUICE_REQUIRES(request_body);
+SLUICE_REQUIRES(document);
+SLUICE_PLUGIN("org.example.stamp", "1.0.0",
+              SLUICE_SET(summary, "Says who sent a request"),
+              SLUICE_UNCONFIGURED,
+              SLUICE_SET(extension, extension));

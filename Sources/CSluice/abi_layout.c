@@ -392,11 +392,8 @@ SLUICE_VALUE(SLUICE_NOTE_TYPE, 1);
 SLUICE_OFFSET(sluice_note, abi_min, 0);
 SLUICE_OFFSET(sluice_note, abi_max, 4);
 SLUICE_OFFSET(sluice_note, flags, 8);
-SLUICE_OFFSET(sluice_note, host_features, 12);
-SLUICE_OFFSET(sluice_note, version_major, 16);
-SLUICE_OFFSET(sluice_note, version_minor, 20);
-SLUICE_OFFSET(sluice_note, version_patch, 24);
-SLUICE_SIZE(sluice_note, 28);
+SLUICE_OFFSET(sluice_note, version, 12);
+SLUICE_SIZE(sluice_note, 44);
 
 // plugin.h
 SLUICE_OFFSET(sluice_plugin, size, 0);

@@ -20,15 +20,19 @@ static inline const void *fixture_no_extension(const char *id) {
   return NULL;
 }
 
-/// Who a plugin is.
-#define FIXTURE_IDENTITY                                                                               \
-  .size = sizeof(sluice_plugin), .abi = SLUICE_ABI_VERSION, .id = "fixture", .version = "1.0.0",     \
-  .summary = "A fixture."
+/// Declares a plugin in order; the arguments are members of its table.
+#define FIXTURE_PLUGIN(...) SLUICE_PLUGIN("fixture", "1.0.0", .summary = "A fixture.", __VA_ARGS__)
 
-/// The members of a table that is in order.
-#define FIXTURE_TABLE FIXTURE_IDENTITY, .create = fixture_create, .destroy = fixture_destroy
+/// The life of an instance that is its host, whatever its configuration.
+#define FIXTURE_LIFE .create = fixture_create, .destroy = fixture_destroy
 
-/// The entry point that gives a table.
+/// The members of a table that is in order, for a plugin that SLUICE_PLUGIN cannot declare: with a note or an entry point
+/// of its own.
+#define FIXTURE_TABLE                                                                              \
+  .size = sizeof(sluice_plugin), .abi = SLUICE_ABI_VERSION, .id = "fixture", .version = "1.0.0", \
+  .summary = "A fixture.", FIXTURE_LIFE
+
+/// The entry point that gives such a table.
 #define FIXTURE_ENTRY(table)                                                                           \
   const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) { \
     (void)host, (void)abi, (void)error;                                                               \

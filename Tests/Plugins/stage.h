@@ -27,12 +27,8 @@ static inline void tell_text(void *instance, const char *name, sluice_text value
 }
 
 /// The plugin, with one table of its own.
-#define STAGE_PLUGIN(id_, table_)                                            \
-  SLUICE_PLUGIN_NOTE(0, 1, 0, 0);                                            \
-  static const void *extension(const char *id) {                             \
-    return strcmp(id, (id_)) == 0 ? (const void *)&(table_) : NULL;          \
-  }                                                                          \
-  static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension}; \
-  FIXTURE_ENTRY(&plugin)
+#define STAGE_PLUGIN(id_, table_)                    \
+  SLUICE_EXTENSIONS(extension, {(id_), &(table_)}); \
+  FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension)
 
 #endif

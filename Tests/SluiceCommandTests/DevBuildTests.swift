@@ -37,7 +37,7 @@ import Testing
     let started = try await run.next("started")
     #expect(started["builds"]?[0]?["version"]?.string == "0.1.0")
     let source = run.folder.path("my/plugin.c")
-    try Self.edit(source, ".version = \"0.1.0\"", ".version = \"0.2.0\"")
+    try Self.edit(source, "\"0.1.0\"", "\"0.2.0\"")
     let swapped = try await run.next("swapped")
     #expect(swapped.plugins == ["my"], "\(swapped)")
 
@@ -51,7 +51,7 @@ import Testing
     try Self.edit(source, "self = contxt;", "self = context; // mended")
     // Built; with debug information the comment alone makes no other library, or it does.
     try await run.next("built")
-    try Self.edit(source, ".version = \"0.2.0\"", ".version = \"0.3.0\"")
+    try Self.edit(source, "\"0.2.0\"", "\"0.3.0\"")
     try await run.next("swapped")
     #expect(try await run.request()["status"]?.integer == 200)
     try await run.end()

@@ -93,32 +93,16 @@ import Testing
   }
 
   private static let answering = """
-    #include <stdlib.h>
-    #include <string.h>
     #include <sluice/sluice.h>
-    static const sluice_host *the_host;
     static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
-      (void)instance;
-      return the_host->exchange->respond(exchange, 204);
+      const sluice_host *host = instance;
+      return host->exchange->respond(exchange, 204);
     }
-    static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
-      (void)config; (void)error;
-      the_host = host;
-      *instance = &the_host;
-      return SLUICE_STATUS_OK;
-    }
-    static void destroy(void *instance) { (void)instance; }
-    static const void *extension(const char *id) {
-      static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
-      return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
-    }
-    SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_RESPOND, 1, 0, 0)
-    SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
-      static const sluice_plugin plugin = {.size = sizeof plugin, .abi = SLUICE_ABI_VERSION, .id = "test.answering",
-        .version = "1.0.0", .summary = "Answers everything", .create = create, .destroy = destroy, .extension = extension};
-      (void)host; (void)abi; (void)error;
-      return &plugin;
-    }
+    static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
+    SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor});
+    SLUICE_REQUIRES(respond);
+    SLUICE_PLUGIN("test.answering", "1.0.0", .summary = "Answers everything", SLUICE_UNCONFIGURED, .extension = extension);
+
     """
 
   @Test func `a configuration that the plugin's schema does not allow ends with 2`() async throws {

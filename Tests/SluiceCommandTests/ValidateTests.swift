@@ -134,7 +134,6 @@ struct ValidateTests {
     let literal = schema.replacing("\"", with: "\\\"")
     let product = try await PluginCompiler.compile(
       source: """
-        #include <string.h>
         #include <sluice/sluice.h>
         static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
           const char *key = json_string_value(json_object_get(config, "key"));
@@ -142,18 +141,10 @@ struct ValidateTests {
           *instance = (void *)host;
           return SLUICE_STATUS_OK;
         }
-        static void destroy(void *instance) { (void)instance; }
-        static const void *extension(const char *id) {
-          static const sluice_interceptor table = {.size = sizeof table};
-          return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &table : NULL;
-        }
-        SLUICE_PLUGIN_NOTE(0, 1, 0, 0)
-        SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
-          static const sluice_plugin plugin = {.size = sizeof plugin, .abi = SLUICE_ABI_VERSION, .id = "wanting",
-            .version = "1.0.0", .summary = "A fixture", .config_schema = "\(literal)", .create = create,
-            .destroy = destroy, .extension = extension};
-          return (void)host, (void)error, (void)abi, &plugin;
-        }
+        static const sluice_interceptor table = SLUICE_SIZED(sluice_interceptor);
+        SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &table});
+        SLUICE_PLUGIN("wanting", "1.0.0", .summary = "A fixture", .config_schema = "\(literal)", .create = create,
+                      .destroy = sluice_destroy_nothing, .extension = extension);
         """, name: "wanting")
     chmod(product.path, 0o755)
     return product
@@ -233,8 +224,8 @@ struct ValidateTests {
           free(self);
           return sluice_fail(host, exchange, "lookup", "the call was refused");
         }
-        static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
-        STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, interceptor)
+        static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
+        STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, interceptor);
         """, name: "waits-for-token")
     chmod(product.path, 0o755)
     let canned = try await validate(product.path, "--only", "suspend-resume", "--strict", "--deadline", "120s")

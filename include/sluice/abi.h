@@ -17,15 +17,20 @@
 /// change.
 #define SLUICE_ABI_VERSION 1u
 
-/// Marks the one symbol that a plugin exports.
+/// SLUICE_EXPORT marks the one symbol that a plugin exports. Macros whose names end in an underscore are private to these
+/// headers.
 #if defined(__cplusplus)
 #define SLUICE_EXPORT extern "C" __attribute__((visibility("default")))
 #define SLUICE_BEGIN_DECLS extern "C" {
 #define SLUICE_END_DECLS }
+#define SLUICE_CONSTANT_ constexpr
+#define SLUICE_ASSERT_(condition_, message_) static_assert(condition_, message_)
 #else
 #define SLUICE_EXPORT __attribute__((visibility("default")))
 #define SLUICE_BEGIN_DECLS
 #define SLUICE_END_DECLS
+#define SLUICE_CONSTANT_ const
+#define SLUICE_ASSERT_(condition_, message_) _Static_assert(condition_, message_)
 #endif
 
 /// Tables grow at their end, and each begins with its size. SLUICE_…_SIZE_1 is the size of a table in revision 1: whoever

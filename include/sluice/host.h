@@ -22,7 +22,7 @@ enum {
   SLUICE_HOST_PROBE = 1
 };
 
-/// Features of a host beyond the tables in `sluice_host`; the note of a plugin names the features that it requires.
+/// Features of a host beyond the tables in `sluice_host`; SLUICE_REQUIRES (note.h) names those that a plugin requires.
 enum {
   /// `suspend`, `resume`, `enter` and `post`.
   SLUICE_FEATURE_SUSPEND = 1,

@@ -1,4 +1,5 @@
-/// The facts about a plugin that a host reads before any of its code runs: an ELF note in the section `.note.sluice`.
+/// The facts about a plugin that a host reads before any of its code runs: an ELF note in the section `.note.sluice`,
+/// and one section for each host feature that the plugin requires.
 #ifndef SLUICE_NOTE_H
 #define SLUICE_NOTE_H
 
@@ -9,6 +10,9 @@
 /// Type of the note; its owner is "sluice".
 #define SLUICE_NOTE_TYPE 1u
 
+/// The bytes of the version in the note, the final NUL included.
+#define SLUICE_NOTE_VERSION_BYTES 32
+
 /// The content of the note. It grows only at its end; its length is in the note's header.
 typedef struct sluice_note {
   /// The ABI revisions that the plugin works with.
@@ -16,18 +20,16 @@ typedef struct sluice_note {
   uint32_t abi_max;
   /// No flags are defined yet; must be 0.
   uint32_t flags;
-  /// SLUICE_FEATURE_… bits that the plugin requires.
-  uint32_t host_features;
-  /// Version of the plugin.
-  uint32_t version_major;
-  uint32_t version_minor;
-  uint32_t version_patch;
+  /// Semantic version of the plugin, filled up with NUL. If it is empty, the host takes the version of the plugin's
+  /// table, once the library is loaded.
+  char version[SLUICE_NOTE_VERSION_BYTES];
 } sluice_note;
 
-/// Emits the note; once per library, at file scope:
+/// Emits the note; once per library, at file scope. SLUICE_PLUGIN contains it: only a plugin that defines its entry
+/// point itself needs this macro. The version is a string literal of at most 31 characters.
 ///
-///     SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_SUSPEND, 1, 4, 0)
-#define SLUICE_PLUGIN_NOTE(host_features_, major_, minor_, patch_)                                       \
+///     SLUICE_PLUGIN_NOTE("1.4.0");
+#define SLUICE_PLUGIN_NOTE(version_)                                                                     \
   __attribute__((section(".note.sluice"), used, aligned(4))) static const struct {                     \
     uint32_t name_size, content_size, type;                                                             \
     char name[8];                                                                                       \
@@ -36,6 +38,26 @@ typedef struct sluice_note {
                            sizeof(sluice_note),                                                         \
                            SLUICE_NOTE_TYPE,                                                            \
                            "sluice",                                                                    \
-                           {SLUICE_ABI_VERSION, SLUICE_ABI_VERSION, 0, (host_features_), (major_), (minor_), (patch_)}};
+                           {SLUICE_ABI_VERSION, SLUICE_ABI_VERSION, 0, "" version_}};                   \
+  SLUICE_ASSERT_(sizeof("" version_) <= SLUICE_NOTE_VERSION_BYTES, "the version has more than 31 characters")
+
+/// Names a feature of the host without which the plugin is useless; at file scope, once for each. A host without that
+/// feature refuses the library before any of its code runs. The names are those of the SLUICE_FEATURE_… constants of
+/// host.h, in lower case. A feature that the plugin can do without is checked for at run time instead.
+///
+///     SLUICE_REQUIRES(request_body);
+#define SLUICE_REQUIRES(feature_)                                                                         \
+  __attribute__((section(".sluice.requires." #feature_), used SLUICE_RETAIN_)) static const uint8_t     \
+      sluice_requires_##feature_##_ = 1
+
+/// Keeps a section that nothing refers to when the linker is called with --gc-sections.
+#if defined(__has_attribute)
+#if __has_attribute(retain)
+#define SLUICE_RETAIN_ , retain
+#endif
+#endif
+#ifndef SLUICE_RETAIN_
+#define SLUICE_RETAIN_
+#endif
 
 #endif

@@ -7,6 +7,7 @@
 #include <sluice/callout.h>
 #include <sluice/context.h>
 #include <sluice/convenience.h>
+#include <sluice/declaration.h>
 #include <sluice/error.h>
 #include <sluice/exchange.h>
 #include <sluice/fields.h>
@@ -19,6 +20,7 @@
 #include <sluice/selftest.h>
 #include <sluice/state.h>
 #include <sluice/status.h>
+#include <sluice/table.h>
 #include <sluice/text.h>
 #include <sluice/timers.h>
 #include <sluice/token.h>

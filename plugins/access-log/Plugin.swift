@@ -40,12 +40,6 @@ struct AccessLog: Plugin, TransactionTracer {
 }
 
 /// For the host, before any of the code runs: ABI 1, no feature needed, version 1.0.0.
-@section(".note.sluice") @used
-public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 0, 1, 0, 0)
-
-@c(sluice_plugin_entry)
-public func sluicePluginEntry(
-  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
-) -> PluginEntryTable {
+@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(AccessLog.self, host, abi, error)
 }

@@ -158,31 +158,13 @@ static sluice_verdict authorize(void *instance, sluice_exchange *exchange) {
   return set_token(auth, exchange);
 }
 
-static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {
-      .size = sizeof interceptor,
-      .on_request = authorize,
-      .on_issue = authorize,
-  };
-  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
-}
+static const sluice_interceptor interceptor =
+    SLUICE_TABLE(sluice_interceptor, SLUICE_SET(on_request, authorize), SLUICE_SET(on_issue, authorize));
+SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor});
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0)
-
-SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
-  static const sluice_plugin plugin = {
-      .size = sizeof plugin,
-      .abi = SLUICE_ABI_VERSION,
-      .id = "bearer-auth",
-      .version = "1.0.0",
-      .summary = "Adds a bearer token to requests for the listed hosts",
-      .config_schema = schema,
-      .create = create,
-      .destroy = destroy,
-      .extension = extension,
-  };
-  (void)host;
-  if (abi >= SLUICE_ABI_VERSION) return &plugin;
-  sluice_error_set(error, "built for ABI %u, this host speaks %u", SLUICE_ABI_VERSION, abi);
-  return NULL;
-}
+SLUICE_PLUGIN("bearer-auth", "1.0.0",
+              SLUICE_SET(summary, "Adds a bearer token to requests for the listed hosts"),
+              SLUICE_SET(config_schema, schema),
+              SLUICE_SET(create, create),
+              SLUICE_SET(destroy, destroy),
+              SLUICE_SET(extension, extension));

@@ -61,12 +61,10 @@ private func holdsJSON(_ contentType: String?) -> Bool {
 
 /// For the host, before any of the code runs: ABI 1; response bodies (16), response stages (4096) and documents (8192)
 /// are needed; version 1.0.0.
-@section(".note.sluice") @used
-public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 12304, 1, 0, 0)
+@section(".sluice.requires.response_body") @used let requiresResponseBody = true
+@section(".sluice.requires.response") @used let requiresResponse = true
+@section(".sluice.requires.document") @used let requiresDocument = true
 
-@c(sluice_plugin_entry)
-public func sluicePluginEntry(
-  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
-) -> PluginEntryTable {
+@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(ErrorEnrichment.self, host, abi, error)
 }

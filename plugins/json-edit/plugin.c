@@ -172,33 +172,19 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
 }
 
 /// The table is one for all configurations, so both bodies are wanted even where only one side is edited.
-static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {
-      .size = sizeof interceptor,
-      .wants = SLUICE_WANTS_REQUEST_BODY | SLUICE_WANTS_RESPONSE_BODY,
-      .on_request = on_request,
-      .on_response = on_response,
-  };
-  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
-}
+static const sluice_interceptor interceptor =
+    SLUICE_TABLE(sluice_interceptor,
+                 SLUICE_SET(wants, SLUICE_WANTS_REQUEST_BODY | SLUICE_WANTS_RESPONSE_BODY),
+                 SLUICE_SET(on_request, on_request),
+                 SLUICE_SET(on_response, on_response));
+SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor});
 
-SLUICE_PLUGIN_NOTE(
-    SLUICE_FEATURE_DOCUMENT | SLUICE_FEATURE_REQUEST_BODY | SLUICE_FEATURE_RESPONSE_BODY, 1, 0, 0)
-
-SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
-  static const sluice_plugin plugin = {
-      .size = sizeof plugin,
-      .abi = SLUICE_ABI_VERSION,
-      .id = "json-edit",
-      .version = "1.0.0",
-      .summary = "Sets, removes and renames members of JSON bodies",
-      .config_schema = schema,
-      .create = create,
-      .destroy = destroy,
-      .extension = extension,
-  };
-  (void)host;
-  if (abi >= SLUICE_ABI_VERSION) return &plugin;
-  sluice_error_set(error, "built for ABI %u, this host speaks %u", SLUICE_ABI_VERSION, abi);
-  return NULL;
-}
+SLUICE_REQUIRES(document);
+SLUICE_REQUIRES(request_body);
+SLUICE_REQUIRES(response_body);
+SLUICE_PLUGIN("json-edit", "1.0.0",
+              SLUICE_SET(summary, "Sets, removes and renames members of JSON bodies"),
+              SLUICE_SET(config_schema, schema),
+              SLUICE_SET(create, create),
+              SLUICE_SET(destroy, destroy),
+              SLUICE_SET(extension, extension));

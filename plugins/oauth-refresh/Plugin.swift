@@ -39,12 +39,11 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
 
 /// For the host, before any of the code runs: ABI 1; suspending (1), retry (4), call-outs (128) and response stages
 /// (4096) are needed; version 1.0.0.
-@section(".note.sluice") @used
-public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 4229, 1, 0, 0)
+@section(".sluice.requires.suspend") @used let requiresSuspend = true
+@section(".sluice.requires.retry") @used let requiresRetry = true
+@section(".sluice.requires.callout") @used let requiresCallout = true
+@section(".sluice.requires.response") @used let requiresResponse = true
 
-@c(sluice_plugin_entry)
-public func sluicePluginEntry(
-  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
-) -> PluginEntryTable {
+@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(OAuthRefresh.self, host, abi, error)
 }

@@ -199,32 +199,16 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   return apply(headers, exchange, SLUICE_SIDE_RESPONSE, &headers->response);
 }
 
-static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {
-      .size = sizeof interceptor,
-      .on_request = on_request,
-      .on_issue = on_request,
-      .on_response = on_response,
-  };
-  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
-}
+static const sluice_interceptor interceptor =
+    SLUICE_TABLE(sluice_interceptor,
+                 SLUICE_SET(on_request, on_request),
+                 SLUICE_SET(on_issue, on_request),
+                 SLUICE_SET(on_response, on_response));
+SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor});
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0)
-
-SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
-  static const sluice_plugin plugin = {
-      .size = sizeof plugin,
-      .abi = SLUICE_ABI_VERSION,
-      .id = "static-headers",
-      .version = "1.0.0",
-      .summary = "Sets, adds or removes fixed headers",
-      .config_schema = schema,
-      .create = create,
-      .destroy = destroy,
-      .extension = extension,
-  };
-  (void)host;
-  if (abi >= SLUICE_ABI_VERSION) return &plugin;
-  sluice_error_set(error, "built for ABI %u, this host speaks %u", SLUICE_ABI_VERSION, abi);
-  return NULL;
-}
+SLUICE_PLUGIN("static-headers", "1.0.0",
+              SLUICE_SET(summary, "Sets, adds or removes fixed headers"),
+              SLUICE_SET(config_schema, schema),
+              SLUICE_SET(create, create),
+              SLUICE_SET(destroy, destroy),
+              SLUICE_SET(extension, extension));

@@ -22,31 +22,28 @@ static sluice_status define(traffic *self, const sluice_metric_definition *defin
 static sluice_status define_all(traffic *self, sluice_error *error) {
   static const char *const labels[] = {"method", "status", "outcome"};
   static const char *const reasons[] = {"reason"};
-  const sluice_metric_definition transactions = {
-      .size = sizeof transactions,
-      .kind = SLUICE_METRIC_COUNTER,
-      .name = "transactions",
-      .description = "Transactions that ended.",
-      .unit = "{transaction}",
-      .labels = labels,
-      .label_count = 3,
-  };
-  const sluice_metric_definition retries = {
-      .size = sizeof retries,
-      .kind = SLUICE_METRIC_COUNTER,
-      .name = "retries",
-      .description = "Decisions to send again, by the code of the reason.",
-      .unit = "{retry}",
-      .labels = reasons,
-      .label_count = 1,
-  };
-  const sluice_metric_definition duration = {
-      .size = sizeof duration,
-      .kind = SLUICE_METRIC_HISTOGRAM,
-      .name = "duration",
-      .description = "From the submission of a transaction to its end.",
-      .unit = "s",
-  };
+  const sluice_metric_definition transactions =
+      SLUICE_TABLE(sluice_metric_definition,
+                   SLUICE_SET(kind, SLUICE_METRIC_COUNTER),
+                   SLUICE_SET(name, "transactions"),
+                   SLUICE_SET(description, "Transactions that ended."),
+                   SLUICE_SET(unit, "{transaction}"),
+                   SLUICE_SET(labels, labels),
+                   SLUICE_SET(label_count, 3));
+  const sluice_metric_definition retries =
+      SLUICE_TABLE(sluice_metric_definition,
+                   SLUICE_SET(kind, SLUICE_METRIC_COUNTER),
+                   SLUICE_SET(name, "retries"),
+                   SLUICE_SET(description, "Decisions to send again, by the code of the reason."),
+                   SLUICE_SET(unit, "{retry}"),
+                   SLUICE_SET(labels, reasons),
+                   SLUICE_SET(label_count, 1));
+  const sluice_metric_definition duration =
+      SLUICE_TABLE(sluice_metric_definition,
+                   SLUICE_SET(kind, SLUICE_METRIC_HISTOGRAM),
+                   SLUICE_SET(name, "duration"),
+                   SLUICE_SET(description, "From the submission of a transaction to its end."),
+                   SLUICE_SET(unit, "s"));
   sluice_status status = define(self, &transactions, &self->transactions, error);
   if (status == SLUICE_STATUS_OK) status = define(self, &retries, &self->retries, error);
   return status == SLUICE_STATUS_OK ? define(self, &duration, &self->duration, error) : status;
@@ -97,27 +94,13 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
 
 static void destroy(void *instance) { free(instance); }
 
-static const void *extension(const char *id) {
-  static const sluice_tracer tracer = {.size = sizeof tracer, .on_event = on_event};
-  return strcmp(id, SLUICE_TRACER_ID) == 0 ? &tracer : NULL;
-}
+static const sluice_tracer tracer = SLUICE_TABLE(sluice_tracer, SLUICE_SET(on_event, on_event));
+SLUICE_EXTENSIONS(extension, {SLUICE_TRACER_ID, &tracer});
 
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_METRICS, 1, 0, 0)
-
-SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
-  static const sluice_plugin plugin = {
-      .size = sizeof plugin,
-      .abi = SLUICE_ABI_VERSION,
-      .id = "traffic-metrics",
-      .version = "1.0.0",
-      .summary = "Counts transactions by method, status and outcome",
-      .config_schema = "{\"type\": \"object\", \"additionalProperties\": false}",
-      .create = create,
-      .destroy = destroy,
-      .extension = extension,
-  };
-  (void)host;
-  if (abi >= SLUICE_ABI_VERSION) return &plugin;
-  sluice_error_set(error, "built for ABI %u, this host speaks %u", SLUICE_ABI_VERSION, abi);
-  return NULL;
-}
+SLUICE_REQUIRES(metrics);
+SLUICE_PLUGIN("traffic-metrics", "1.0.0",
+              SLUICE_SET(summary, "Counts transactions by method, status and outcome"),
+              SLUICE_SET(config_schema, "{\"type\": \"object\", \"additionalProperties\": false}"),
+              SLUICE_SET(create, create),
+              SLUICE_SET(destroy, destroy),
+              SLUICE_SET(extension, extension));

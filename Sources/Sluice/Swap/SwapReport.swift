@@ -28,7 +28,7 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
   public struct Build: Sendable, Hashable {
     /// The number of the build in the engine, counted from 1; nil if it was not mapped.
     public var generation: Int?
-    /// The version in the plugin; nil if it was not read.
+    /// The version of the plugin; nil for a build that was not mapped and whose note does not have it.
     public var version: String?
     /// SHA-256 of the library, in hex.
     public var hash: String

@@ -50,45 +50,30 @@ extension PluginTemplate {
       return SLUICE_STATUS_OK;
     }
 
+    static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, SLUICE_SET(on_request, on_request));
+
     /// Run before each hot swap, and by "sluice plugin validate".
-    static const sluice_selftest_case sets_header = {
-        .size = sizeof sets_header,
-        .name = "sets-header",
-        .description = "The header is on the wire.",
-        .config = "{\"value\": \"red\"}",
-        .request = "{\"method\": \"GET\", \"url\": \"http://example.com/\"}",
-        .expected_request = "{\"method\": \"GET\", \"headers\": {\"x-\#(name)\": \"red\"}}",
-    };
+    static const sluice_selftest_case sets_header =
+        SLUICE_TABLE(sluice_selftest_case,
+                     SLUICE_SET(name, "sets-header"),
+                     SLUICE_SET(description, "The header is on the wire."),
+                     SLUICE_SET(config, "{\"value\": \"red\"}"),
+                     SLUICE_SET(request, "{\"method\": \"GET\", \"url\": \"http://example.com/\"}"),
+                     SLUICE_SET(expected_request, "{\"method\": \"GET\", \"headers\": {\"x-\#(name)\": \"red\"}}"));
+    static const sluice_selftest_case *const cases[] = {&sets_header};
+    static const sluice_selftest selftest = SLUICE_TABLE(sluice_selftest, SLUICE_SET(count, 1), SLUICE_SET(cases, cases));
 
-    static const void *extension(const char *id) {
-      static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
-      static const sluice_selftest_case *const cases[] = {&sets_header};
-      static const sluice_selftest selftest = {.size = sizeof selftest, .count = 1, .cases = cases};
-      if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &interceptor;
-      return strcmp(id, SLUICE_SELFTEST_ID) == 0 ? (const void *)&selftest : NULL;
-    }
+    SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor}, {SLUICE_SELFTEST_ID, &selftest});
 
-    /// What is known of the plugin before any of its code runs: no feature that it cannot do without, version 0.1.0.
-    SLUICE_PLUGIN_NOTE(0, 0, 1, 0)
-
-    SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
-      static const sluice_plugin plugin = {
-          .size = sizeof plugin,
-          .abi = SLUICE_ABI_VERSION,
-          .id = "\#(name)",
-          .version = "0.1.0",
-          .summary = "Sets a header of each request.",
-          .config_schema = "{\"type\": \"object\", \"required\": [\"value\"], \"additionalProperties\": false,"
-                           " \"properties\": {\"value\": {\"type\": \"string\"}}}",
-          .create = create,
-          .destroy = destroy,
-          .extension = extension,
-      };
-      (void)host;
-      if (abi >= SLUICE_ABI_VERSION) return &plugin;
-      sluice_error_set(error, "built for ABI %u, this host speaks %u", SLUICE_ABI_VERSION, abi);
-      return NULL;
-    }
+    // A feature of the host that the plugin cannot do without is one more line: SLUICE_REQUIRES(retry); see sluice/note.h.
+    SLUICE_PLUGIN("\#(name)", "0.1.0",
+                  SLUICE_SET(summary, "Sets a header of each request."),
+                  SLUICE_SET(config_schema,
+                             "{\"type\": \"object\", \"required\": [\"value\"], \"additionalProperties\": false,"
+                             " \"properties\": {\"value\": {\"type\": \"string\"}}}"),
+                  SLUICE_SET(create, create),
+                  SLUICE_SET(destroy, destroy),
+                  SLUICE_SET(extension, extension));
 
     """#
   }

@@ -63,13 +63,8 @@ extension PluginTemplate {
       }
     }
 
-    /// What the host reads before it runs anything: owner and sizes, ABI 1 to 1, flags, host features, version 0.1.0.
-    @section(".note.sluice") @used
-    public let note: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 0, 0, 1, 0)
-
     /// What the host calls.
-    @c(sluice_plugin_entry)
-    public func entry(_ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError) -> PluginEntryTable {
+    @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
       export(\#(type).self, host, abi, error)
     }
 

@@ -31,12 +31,12 @@ struct PluginReport {
       ("machine", facts.machine),
     ]
     if let note = facts.note {
-      rows.append(("version", note.version ?? "not said"))
+      rows.append(("version", note.version ?? "in its table"))
       rows.append(
         ("ABI", note.abi.count == 1 ? "\(note.abi.lowerBound)" : "\(note.abi.lowerBound) to \(note.abi.upperBound)"))
-      rows.append(
-        ("needs of host", note.features.names.isEmpty ? "nothing" : note.features.names.joined(separator: ", ")))
     }
+    let required = facts.requiredFeatures.names
+    rows.append(("requires", required.isEmpty ? "nothing" : required.joined(separator: ", ")))
     rows.append(("libraries", facts.needed.joined(separator: ", ")))
     rows.append(("SHA-256", "\(facts.hash)"))
     if let buildID = facts.buildID { rows.append(("build id", buildID)) }
@@ -79,8 +79,8 @@ struct PluginReport {
     if let note = facts.note {
       document["version"] = note.version.map { JSONValue($0) }
       document["abi"] = [JSONValue(Int64(note.abi.lowerBound)), JSONValue(Int64(note.abi.upperBound))]
-      document["features"] = .array(of: note.features.names)
     }
+    document["requires"] = .array(of: facts.requiredFeatures.names)
     document["hazards"] = .array(of: facts.hazards.sorted().map(\.rawValue))
     document["needed"] = .array(of: facts.needed)
     document["sha256"] = JSONValue("\(facts.hash)")

@@ -43,6 +43,20 @@ extension Plugin {
   public func deactivate(timeout: Duration) {}
 }
 
+/// A plugin without a configuration, made by `init()`. Conform to ``Plugin`` itself to get the host.
+///
+///     struct Tenant: UnconfiguredPlugin, RequestInterceptor {
+///       static let information = PluginInformation(id: "tenant", version: "1.0.0", summary: "Names the tenant")
+///       func intercept(_ request: Request, context: RequestContext) async throws { request.headers["x-tenant"] = "blue" }
+///     }
+public protocol UnconfiguredPlugin: Plugin where Configuration == NoConfiguration {
+  init() throws
+}
+
+extension UnconfiguredPlugin {
+  public init(configuration: NoConfiguration, host: PluginHost) throws { try self.init() }
+}
+
 /// The configuration of a plugin without settings; any key is refused.
 public struct NoConfiguration: Decodable, Sendable {
   private enum CodingKeys: CodingKey {}

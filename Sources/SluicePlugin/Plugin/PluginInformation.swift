@@ -2,7 +2,7 @@
 public struct PluginInformation: Hashable, Sendable {
   /// Reverse-DNS or a plain name, the same in all versions: `org.example.auth`.
   public var id: String
-  /// The semantic version, as in the note.
+  /// The semantic version.
   public var version: String
   /// One line for people.
   public var summary: String

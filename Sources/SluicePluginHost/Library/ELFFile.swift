@@ -61,6 +61,10 @@ struct ELFFile: ~Copyable {
     }
   }
 
+  /// Many sections can name the same long text.
+  private static let sectionNameLimitBytes = 256
+
+  /// A name of more than 256 bytes is cut off.
   func sections() -> [ELFSection] {
     var sections: [ELFSection] = []
     var names = 0
@@ -69,7 +73,7 @@ struct ELFFile: ~Copyable {
     while let section = current {
       var header = GElf_Shdr()
       if gelf_getshdr(section, &header) != nil {
-        let name = string(in: names, at: UInt64(header.sh_name)) ?? ""
+        let name = string(in: names, at: UInt64(header.sh_name), limitBytes: Self.sectionNameLimitBytes) ?? ""
         sections.append(ELFSection(name: name, header: header, handle: section))
       }
       current = elf_nextscn(elf, section)
@@ -78,9 +82,10 @@ struct ELFFile: ~Copyable {
   }
 
   /// nil when the table has no such offset. The offset comes from the file and can be any number.
-  func string(in table: Int, at offset: UInt64) -> String? {
-    guard let offset = Int(exactly: offset) else { return nil }
-    return elf_strptr(elf, table, offset).map { String(cString: $0) }
+  func string(in table: Int, at offset: UInt64, limitBytes: Int = .max) -> String? {
+    guard let offset = Int(exactly: offset), let start = elf_strptr(elf, table, offset) else { return nil }
+    let bytes = UnsafeRawBufferPointer(start: start, count: strnlen(start, limitBytes))
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   func content(of section: ELFSection) -> [UInt8] {

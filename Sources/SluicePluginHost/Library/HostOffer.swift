@@ -1,6 +1,6 @@
 import CSluice
 
-/// What a host has to offer to a plugin: preflight compares a plugin's note with it.
+/// What a host has to offer to a plugin: preflight compares a plugin's note and requirements with it.
 public struct HostOffer: Sendable, Hashable {
   /// The ABI revisions that the host speaks.
   public var abi: ClosedRange<UInt32>
@@ -29,26 +29,22 @@ public struct HostFeatures: OptionSet, Hashable, Sendable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  private static let words: [(bit: Int, word: String)] = [
+  private static let features: [(bit: Int, name: String)] = [
     (Int(SLUICE_FEATURE_SUSPEND), "suspend"), (Int(SLUICE_FEATURE_RESPOND), "respond"),
-    (Int(SLUICE_FEATURE_RETRY), "retry"), (Int(SLUICE_FEATURE_REQUEST_BODY), "request bodies"),
-    (Int(SLUICE_FEATURE_RESPONSE_BODY), "response bodies"), (Int(SLUICE_FEATURE_STREAMED_BODY), "streamed bodies"),
-    (Int(SLUICE_FEATURE_TIMERS), "timers"), (Int(SLUICE_FEATURE_CALLOUT), "call-outs"),
+    (Int(SLUICE_FEATURE_RETRY), "retry"), (Int(SLUICE_FEATURE_REQUEST_BODY), "request_body"),
+    (Int(SLUICE_FEATURE_RESPONSE_BODY), "response_body"), (Int(SLUICE_FEATURE_STREAMED_BODY), "streamed_body"),
+    (Int(SLUICE_FEATURE_TIMERS), "timers"), (Int(SLUICE_FEATURE_CALLOUT), "callout"),
     (Int(SLUICE_FEATURE_METRICS), "metrics"), (Int(SLUICE_FEATURE_VALUES), "values"),
-    (Int(SLUICE_FEATURE_HOPS), "hops"), (Int(SLUICE_FEATURE_REWRITE), "rewriting of method and URL"),
-    (Int(SLUICE_FEATURE_RESPONSE), "responses"), (Int(SLUICE_FEATURE_DOCUMENT), "JSON documents"),
+    (Int(SLUICE_FEATURE_HOPS), "hops"), (Int(SLUICE_FEATURE_REWRITE), "rewrite"),
+    (Int(SLUICE_FEATURE_RESPONSE), "response"), (Int(SLUICE_FEATURE_DOCUMENT), "document"),
     (Int(SLUICE_FEATURE_NOTIFICATIONS), "notifications"),
   ]
 
   /// Every feature that these headers know.
-  public static let all = words.reduce(into: HostFeatures()) { $0.formUnion(Self(rawValue: UInt32($1.bit))) }
+  public static let all = features.reduce(into: HostFeatures()) { $0.formUnion(Self(rawValue: UInt32($1.bit))) }
 
-  /// Each bit in words; one from newer headers by its number.
+  /// The names of the bits that these headers know, as `SLUICE_REQUIRES` has them.
   public var names: [String] {
-    (0..<32).compactMap { position in
-      let bit = UInt32(1) << position
-      guard rawValue & bit != 0 else { return nil }
-      return Self.words.first { $0.bit == Int(bit) }?.word ?? "feature \(bit) of a newer host"
-    }
+    Self.features.filter { contains(Self(rawValue: UInt32($0.bit))) }.map(\.name)
   }
 }

@@ -39,7 +39,14 @@ extension LibraryFacts {
     }
     machine = MachineName.of(file.header.e_machine)
     entry = survey.entry
-    note = sections.first { $0.name == ".note.sluice" }.flatMap { PluginNote(section: file.content(of: $0)[...]) }
+    do throws(PluginNote.Malformed) {
+      if let section = sections.first(where: { $0.name == ".note.sluice" }) {
+        note = try PluginNote(section: file.content(of: section)[...])
+      }
+      requiredFeatures = try RequiredFeatures(sections: sections.lazy.map(\.name))
+    } catch {
+      noteFault = error.reason
+    }
     buildID = sections.first { $0.name == ".note.gnu.build-id" }.flatMap { Self.buildID(file.content(of: $0)) }
     soname = links.soname
     needed = links.needed

@@ -26,10 +26,15 @@ extension LibraryFacts {
   }
 
   private func noteRefusal(_ subject: PluginError.Subject, _ host: HostOffer) -> PluginError? {
+    if let noteFault {
+      return PluginError(
+        .noNote, subject, "describes itself in a way that cannot be used: \(noteFault)",
+        advice: "declare the plugin with SLUICE_PLUGIN(…) in C and C++; in Swift build it with this host's SDK")
+    }
     guard let note else {
       return PluginError(
-        .noNote, subject, "has no usable note \"sluice\" in its section .note.sluice",
-        advice: "add SLUICE_PLUGIN_NOTE(…) in C, in Swift the declaration with @section(\".note.sluice\")")
+        .noNote, subject, "has no note \"sluice\" in its section .note.sluice",
+        advice: "declare the plugin with SLUICE_PLUGIN(…) in C and C++; in Swift link it with the product SluicePlugin")
     }
     guard note.abi.overlaps(host.abi) else {
       return PluginError(
@@ -37,11 +42,13 @@ extension LibraryFacts {
         advice: note.abi.lowerBound > host.abi.upperBound
           ? "update the host, or rebuild it against this host's headers" : "rebuild it against this host's headers")
     }
-    let missing = note.features.subtracting(host.features).names
+    let missing = requiredFeatures.missing(from: host.features).map { "\"\($0)\"" }
     guard missing.isEmpty else {
+      let (features, them) = missing.count == 1 ? ("feature", "it") : ("features", "them")
       return PluginError(
-        .missingFeature, subject, "needs what this host does not offer: \(missing.joined(separator: ", "))",
-        advice: "use it in a host that does")
+        .missingFeature, subject,
+        "requires the host \(features) \(missing.joined(separator: ", ")), which this host does not offer",
+        advice: "use it in a host that offers \(them)")
     }
     return nil
   }

@@ -24,8 +24,11 @@ public struct LibraryFacts: Sendable, Hashable {
   public var entry: Entry
   /// The library that has an entry point in its place, where it is one that lies with it.
   public var entryProvider: String?
-  /// nil where there is no note, or none that makes sense.
+  /// nil if there is no note, or one that cannot be used.
   public var note: PluginNote?
+  public var requiredFeatures = RequiredFeatures.none
+  /// Why the note or the requirements cannot be used, as a sentence without a full stop.
+  public var noteFault: String?
   /// Hex digits; not every linker writes one.
   public var buildID: String?
   public var soname: String?

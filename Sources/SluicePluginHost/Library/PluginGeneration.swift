@@ -31,6 +31,9 @@ package final class PluginGeneration: @unchecked Sendable {
     summary = try reader.line(table.summary, "summary", limitBytes: 1024)
     configurationSchema =
       table.config_schema == nil ? nil : try reader.text(table.config_schema, "config_schema", limitBytes: 1 << 20)
+    guard SemanticVersion.isValid(version) else {
+      throw reader.error("has the version \(PlainText.quote(version)), which is not a semantic version such as 1.4.0")
+    }
     let isName = id.utf8.allSatisfy { $0.isNameByte }
     guard isName else {
       throw reader.error("has the id \(PlainText.quote(id)); letters, digits, '.', '-' and '_' are allowed")

@@ -1,33 +1,55 @@
+import SluiceMessages
+
 /// What a plugin says of itself in its ELF note, before any of its code runs (`note.h`).
 public struct PluginNote: Sendable, Hashable {
   /// The ABI revisions that the plugin can be used with.
   public let abi: ClosedRange<UInt32>
   public let flags: UInt32
-  public let features: HostFeatures
-  /// `major.minor.patch`; nil in a note that ends before it.
+  /// The semantic version; nil if the note leaves it to the plugin's table.
   public let version: String?
 
-  /// nil when the content is too short or its range makes no sense. Members that the content is too short for are 0,
-  /// and content behind the known members is ignored: notes only grow at their end.
-  init?(content: ArraySlice<UInt8>) {
-    let words = stride(from: content.startIndex, to: content.endIndex - 3, by: 4).map {
-      content.littleEndianWord(at: $0)
-    }
-    guard words.count >= 3, words[0] >= 1, words[0] <= words[1] else { return nil }
-    abi = words[0]...words[1]
-    flags = words[2]
-    features = HostFeatures(rawValue: words.count > 3 ? words[3] : 0)
-    version = words.count > 6 ? "\(words[4]).\(words[5]).\(words[6])" : nil
+  /// Why a note or a requirement cannot be used, as a sentence without a full stop.
+  struct Malformed: Error, Hashable {
+    let reason: String
   }
 
-  /// Finds the note in the content of a `.note.sluice` section.
-  init?(section: ArraySlice<UInt8>) {
-    for record in NoteRecords(section) where record.owner == "sluice" && record.type == 1 {
-      guard let note = record.contents.lazy.compactMap({ PluginNote(content: $0) }).first else { return nil }
-      self = note
-      return
+  /// The size of the content in ABI 1. Content behind it is ignored: notes only grow at their end.
+  static let contentBytes = 44
+  private static let versionBytes = 12..<44
+
+  /// Finds the note in the content of a `.note.sluice` section; nil if the section has none.
+  init?(section: ArraySlice<UInt8>) throws(Malformed) {
+    guard let record = NoteRecords(section).first(where: { $0.owner == "sluice" && $0.type == 1 }) else { return nil }
+    // Padding reads as the ABI 0, which no plugin has.
+    let content = record.contents.first { $0.count >= 4 && $0.littleEndianWord(at: $0.startIndex) > 0 }
+    try self.init(content: content ?? record.contents[0])
+  }
+
+  init(content: ArraySlice<UInt8>) throws(Malformed) {
+    guard content.count >= Self.contentBytes else {
+      throw Malformed(reason: "its content has \(content.count) bytes, at least \(Self.contentBytes) are needed")
     }
-    return nil
+    let words = [0, 4, 8].map { content.littleEndianWord(at: content.startIndex + $0) }
+    guard words[0] >= 1, words[0] <= words[1] else {
+      throw Malformed(reason: "its range of ABI revisions, \(words[0]) to \(words[1]), is empty or begins with 0")
+    }
+    abi = words[0]...words[1]
+    flags = words[2]
+    version = try Self.version(Array(content.dropFirst(Self.versionBytes.lowerBound).prefix(Self.versionBytes.count)))
+  }
+
+  private static func version(_ field: [UInt8]) throws(Malformed) -> String? {
+    let bytes = field.prefix { $0 != 0 }
+    guard bytes.count < field.count else { throw Malformed(reason: "its version does not end with a NUL") }
+    guard field[bytes.count...].allSatisfy({ $0 == 0 }) else {
+      throw Malformed(reason: "its version is followed by bytes other than NUL")
+    }
+    guard !bytes.isEmpty else { return nil }
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard bytes.allSatisfy({ (0x20...0x7e).contains($0) }), SemanticVersion.isValid(text) else {
+      throw Malformed(reason: "its version \(PlainText.quote(text)) is not a semantic version such as 1.4.0")
+    }
+    return text
   }
 }
 

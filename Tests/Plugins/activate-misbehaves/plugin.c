@@ -3,13 +3,10 @@
 
 #include "../fixture.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 static sluice_status activate(void *instance, sluice_error *error) {
   (void)instance, (void)error;
   ACTIVATE;
   return SLUICE_STATUS_OK;
 }
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .activate = activate, .extension = fixture_no_extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .activate = activate, .extension = fixture_no_extension);

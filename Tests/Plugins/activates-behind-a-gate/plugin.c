@@ -17,9 +17,7 @@ static sluice_verdict pass(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_request = pass, .on_response = pass};
+static const sluice_interceptor table = SLUICE_TABLE(sluice_interceptor, .on_request = pass, .on_response = pass);
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
 static const void *extension(const char *id) { return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &table : NULL; }
-static const sluice_plugin plugin = {FIXTURE_TABLE, .activate = activate, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .activate = activate, .extension = extension);

@@ -5,7 +5,7 @@
 #define SHORT ""
 #endif
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+SLUICE_PLUGIN_NOTE("1.0.0");
 
 /// A table, and behind it what a newer revision has, or what happens to lie there.
 #define GROWN(type) \

@@ -55,7 +55,7 @@ static sluice_verdict on_challenge(void *instance, sluice_exchange *exchange, co
   if (!LATE && !NEVER) return answer(instance, exchange, challenge->status == 407 ? "proxy-authorization" : "authorization");
   struct work *work = malloc(sizeof *work);
   work->instance = instance;
-  sluice_context context = {.size = sizeof context};
+  sluice_context context = SLUICE_SIZED(sluice_context);
   host->exchange->context(exchange, &context);
   host->exchange->suspend(exchange, &work->token);
   if (NEVER) {
@@ -71,5 +71,6 @@ static void on_cancel(void *instance, sluice_token token) {
   tell(instance, "cancel", 1);
 }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_challenge = on_challenge, .on_cancel = on_cancel};
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .on_challenge = on_challenge, .on_cancel = on_cancel);
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

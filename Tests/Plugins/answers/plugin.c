@@ -21,6 +21,6 @@ static sluice_verdict on_failure(void *instance, sluice_exchange *exchange, cons
   return api_of(instance)->respond(exchange, 203);
 }
 
-static const sluice_interceptor table = {
-    .size = sizeof table, .on_request = on_request, .on_failure = on_failure};
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_failure = on_failure);
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

@@ -3,8 +3,6 @@
 
 #include "../stage.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 static sluice_status ask(void *instance, sluice_exchange *exchange, sluice_side side) {
   const sluice_want_body *table = host_of(instance)->extension(host_of(instance), SLUICE_WANT_BODY_ID);
   return table ? table->want_body(exchange, side) : SLUICE_STATUS_UNSUPPORTED;
@@ -17,7 +15,7 @@ static void tell_body(void *instance, sluice_exchange *exchange, sluice_side sid
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
-  sluice_context context = {.size = sizeof context};
+  sluice_context context = SLUICE_SIZED(sluice_context);
   api_of(instance)->context(exchange, &context);
   tell_body(instance, exchange, SLUICE_SIDE_REQUEST, "request");
   if (context.path.size >= 4 && memcmp(context.path.data, "/ask", 4) == 0) {
@@ -33,9 +31,9 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request, .on_response = on_response};
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_response = on_response);
 
 static const void *extension(const char *id) { return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &table : NULL; }
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension);

@@ -1,9 +1,9 @@
 // A table with the member that the build asks for in place of a good one.
 #include "../fixture.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+SLUICE_PLUGIN_NOTE("1.0.0");
 
 static const sluice_plugin plugin = {
-    .size = SIZE, .abi = ABI, .id = ID, .version = "1.0.0", .summary = SUMMARY, .create = CREATE,
+    .size = SIZE, .abi = ABI, .id = ID, .version = VERSION, .summary = SUMMARY, .create = CREATE,
     .destroy = fixture_destroy, .extension = fixture_no_extension};
 FIXTURE_ENTRY(&plugin)

@@ -11,8 +11,6 @@
 #define INSTANCE (void *)host
 #endif
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 // create, activate, deactivate, destroy
 static int calls[4];
 
@@ -44,16 +42,6 @@ static void destroy(void *instance) {
 
 static const void *extension(const char *id) { return strcmp(id, "fixture.calls") == 0 ? calls : NULL; }
 
-static const sluice_plugin plugin = {
-    .size = sizeof plugin,
-    .abi = 1,
-    .id = "fixture",
-    .version = "1.0.0",
-    .summary = "A fixture.",
+FIXTURE_PLUGIN(
     .config_schema = "{\"type\": \"object\", \"properties\": {\"token\": {\"type\": \"string\"}}}",
-    .create = create,
-    .activate = activate,
-    .deactivate = deactivate,
-    .destroy = destroy,
-    .extension = extension};
-FIXTURE_ENTRY(&plugin)
+    .create = create, .activate = activate, .deactivate = deactivate, .destroy = destroy, .extension = extension);

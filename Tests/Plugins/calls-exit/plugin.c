@@ -45,10 +45,11 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 #ifndef FLAGS
 #define FLAGS 0
 #endif
-static const sluice_interceptor interceptor = {.size = sizeof interceptor, .flags = FLAGS, .on_request = on_request};
+static const sluice_interceptor interceptor =
+    SLUICE_TABLE(sluice_interceptor, .flags = FLAGS, .on_request = on_request);
 
 #ifdef WITH_HANDLER
 __attribute__((constructor)) static void arm(void) { atexit(crash); }
 #endif
 
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, interceptor)
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, interceptor);

@@ -45,18 +45,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_CALLOUT, 1, 0, 0);
+static const sluice_interceptor table = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
 static const void *extension(const char *id) { return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &table : NULL; }
-static const sluice_plugin plugin = {
-    .size = sizeof plugin,
-    .abi = SLUICE_ABI_VERSION,
-    .id = "fixture",
-    .version = "1.0.0",
-    .summary = "A fixture.",
-    .create = create,
-    .activate = activate,
-    .destroy = destroy,
-    .extension = extension,
-};
-FIXTURE_ENTRY(&plugin)
+SLUICE_REQUIRES(callout);
+FIXTURE_PLUGIN(.create = create, .activate = activate, .destroy = destroy, .extension = extension);

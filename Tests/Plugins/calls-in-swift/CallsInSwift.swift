@@ -28,12 +28,9 @@ struct CallsInSwift: Plugin, RequestInterceptor {
 }
 
 /// ABI 1; suspending (1) and call-outs (128) are needed; version 1.0.0.
-@section(".note.sluice") @used
-public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 129, 1, 0, 0)
+@section(".sluice.requires.suspend") @used let requiresSuspend = true
+@section(".sluice.requires.callout") @used let requiresCallout = true
 
-@c(sluice_plugin_entry)
-public func sluicePluginEntry(
-  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
-) -> PluginEntryTable {
+@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(CallsInSwift.self, host, abi, error)
 }

@@ -144,19 +144,9 @@ static void deactivate(void *instance, uint64_t deadline) {
 
 static void destroy(void *instance) { tell(instance, "open-at-destroy", atomic_load(&open_calls)); }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request, .on_cancel = on_cancel};
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_cancel = on_cancel);
 
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_CALLOUT, 1, 0, 0);
 static const void *extension(const char *id) { return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &table : NULL; }
-static const sluice_plugin plugin = {
-    .size = sizeof plugin,
-    .abi = SLUICE_ABI_VERSION,
-    .id = "fixture",
-    .version = "1.0.0",
-    .summary = "A fixture.",
-    .create = fixture_create,
-    .deactivate = deactivate,
-    .destroy = destroy,
-    .extension = extension,
-};
-FIXTURE_ENTRY(&plugin)
+SLUICE_REQUIRES(callout);
+FIXTURE_PLUGIN(.create = fixture_create, .deactivate = deactivate, .destroy = destroy, .extension = extension);

@@ -4,8 +4,6 @@
 
 #include "../stage.h"
 
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_STREAMED_BODY, 1, 0, 0);
-
 struct work {
   void *instance;
   sluice_token token;
@@ -54,14 +52,11 @@ static sluice_body_verdict on_trailer(
   return sluice_text_equals(name, "x-drop") ? SLUICE_BODY_VERDICT_TAKEN : SLUICE_BODY_VERDICT_PASS;
 }
 
-static const sluice_body table = {
-    .size = sizeof table,
-    .sides = SLUICE_BODY_SIDE_RESPONSE,
-    .on_chunk = on_chunk,
-    .on_end = on_end,
-    .on_trailer = on_trailer};
+static const sluice_body table =
+    SLUICE_TABLE(sluice_body, .sides = SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk, .on_end = on_end,
+                 .on_trailer = on_trailer);
 
 static const void *extension(const char *id) { return strcmp(id, SLUICE_BODY_ID) == 0 ? &table : NULL; }
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+SLUICE_REQUIRES(streamed_body);
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension);

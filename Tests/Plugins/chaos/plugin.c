@@ -299,14 +299,15 @@ static void destroy(void *instance) {
   free(self);
 }
 
-static const sluice_interceptor table = {
-    .size = sizeof table, .flags = FLAGS, .on_request = on_request, .on_issue = on_issue, .on_redirect = on_redirect,
-    .on_challenge = on_challenge, .on_response = on_response, .on_failure = on_failure, .on_cancel = on_cancel};
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .flags = FLAGS, .on_request = on_request, .on_issue = on_issue,
+                 .on_redirect = on_redirect, .on_challenge = on_challenge, .on_response = on_response,
+                 .on_failure = on_failure, .on_cancel = on_cancel);
 
 static const void *extension(const char *id) { return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &table : NULL; }
 
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_SUSPEND | SLUICE_FEATURE_HOPS, 1, 0, 0);
-static const sluice_plugin plugin = {
-    .size = sizeof(sluice_plugin), .abi = SLUICE_ABI_VERSION, .id = "chaos", .version = "1.0.0", .summary = "A fixture.",
-    .create = create, .activate = activate, .deactivate = deactivate, .destroy = destroy, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+SLUICE_REQUIRES(suspend);
+SLUICE_REQUIRES(hops);
+SLUICE_PLUGIN(
+    "chaos", "1.0.0", .summary = "A fixture.", .create = create, .activate = activate, .deactivate = deactivate,
+    .destroy = destroy, .extension = extension);

@@ -14,6 +14,4 @@ __attribute__((constructor)) static void hang(void) {
   }
 }
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = fixture_no_extension);

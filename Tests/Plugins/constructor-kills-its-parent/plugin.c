@@ -5,12 +5,9 @@
 
 #include "../fixture.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 __attribute__((constructor)) static void kill_parent(void) {
   kill(getppid(), SIGKILL);
   pause();
 }
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = fixture_no_extension);

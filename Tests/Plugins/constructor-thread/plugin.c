@@ -4,7 +4,7 @@
 
 #include "../fixture.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+SLUICE_PLUGIN_NOTE("1.0.0");
 
 static int constructed_on;
 

@@ -7,8 +7,6 @@
 
 #include "../fixture.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 __attribute__((constructor)) static void wait_and_crash(void) {
   static const char file[] = MARK;
   close(open(file, O_WRONLY | O_CREAT, 0600));
@@ -16,5 +14,4 @@ __attribute__((constructor)) static void wait_and_crash(void) {
   abort();
 }
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = fixture_no_extension);

@@ -19,12 +19,8 @@ struct CrashesInSwift: Plugin, RequestInterceptor {
   static func third(of numbers: [Int]) -> Int { numbers[2] }
 }
 
-@section(".note.sluice") @used
-public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 1, 1, 0, 0)
+@section(".sluice.requires.suspend") @used let requiresSuspend = true
 
-@c(sluice_plugin_entry)
-public func sluicePluginEntry(
-  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
-) -> PluginEntryTable {
+@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(CrashesInSwift.self, host, abi, error)
 }

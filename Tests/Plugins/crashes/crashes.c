@@ -125,12 +125,9 @@ static sluice_status activate(void *instance, sluice_error *error) {
 }
 
 static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {
-      .size = sizeof interceptor, .on_request = on_request, .on_issue = on_issue, .on_response = on_response};
+  static const sluice_interceptor interceptor =
+      SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_issue = on_issue, .on_response = on_response);
   return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
 }
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-static const sluice_plugin plugin = {
-    FIXTURE_IDENTITY, .create = create, .activate = activate, .destroy = fixture_destroy, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(.create = create, .activate = activate, .destroy = fixture_destroy, .extension = extension);

@@ -7,8 +7,6 @@
 
 #include "../fixture.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 #ifndef WHERE
 #define WHERE create
 #endif
@@ -42,6 +40,4 @@ static void destroy_badly(void *instance) {
   if (WHERE == destroy) DOES;
 }
 
-static const sluice_plugin plugin = {
-    FIXTURE_IDENTITY, .create = create_badly, .destroy = destroy_badly, .extension = fixture_no_extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(.create = create_badly, .destroy = destroy_badly, .extension = fixture_no_extension);

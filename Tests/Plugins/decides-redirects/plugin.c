@@ -35,7 +35,7 @@ static void on_loop(void *context) {
 
 static sluice_verdict on_redirect(void *instance, sluice_exchange *exchange, const sluice_redirect *redirect) {
   const sluice_host *host = host_of(instance);
-  sluice_context context = {.size = sizeof context};
+  sluice_context context = SLUICE_SIZED(sluice_context);
   host->exchange->context(exchange, &context);
   tell(instance, "hop", context.hop);
   tell(instance, "status", redirect->status);
@@ -62,5 +62,6 @@ static void on_cancel(void *instance, sluice_token token) {
   tell(instance, "cancel", 1);
 }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_redirect = on_redirect, .on_cancel = on_cancel};
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .on_redirect = on_redirect, .on_cancel = on_cancel);
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

@@ -87,12 +87,7 @@ static sluice_verdict on_failure(void *instance, sluice_exchange *exchange, cons
   return SLUICE_VERDICT_CONTINUE;
 }
 
-static const sluice_interceptor table = {
-    .size = sizeof table,
-    .on_request = on_request,
-    .on_issue = on_issue,
-    .on_redirect = on_redirect,
-    .on_challenge = on_challenge,
-    .on_response = on_response,
-    .on_failure = on_failure};
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_issue = on_issue, .on_redirect = on_redirect,
+                 .on_challenge = on_challenge, .on_response = on_response, .on_failure = on_failure);
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

@@ -38,7 +38,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   sluice_bytes body = {0};
   api->body_get(exchange, SLUICE_SIDE_REQUEST, &body);
   tell_text(instance, "body-is", sluice_bytes_text(body));
-  sluice_context context = {.size = sizeof context};
+  sluice_context context = SLUICE_SIZED(sluice_context);
   tell(instance, "context", api->context(exchange, &context));
   tell_text(instance, "path", context.path);
   tell_text(instance, "context-method", context.method);
@@ -65,6 +65,6 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-static const sluice_interceptor table = {
-    .size = sizeof table, .on_request = on_request, .on_issue = on_issue, .on_response = on_response};
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_issue = on_issue, .on_response = on_response);
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

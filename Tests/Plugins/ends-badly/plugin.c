@@ -18,7 +18,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return api_of(instance)->respond(exchange, 204);
 }
 
-static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
 
 static const void *extension(const char *id) {
   return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? (const void *)&interceptor : NULL;
@@ -35,7 +35,4 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
 __attribute__((destructor)) static void end_library(void) { end(); }
 #endif
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-static const sluice_plugin plugin = {
-    FIXTURE_IDENTITY, .create = create, .destroy = fixture_destroy, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(.create = create, .destroy = fixture_destroy, .extension = extension);

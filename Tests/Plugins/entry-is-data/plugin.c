@@ -1,6 +1,6 @@
 // The symbol is there, but it is a variable.
 #include <sluice/note.h>
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+SLUICE_PLUGIN_NOTE("1.0.0");
 
 SLUICE_EXPORT int sluice_plugin_entry;
 int sluice_plugin_entry = 1;

@@ -1,7 +1,7 @@
 // Its entry point gives no table; MESSAGE is what it says about that.
 #include "../fixture.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+SLUICE_PLUGIN_NOTE("1.0.0");
 
 const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
   (void)host, (void)abi, (void)error;

@@ -182,10 +182,10 @@ static void destroy(void *instance) {
 }
 
 #ifdef ONLY_NOTIFICATIONS
-static const sluice_notifications table = {.size = sizeof table, .on_notification = on_notification};
+static const sluice_notifications table = SLUICE_TABLE(sluice_notifications, .on_notification = on_notification);
 #else
-static const sluice_notifications table = {
-    .size = sizeof table, .on_notification = on_notification, .on_schedule = on_schedule};
+static const sluice_notifications table =
+    SLUICE_TABLE(sluice_notifications, .on_notification = on_notification, .on_schedule = on_schedule);
 #endif
 
 static const void *extension(const char *id) {
@@ -194,9 +194,8 @@ static const void *extension(const char *id) {
   return strcmp(id, "fixture.gate") == 0 ? &gate : NULL;
 }
 
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_NOTIFICATIONS | SLUICE_FEATURE_TIMERS, 1, 0, 0);
-static const sluice_plugin plugin = {
-    .size = sizeof(sluice_plugin), .abi = SLUICE_ABI_VERSION, .id = "handles-work", .version = "1.0.0",
-    .summary = "A fixture.", .create = create, .activate = activate, .deactivate = deactivate, .destroy = destroy,
-    .extension = extension};
-FIXTURE_ENTRY(&plugin)
+SLUICE_REQUIRES(notifications);
+SLUICE_REQUIRES(timers);
+SLUICE_PLUGIN(
+    "handles-work", "1.0.0", .summary = "A fixture.", .create = create, .activate = activate,
+    .deactivate = deactivate, .destroy = destroy, .extension = extension);

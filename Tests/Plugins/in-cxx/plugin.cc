@@ -1,12 +1,9 @@
 // A plugin in C++: a virtual call, a static object, an exception that stays inside; each of its functions has a case.
-#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
 
 #include <sluice/sluice.h>
-
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
 
 namespace {
 
@@ -36,8 +33,6 @@ std::string checked(const Color &color) {
 
 }  // namespace
 
-extern "C" {
-
 static sluice_status create(const sluice_host *host, json_t *, void **instance, sluice_error *) {
   *instance = new Stage{host, std::make_unique<Blue>()};
   return SLUICE_STATUS_OK;
@@ -51,40 +46,14 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = [] {
-    sluice_interceptor table{};
-    table.size = sizeof table;
-    table.on_request = on_request;
-    return table;
-  }();
-  static const sluice_selftest_case paints = [] {
-    sluice_selftest_case paints{};
-    paints.size = sizeof paints;
-    paints.name = "paints";
-    paints.description = "A request gets the color.";
-    paints.expected_request = "{\"headers\": {\"x-color\": \"blue\"}}";
-    return paints;
-  }();
-  static const sluice_selftest_case *const cases[] = {&paints};
-  static const sluice_selftest selftest = {sizeof selftest, 1, cases, nullptr};
-  if (std::strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &interceptor;
-  return std::strcmp(id, SLUICE_SELFTEST_ID) == 0 ? static_cast<const void *>(&selftest) : nullptr;
-}
+static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, SLUICE_SET(on_request, on_request));
+static const sluice_selftest_case paints =
+    SLUICE_TABLE(sluice_selftest_case, SLUICE_SET(name, "paints"), SLUICE_SET(description, "A request gets the color."),
+                 SLUICE_SET(expected_request, "{\"headers\": {\"x-color\": \"blue\"}}"));
+static const sluice_selftest_case *const cases[] = {&paints};
+static const sluice_selftest selftest = SLUICE_TABLE(sluice_selftest, SLUICE_SET(count, 1), SLUICE_SET(cases, cases));
 
-SLUICE_EXPORT const sluice_plugin *sluice_plugin_entry(const sluice_host *, uint32_t, sluice_error *) {
-  static const sluice_plugin plugin = [] {
-    sluice_plugin plugin{};
-    plugin.size = sizeof plugin;
-    plugin.abi = SLUICE_ABI_VERSION;
-    plugin.id = "in-cxx";
-    plugin.version = "1.0.0";
-    plugin.summary = "A fixture.";
-    plugin.create = create;
-    plugin.destroy = destroy;
-    plugin.extension = extension;
-    return plugin;
-  }();
-  return &plugin;
-}
-}
+SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor}, {SLUICE_SELFTEST_ID, &selftest});
+SLUICE_REQUIRES(rewrite);
+SLUICE_PLUGIN("in-cxx", "1.0.0", SLUICE_SET(summary, "A fixture."), SLUICE_SET(create, create),
+              SLUICE_SET(destroy, destroy), SLUICE_SET(extension, extension));

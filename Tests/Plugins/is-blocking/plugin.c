@@ -9,8 +9,6 @@
 
 #include "../stage.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 static sem_t gate;
 
 __attribute__((constructor)) static void open_gate(void) { sem_init(&gate, 0, 0); }
@@ -67,9 +65,9 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-static const sluice_interceptor table = {
-    .size = sizeof table, .flags = FLAGS, .on_request = on_request, .on_redirect = ON_REDIRECT, .on_response = on_response,
-    .on_cancel = on_cancel};
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .flags = FLAGS, .on_request = on_request, .on_redirect = ON_REDIRECT,
+                 .on_response = on_response, .on_cancel = on_cancel);
 
 static const void *extension(const char *id) {
   if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &table;
@@ -77,5 +75,4 @@ static const void *extension(const char *id) {
   return strcmp(id, "fixture.gate") == 0 ? (const void *)&gate : NULL;
 }
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension);

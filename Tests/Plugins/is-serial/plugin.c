@@ -4,8 +4,6 @@
 
 #include "../stage.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 // calls, overlaps
 static atomic_int counts[2];
 static atomic_int inside;
@@ -44,7 +42,7 @@ static void on_event(void *instance, const sluice_event *event) {
   (void)instance, (void)event;
 }
 
-static const sluice_tracer tracer = {.size = sizeof tracer, .on_event = on_event};
+static const sluice_tracer tracer = SLUICE_TABLE(sluice_tracer, .on_event = on_event);
 #endif
 
 #ifdef PIECES
@@ -53,7 +51,7 @@ static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, s
   return SLUICE_BODY_VERDICT_PASS;
 }
 
-static const sluice_body body = {.size = sizeof body, .sides = SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk};
+static const sluice_body body = SLUICE_TABLE(sluice_body, .sides = SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk);
 #endif
 
 static const sluice_interceptor table = {
@@ -75,5 +73,4 @@ static const void *extension(const char *id) {
   return strcmp(id, "fixture.counts") == 0 ? (const void *)counts : NULL;
 }
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension);

@@ -24,13 +24,13 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
-  sluice_context context = {.size = sizeof context};
+  sluice_context context = SLUICE_SIZED(sluice_context);
   api_of(instance)->context(exchange, &context);
   if (context.attempt == 0) return api_of(instance)->retry(exchange, 1000);
   tell(instance, "kept", *(int *)api_of(instance)->data_get(exchange));
   return SLUICE_VERDICT_CONTINUE;
 }
 
-static const sluice_interceptor table = {
-    .size = sizeof table, .on_request = on_request, .on_response = on_response};
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_response = on_response);
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

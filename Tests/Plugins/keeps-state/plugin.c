@@ -3,8 +3,6 @@
 
 #include "../fixture.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 struct counter {
   json_int_t count;
 };
@@ -39,16 +37,15 @@ static sluice_status load(void *instance, json_t *state, uint32_t version, sluic
 }
 
 static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+  static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
 #ifdef OPTIONAL
-  static const sluice_state state = {
-      .size = sizeof state, .flags = SLUICE_STATE_OPTIONAL, .version = 1, .save = save, .load = load};
+  static const sluice_state state =
+      SLUICE_TABLE(sluice_state, .flags = SLUICE_STATE_OPTIONAL, .version = 1, .save = save, .load = load);
 #else
-  static const sluice_state state = {.size = sizeof state, .version = 1, .save = save, .load = load};
+  static const sluice_state state = SLUICE_TABLE(sluice_state, .version = 1, .save = save, .load = load);
 #endif
   if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &interceptor;
   return strcmp(id, SLUICE_STATE_ID) == 0 ? (const void *)&state : NULL;
 }
 
-static const sluice_plugin plugin = {FIXTURE_IDENTITY, .create = create, .destroy = free, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(.create = create, .destroy = free, .extension = extension);

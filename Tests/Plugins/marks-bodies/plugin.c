@@ -20,8 +20,6 @@
 #define SIDE SLUICE_SIDE_RESPONSE
 #endif
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 static void mark(void *instance, char *target, size_t size, const char *before) {
   sluice_text name = host_of(instance)->instance_name;
   snprintf(target, size, "%s|%.*s", before, (int)name.size, name.data);
@@ -49,7 +47,7 @@ static void go_on(void *context) {
 
 static sluice_body_verdict send(void *instance, sluice_exchange *exchange, sluice_bytes bytes) {
   const sluice_host *host = host_of(instance);
-  sluice_context context = {.size = sizeof context};
+  sluice_context context = SLUICE_SIZED(sluice_context);
   host->exchange->context(exchange, &context);
   struct work *work = malloc(sizeof *work + bytes.size);
   work->instance = instance;
@@ -78,11 +76,9 @@ static sluice_body_verdict on_end(void *instance, sluice_exchange *exchange, slu
   return send(instance, exchange, bytes_of(text));
 }
 
-static const sluice_body body = {
-    .size = sizeof body,
+static const sluice_body body = SLUICE_TABLE(sluice_body,
     .sides = SIDE == SLUICE_SIDE_REQUEST ? SLUICE_BODY_SIDE_REQUEST : SLUICE_BODY_SIDE_RESPONSE,
-    .on_chunk = on_chunk,
-    .on_end = on_end};
+    .on_chunk = on_chunk, .on_end = on_end);
 
 #else
 
@@ -131,17 +127,17 @@ static sluice_verdict work(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-static const sluice_interceptor interceptor = {
-    .size = sizeof interceptor,
 #if KIND == WHOLE || KIND == DOCUMENT
-    .wants = SIDE == SLUICE_SIDE_REQUEST ? SLUICE_WANTS_REQUEST_BODY : SLUICE_WANTS_RESPONSE_BODY,
+#define WANTS (SIDE == SLUICE_SIDE_REQUEST ? SLUICE_WANTS_REQUEST_BODY : SLUICE_WANTS_RESPONSE_BODY)
+#else
+#define WANTS 0
 #endif
 #if SIDE_IS_REQUEST || KIND == HIT
-    .on_request = work,
+#define WHEN .on_request
 #else
-    .on_response = work,
+#define WHEN .on_response
 #endif
-};
+static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .wants = WANTS, WHEN = work);
 
 #endif
 
@@ -153,5 +149,4 @@ static const void *extension(const char *id) {
 #endif
 }
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension);

@@ -5,8 +5,6 @@
 #define VALUE 0
 #endif
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 static int counter = VALUE;
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
@@ -15,10 +13,9 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 }
 
 static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+  static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
   if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &interceptor;
   return strcmp(id, "fixture.counter") == 0 ? &counter : NULL;
 }
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension, .config_schema = "{}"};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension, .config_schema = "{}");

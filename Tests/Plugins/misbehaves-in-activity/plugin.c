@@ -9,8 +9,6 @@
 
 #include "../stage.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 #ifdef EXPORTS_MORE
 int stray_symbol;
 #endif
@@ -76,14 +74,13 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 }
 
 static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+  static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
 #ifdef INVENTS_TABLES
   return &interceptor;
 #endif
   return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
 }
 
-static const sluice_plugin plugin = {
-    FIXTURE_IDENTITY, .create = create, .activate = activate, .deactivate = deactivate, .destroy = fixture_destroy,
-    .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(
+    .create = create, .activate = activate, .deactivate = deactivate, .destroy = fixture_destroy,
+    .extension = extension);

@@ -119,16 +119,12 @@ static sluice_status load(void *instance, json_t *state, uint32_t version, sluic
 }
 
 static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {
-      .size = sizeof interceptor,
-      .wants = SLUICE_WANTS_REQUEST_BODY | SLUICE_WANTS_RESPONSE_BODY,
-      .on_request = on_request,
-      .on_response = on_response};
-  static const sluice_state state = {.size = sizeof state, .version = 1, .save = save, .load = load};
+  static const sluice_interceptor interceptor =
+      SLUICE_TABLE(sluice_interceptor, .wants = SLUICE_WANTS_REQUEST_BODY | SLUICE_WANTS_RESPONSE_BODY,
+                   .on_request = on_request, .on_response = on_response);
+  static const sluice_state state = SLUICE_TABLE(sluice_state, .version = 1, .save = save, .load = load);
   if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &interceptor;
   return strcmp(id, SLUICE_STATE_ID) == 0 ? (const void *)&state : NULL;
 }
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension);

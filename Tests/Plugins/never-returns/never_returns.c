@@ -43,10 +43,8 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
 
 static void destroy(void *instance) { tell(instance, "destroyed", 1); }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request, .on_response = on_response};
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_response = on_response);
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
 static const void *extension(const char *id) { return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &table : NULL; }
-static const sluice_plugin plugin = {
-    FIXTURE_IDENTITY, .create = fixture_create, .destroy = destroy, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(.create = fixture_create, .destroy = destroy, .extension = extension);

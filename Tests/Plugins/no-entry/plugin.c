@@ -1,7 +1,7 @@
 // A library with a note, and no entry point.
 #include "../fixture.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+SLUICE_PLUGIN_NOTE("1.0.0");
 
 SLUICE_EXPORT int fixture_something(void);
 int fixture_something(void) {

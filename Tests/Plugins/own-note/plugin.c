@@ -1,4 +1,5 @@
-// A note with the numbers, the alignment and the growth that the build asks for.
+// A note with the numbers, the version, the alignment and the growth that the build asks for; REQUIRES names a feature of
+// the host.
 #include "../fixture.h"
 
 #ifndef ABI_MIN
@@ -7,8 +8,8 @@
 #ifndef ABI_MAX
 #define ABI_MAX 1
 #endif
-#ifndef FEATURES
-#define FEATURES 0
+#ifndef VERSION
+#define VERSION "2.3.4"
 #endif
 #ifndef ALIGNMENT
 #define ALIGNMENT 4
@@ -26,8 +27,12 @@ __attribute__((section(".note.sluice"), used, aligned(ALIGNMENT))) static const 
           .content_size = sizeof(sluice_note) + 12,
           .type = SLUICE_NOTE_TYPE,
           .name = "sluice",
-          .content = {ABI_MIN, ABI_MAX, 0, FEATURES, 2, 3, 4},
+          .content = {ABI_MIN, ABI_MAX, 0, VERSION},
           .of_a_newer_revision = {7, 8, 9}};
+
+#ifdef REQUIRES
+__attribute__((section(".sluice.requires." REQUIRES), used)) static const uint8_t requirement = 1;
+#endif
 
 static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
 FIXTURE_ENTRY(&plugin)

@@ -13,8 +13,6 @@ static sluice_status race_for(int index) {
 
 #include "../race.h"
 
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_NOTIFICATIONS, 1, 0, 0);
-
 static sluice_status activate(void *instance, sluice_error *error) {
   (void)error;
   the_host = instance;
@@ -36,13 +34,12 @@ static sluice_status on_notification(void *instance, sluice_text topic, json_t *
   return SLUICE_STATUS_OK;
 }
 
-static const sluice_notifications table = {.size = sizeof table, .on_notification = on_notification};
+static const sluice_notifications table = SLUICE_TABLE(sluice_notifications, .on_notification = on_notification);
 
 static const void *extension(const char *id) {
   if (strcmp(id, SLUICE_NOTIFICATIONS_ID) == 0) return &table;
   return strcmp(id, "fixture.counts") == 0 ? (const void *)counts : NULL;
 }
 
-static const sluice_plugin plugin = {
-    FIXTURE_TABLE, .extension = extension, .activate = activate, .deactivate = deactivate};
-FIXTURE_ENTRY(&plugin)
+SLUICE_REQUIRES(notifications);
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension, .activate = activate, .deactivate = deactivate);

@@ -10,8 +10,6 @@ static sluice_status race_for(int index) { return the_host->resume(the_host, tok
 
 #include "../race.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 static sluice_status activate(void *instance, sluice_error *error) {
   (void)error;
   the_host = instance;
@@ -31,13 +29,11 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_SUSPENDED;
 }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};
+static const sluice_interceptor table = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
 
 static const void *extension(const char *id) {
   if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &table;
   return strcmp(id, "fixture.counts") == 0 ? (const void *)counts : NULL;
 }
 
-static const sluice_plugin plugin = {
-    FIXTURE_TABLE, .extension = extension, .activate = activate, .deactivate = deactivate};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension, .activate = activate, .deactivate = deactivate);

@@ -79,7 +79,7 @@ static void read_body(void *instance, sluice_exchange *exchange, sluice_side sid
 
 static void read_line(void *instance, sluice_exchange *exchange) {
   const sluice_exchange_api *api = api_of(instance);
-  sluice_context context = {.size = sizeof context};
+  sluice_context context = SLUICE_SIZED(sluice_context);
   sluice_text value = {0};
   api->context(exchange, &context);
   lent path = remember(context.path);
@@ -128,9 +128,7 @@ static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
 #endif
 }
 
-static const sluice_interceptor table = {
-    .size = sizeof table,
-    .wants = SLUICE_WANTS_REQUEST_BODY | SLUICE_WANTS_RESPONSE_BODY,
-    .on_request = on_request,
-    .on_response = on_response};
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .wants = SLUICE_WANTS_REQUEST_BODY | SLUICE_WANTS_RESPONSE_BODY,
+                 .on_request = on_request, .on_response = on_response);
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

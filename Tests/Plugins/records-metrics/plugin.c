@@ -82,7 +82,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};
+static const sluice_interceptor table = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
 static const struct {
   record_function *function;
 } recorder = {record};
@@ -92,8 +92,7 @@ static const void *extension(const char *id) {
   return strcmp(id, "fixture.record") == 0 ? &recorder : NULL;
 }
 
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_METRICS, 1, 0, 0);
-static const sluice_plugin plugin = {
-    .size = sizeof(sluice_plugin), .abi = SLUICE_ABI_VERSION, .id = "records-metrics", .version = "1.0.0",
-    .summary = "A fixture.", .create = create, .destroy = fixture_destroy, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+SLUICE_REQUIRES(metrics);
+SLUICE_PLUGIN(
+    "records-metrics", "1.0.0", .summary = "A fixture.", .create = create, .destroy = fixture_destroy,
+    .extension = extension);

@@ -1,7 +1,7 @@
 // Calls the entry point of another library.
 #include "../fixture.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+SLUICE_PLUGIN_NOTE("1.0.0");
 
 SLUICE_EXPORT const sluice_plugin *fixture_call(void);
 const sluice_plugin *fixture_call(void) {

@@ -14,7 +14,7 @@ static void *resume(void *instance) {
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
-  sluice_context context = {.size = sizeof context};
+  sluice_context context = SLUICE_SIZED(sluice_context);
   api_of(instance)->context(exchange, &context);
   if (sluice_text_equals(context.path, "/waits")) {
     api_of(instance)->suspend(exchange, &token);
@@ -32,5 +32,6 @@ static void on_cancel(void *instance, sluice_token cancelled) {
   tell(instance, "cancel", 1);
 }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request, .on_cancel = on_cancel};
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_cancel = on_cancel);
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

@@ -23,5 +23,5 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return timers->start(host, 1000000, fire, self, NULL) == SLUICE_STATUS_OK ? SLUICE_VERDICT_SUSPENDED : SLUICE_VERDICT_FAIL;
 }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)
+static const sluice_interceptor table = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

@@ -47,7 +47,7 @@ static void *thread(void *context) {
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   const sluice_host *host = host_of(instance);
-  sluice_context context = {.size = sizeof context};
+  sluice_context context = SLUICE_SIZED(sluice_context);
   host->exchange->context(exchange, &context);
   struct work *work = malloc(sizeof *work);
   *work = (struct work){.instance = instance, .loop = context.loop};
@@ -66,5 +66,6 @@ static void on_cancel(void *instance, sluice_token token) {
   tell(instance, "resume-cancelled", host_of(instance)->resume(host_of(instance), token, SLUICE_VERDICT_CONTINUE));
 }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request, .on_cancel = on_cancel};
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)
+static const sluice_interceptor table =
+    SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_cancel = on_cancel);
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

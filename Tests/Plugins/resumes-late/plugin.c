@@ -39,19 +39,12 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 }
 
 static const void *extension(const char *id) {
-  static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request, .on_response = on_request};
+  static const sluice_interceptor table =
+      SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_response = on_request);
   return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &table : NULL;
 }
 
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_SUSPEND, 1, 0, 0);
-static const sluice_plugin plugin = {
-    .size = sizeof plugin,
-    .abi = 1,
-    .id = "resumes-late",
-    .version = "1.0.0",
-    .summary = "A fixture.",
-    .create = fixture_create,
-    .activate = activate,
-    .destroy = destroy,
-    .extension = extension};
-FIXTURE_ENTRY(&plugin)
+SLUICE_REQUIRES(suspend);
+SLUICE_PLUGIN(
+    "resumes-late", "1.0.0", .summary = "A fixture.", .create = fixture_create, .activate = activate,
+    .destroy = destroy, .extension = extension);

@@ -27,6 +27,6 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return api_of(instance)->fail(exchange, text(CODE), message);
 }
 
-static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
+static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
 
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, interceptor)
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, interceptor);

@@ -157,26 +157,16 @@ static sluice_status load(void *instance, json_t *state, uint32_t from_version, 
 }
 
 static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {
-      .size = sizeof interceptor, .on_request = on_request, .on_response = on_response};
-  static const sluice_state state = {
-      .size = sizeof state, .flags = STATE_FLAGS, .version = 7, .save = save, .load = load};
+  static const sluice_interceptor interceptor =
+      SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_response = on_response);
+  static const sluice_state state =
+      SLUICE_TABLE(sluice_state, .flags = STATE_FLAGS, .version = 7, .save = save, .load = load);
   if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &interceptor;
   if (strcmp(id, SLUICE_STATE_ID) == 0) return &state;
   return NULL;
 }
 
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_VALUES, 1, 0, 0);
-
-static const sluice_plugin plugin = {
-    .size = sizeof plugin,
-    .abi = 1,
-    .id = "stamps-generation",
-    .version = "1.0.0",
-    .summary = "A fixture.",
-    .create = create,
-    .activate = activate,
-    .deactivate = deactivate,
-    .destroy = destroy,
-    .extension = extension};
-FIXTURE_ENTRY(&plugin)
+SLUICE_REQUIRES(values);
+SLUICE_PLUGIN(
+    "stamps-generation", "1.0.0", .summary = "A fixture.", .create = create, .activate = activate,
+    .deactivate = deactivate, .destroy = destroy, .extension = extension);

@@ -79,16 +79,17 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 }
 
 static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_request = on_request};
-  static const sluice_state state = {.size = sizeof state, .version = 1, .save = save, .load = load};
+  static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
+  static const sluice_state state = SLUICE_TABLE(sluice_state, .version = 1, .save = save, .load = load);
   if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &interceptor;
   return strcmp(id, SLUICE_STATE_ID) == 0 ? (const void *)&state : NULL;
 }
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-static const sluice_plugin plugin = {
-    FIXTURE_IDENTITY, .create = create, .activate = activate, .deactivate = deactivate, .destroy = destroy,
-    .extension = extension};
+SLUICE_PLUGIN_NOTE("1.0.0");
+static const sluice_plugin plugin = SLUICE_TABLE(
+    sluice_plugin, .abi = SLUICE_ABI_VERSION, .id = "fixture", .version = "1.0.0", .summary = "A fixture.",
+    .create = create, .activate = activate, .deactivate = deactivate, .destroy = destroy,
+    .extension = extension);
 
 const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
   (void)host, (void)abi, (void)error;

@@ -12,8 +12,6 @@
 #define NEVER 0
 #endif
 
-SLUICE_PLUGIN_NOTE(SLUICE_FEATURE_STREAMED_BODY, 1, 0, 0);
-
 struct work {
   void *instance;
   sluice_token token;
@@ -40,7 +38,7 @@ static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, s
   (void)side;
   if (ONLY && (piece.size == 0 || piece.data[0] != ONLY)) return SLUICE_BODY_VERDICT_PASS;
   const sluice_host *host = host_of(instance);
-  sluice_context context = {.size = sizeof context};
+  sluice_context context = SLUICE_SIZED(sluice_context);
   host->exchange->context(exchange, &context);
   struct work *work = malloc(sizeof *work);
   *work = (struct work){.instance = instance, .loop = context.loop};
@@ -59,13 +57,13 @@ static void on_cancel(void *instance, sluice_token token) {
   tell(instance, "cancel", 1);
 }
 
-static const sluice_body body = {.size = sizeof body, .sides = SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk};
-static const sluice_interceptor interceptor = {.size = sizeof interceptor, .on_cancel = on_cancel};
+static const sluice_body body = SLUICE_TABLE(sluice_body, .sides = SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk);
+static const sluice_interceptor interceptor = SLUICE_TABLE(sluice_interceptor, .on_cancel = on_cancel);
 
 static const void *extension(const char *id) {
   if (strcmp(id, SLUICE_BODY_ID) == 0) return &body;
   return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
 }
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+SLUICE_REQUIRES(streamed_body);
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension);

@@ -146,10 +146,8 @@ private func patched(_ marker: StaticString, _ count: Int) -> String {
   return String(decoding: bytes.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)
 }
 
-@section(".note.sluice") @used
-public let note: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 512, 1, 0, 0)
+@section(".sluice.requires.values") @used let requiresValues = true
 
-@c(sluice_plugin_entry)
-public func entry(_ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError) -> PluginEntryTable {
+@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(SwiftStamps.self, host, abi, error)
 }

@@ -95,10 +95,10 @@ struct SwiftWork: Plugin, NotificationHandler, ScheduledWork {
   }
 }
 
-@section(".note.sluice") @used
-public let note: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 16704, 1, 0, 0)
+@section(".sluice.requires.timers") @used let requiresTimers = true
+@section(".sluice.requires.metrics") @used let requiresMetrics = true
+@section(".sluice.requires.notifications") @used let requiresNotifications = true
 
-@c(sluice_plugin_entry)
-public func entry(_ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError) -> PluginEntryTable {
+@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(SwiftWork.self, host, abi, error)
 }

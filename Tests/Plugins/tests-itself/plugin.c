@@ -2,8 +2,6 @@
 // the second case answers, DOCUMENT the request of the first.
 #include "../stage.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 #ifndef VALUE
 #define VALUE "blue"
 #endif
@@ -44,7 +42,7 @@ static void resume(void *context) {
 /// Suspends, so that the cases have something to wait for.
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   struct painter *painter = instance;
-  sluice_context facts = {.size = sizeof facts};
+  sluice_context facts = SLUICE_SIZED(sluice_context);
   painter->host->exchange->context(exchange, &facts);
   sluice_token *token = malloc(sizeof *token);
   void **context = malloc(2 * sizeof *context);
@@ -67,23 +65,21 @@ static sluice_status run(void *instance, uint32_t index, sluice_error *error) {
 }
 
 static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {
-      .size = sizeof interceptor, .on_request = on_request, .on_response = on_response};
-  static const sluice_selftest_case paints = {
-      .size = sizeof paints,
-      .name = "paints",
-      .description = "A request gets the color.",
-      .request = DOCUMENT,
-      .expected_request = "{\"method\": \"GET\", \"headers\": {\"accept\": \"*/*\", \"x-color\": \"" VALUE "\"}}",
-      .response = "{\"status\": 200, \"body\": {\"text\": \"ok\"}}",
-      .expected_response = "{\"status\": 201, \"body\": {\"text\": \"ok\"}}",
-      .config = "{\"color\": \"blue\"}"};
-  static const sluice_selftest_case dries = {.size = sizeof dries, .name = "dries", .description = "The paint dries."};
+  static const sluice_interceptor interceptor =
+      SLUICE_TABLE(sluice_interceptor, .on_request = on_request, .on_response = on_response);
+  static const sluice_selftest_case paints =
+      SLUICE_TABLE(sluice_selftest_case, .name = "paints", .description = "A request gets the color.",
+                   .request = DOCUMENT,
+                   .expected_request = "{\"method\": \"GET\", \"headers\": {\"accept\": \"*/*\", \"x-color\": \"" VALUE "\"}}",
+                   .response = "{\"status\": 200, \"body\": {\"text\": \"ok\"}}",
+                   .expected_response = "{\"status\": 201, \"body\": {\"text\": \"ok\"}}",
+                   .config = "{\"color\": \"blue\"}");
+  static const sluice_selftest_case dries =
+      SLUICE_TABLE(sluice_selftest_case, .name = "dries", .description = "The paint dries.");
   static const sluice_selftest_case *const cases[] = {&paints, &dries};
-  static const sluice_selftest selftest = {.size = sizeof selftest, .count = 2, .cases = cases, .run = run};
+  static const sluice_selftest selftest = SLUICE_TABLE(sluice_selftest, .count = 2, .cases = cases, .run = run);
   if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &interceptor;
   return strcmp(id, SLUICE_SELFTEST_ID) == 0 ? (const void *)&selftest : NULL;
 }
 
-static const sluice_plugin plugin = {FIXTURE_IDENTITY, .create = create, .destroy = free, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(.create = create, .destroy = free, .extension = extension);

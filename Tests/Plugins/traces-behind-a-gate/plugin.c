@@ -29,12 +29,10 @@ static void on_event(void *instance, const sluice_event *event) {
   atomic_fetch_sub(&calls, 1);
 }
 
-static const sluice_tracer table = {.size = sizeof table, .on_event = on_event};
+static const sluice_tracer table = SLUICE_TABLE(sluice_tracer, .on_event = on_event);
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
 static const void *extension(const char *id) {
   if (strcmp(id, "gate") == 0) return gate;
   return strcmp(id, SLUICE_TRACER_ID) == 0 ? (const void *)&table : NULL;
 }
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension);

@@ -10,5 +10,5 @@ static void on_event(void *instance, const sluice_event *event) {
   tell(instance, "event", event->kind);
 }
 
-static const sluice_tracer table = {.size = sizeof table, .on_event = on_event};
-STAGE_PLUGIN(SLUICE_TRACER_ID, table)
+static const sluice_tracer table = SLUICE_TABLE(sluice_tracer, .on_event = on_event);
+STAGE_PLUGIN(SLUICE_TRACER_ID, table);

@@ -1,8 +1,6 @@
 // A variable that is one for the whole process, as C++ makes them for inline ones.
 #include "../fixture.h"
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-
 __asm__(".data\n"
         ".globl fixture_unique\n"
         ".type fixture_unique, @gnu_unique_object\n"
@@ -10,5 +8,4 @@ __asm__(".data\n"
         "fixture_unique: .long 0\n"
         ".text\n");
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = fixture_no_extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = fixture_no_extension);

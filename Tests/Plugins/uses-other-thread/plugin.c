@@ -23,5 +23,5 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   return SLUICE_VERDICT_CONTINUE;
 }
 
-static const sluice_interceptor table = {.size = sizeof table, .on_request = on_request};
-STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table)
+static const sluice_interceptor table = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
+STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);

@@ -12,10 +12,10 @@ struct LibraryFactsTests {
     return facts
   }
 
-  private static func note(_ minimum: UInt32, _ maximum: UInt32, features: UInt32 = 0) -> PluginNote? {
-    let words = [minimum, maximum, 0, features]
+  private static func note(_ minimum: UInt32, _ maximum: UInt32) -> PluginNote? {
+    let words = [minimum, maximum, 0]
     let bytes = words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
-    return PluginNote(content: bytes[...])
+    return try? PluginNote(content: (bytes + [UInt8](repeating: 0, count: 32))[...])
   }
 
   private func reason(_ host: HostOffer = HostOffer(), _ change: (inout LibraryFacts) -> Void) throws -> String? {
@@ -34,10 +34,24 @@ struct LibraryFactsTests {
     #expect(try reason(host) { $0.note = Self.note(1, 3) } == nil)
   }
 
-  @Test func `features that the host lacks are named in words`() throws {
-    let host = HostOffer(features: HostFeatures.all.subtracting(HostFeatures(rawValue: 65)))
-    let reason = try reason(host) { $0.note = Self.note(1, 1, features: 67) }
-    #expect(reason == "needs what this host does not offer: suspend, timers")
+  @Test func `features that the host lacks, or does not know, are named`() throws {
+    func reason(_ names: String..., by host: HostOffer = HostOffer()) throws -> String? {
+      let required = try RequiredFeatures(sections: names.map { RequiredFeatures.prefix + $0 })
+      return try self.reason(host) { $0.requiredFeatures = required }
+    }
+    let less = HostOffer(features: HostFeatures.all.subtracting(HostFeatures(rawValue: 65)))
+    #expect(try reason("retry") == nil)
+    #expect(
+      try reason("frobnicate") == "requires the host feature \"frobnicate\", which this host does not offer")
+    #expect(
+      try reason("suspend", "retry", "timers", by: less)
+        == "requires the host features \"suspend\", \"timers\", which this host does not offer")
+  }
+
+  @Test func `a note that cannot be used is refused with the reason, even if it is there`() throws {
+    let error = try facts { $0.noteFault = "its version is wrong" }.refusal(at: "a.so")
+    #expect(error?.code == .noNote)
+    #expect(error?.reason == "describes itself in a way that cannot be used: its version is wrong")
   }
 
   @Test func `jansson must be the one that the host uses`() throws {

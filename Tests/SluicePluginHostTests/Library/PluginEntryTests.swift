@@ -45,13 +45,14 @@ struct PluginEntryTests {
     ("SIZE=16", "says that it is 16 bytes long"), ("ABI=2", "is for ABI 2, at most 1 was asked for"),
     ("ABI=0", "is for ABI 0"), ("ID=NULL", "has no id"), ("ID=\"\"", "has an empty id"),
     ("ID=\"a b\"", "has the id \"a b\""), ("SUMMARY=NULL", "has no summary"),
+    ("VERSION=\"1.4\"", "has the version \"1.4\", which is not a semantic version"),
     ("SUMMARY=\"\\xff\"", "has a summary that is not UTF-8"),
     ("SUMMARY=\"a\\nb\"", "has a summary with control characters"), ("CREATE=NULL", "has no create"),
   ])
   func `a table with a bad member is refused, naming the member`(define: String, words: String) async throws {
     let name = define.prefix { $0 != "=" }
     let good = [
-      "SIZE=sizeof(sluice_plugin)", "ABI=1", "ID=\"a\"", "SUMMARY=\"s\"", "CREATE=fixture_create",
+      "SIZE=sizeof(sluice_plugin)", "ABI=1", "ID=\"a\"", "SUMMARY=\"s\"", "VERSION=\"1.0.0\"", "CREATE=fixture_create",
     ].filter { !$0.hasPrefix("\(name)=") }
     let error = try await entryError("bad-table", defines: good + [define])
     #expect(error?.code == .invalidTable)

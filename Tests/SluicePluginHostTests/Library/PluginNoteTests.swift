@@ -3,64 +3,106 @@ import Testing
 @testable import SluicePluginHost
 
 struct PluginNoteTests {
-  private static let content: [UInt32] = [1, 2, 0, 1, 1, 4, 0]
+  /// The content of a note; the version fills 32 bytes.
+  private func content(_ words: [UInt32] = [1, 2, 0], version: [UInt8] = Array("1.4.0".utf8)) -> [UInt8] {
+    words.flatMap(Self.bytes) + version + [UInt8](repeating: 0, count: max(0, 32 - version.count))
+  }
 
   /// A section with one note, its content at a multiple of `alignment`.
   private func section(
-    _ content: [UInt32] = content, owner: String = "sluice", type: UInt32 = 1, alignment: Int = 4
+    _ content: [UInt8]? = nil, owner: String = "sluice", type: UInt32 = 1, alignment: Int = 4
   ) -> [UInt8] {
-    var bytes = [UInt32(owner.utf8.count + 1), UInt32(content.count * 4), type].flatMap(Self.bytes)
+    let content = content ?? self.content()
+    var bytes = [UInt32(owner.utf8.count + 1), UInt32(content.count), type].flatMap(Self.bytes)
     bytes += Array(owner.utf8) + [0]
     while !bytes.count.isMultiple(of: alignment) { bytes.append(0) }
-    return bytes + content.flatMap(Self.bytes)
+    return bytes + content
   }
 
   private static func bytes(_ word: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
 
-  @Test func `a note gives range, features and version`() throws {
-    let note = try #require(PluginNote(section: section()[...]))
+  /// Why the content is no note; nil if it is one.
+  private func fault(_ content: [UInt8]) -> String? {
+    do throws(PluginNote.Malformed) {
+      _ = try PluginNote(section: section(content)[...])
+      return nil
+    } catch { return error.reason }
+  }
+
+  @Test func `a note gives range and version`() throws {
+    let note = try #require(try PluginNote(section: section()[...]))
     #expect(note.abi == 1...2)
-    #expect(note.features.names == ["suspend"])
     #expect(note.version == "1.4.0")
   }
 
-  @Test func `content that is filled up to 8 bytes is found`() {
-    #expect(PluginNote(section: section(alignment: 8)[...])?.abi == 1...2)
+  @Test func `an empty version leaves it to the table`() throws {
+    let note = try #require(try PluginNote(section: section(content(version: []))[...]))
+    #expect(note.version == nil)
   }
 
-  @Test func `content of a newer revision is read as far as it is known`() {
-    #expect(PluginNote(section: section(Self.content + [9, 9])[...])?.version == "1.4.0")
+  @Test func `content that is filled up to 8 bytes is found`() throws {
+    #expect(try PluginNote(section: section(alignment: 8)[...])?.abi == 1...2)
   }
 
-  @Test func `members that a short note lacks are zero, three must be there`() {
-    let note = PluginNote(section: section([1, 1, 0])[...])
-    #expect(note?.features == [])
-    #expect(note?.version == nil)
-    #expect(PluginNote(section: section([1, 1])[...]) == nil)
+  @Test func `content of a newer revision is read as far as it is known`() throws {
+    #expect(try PluginNote(section: section(content() + [9, 9, 9, 9])[...])?.version == "1.4.0")
   }
 
-  @Test func `notes of other owners and types are passed over`() {
-    let others = section([5], owner: "GNU") + section([9, 9, 9], type: 2)
-    #expect(PluginNote(section: (others + section())[...])?.abi == 1...2)
-    #expect(PluginNote(section: others[...]) == nil)
+  @Test func `notes of other owners and types are passed over`() throws {
+    let others = section([5, 0, 0, 0], owner: "GNU") + section([9, 0, 0, 0], type: 2)
+    #expect(try PluginNote(section: (others + section())[...])?.abi == 1...2)
+    #expect(try PluginNote(section: others[...]) == nil)
   }
 
   @Test(arguments: [[0, 1, 0], [2, 1, 0]] as [[UInt32]])
-  func `a range that makes no sense is no note`(content: [UInt32]) {
-    #expect(PluginNote(section: section(content)[...]) == nil)
+  func `a range that makes no sense is a fault`(words: [UInt32]) {
+    #expect(
+      fault(content(words)) == "its range of ABI revisions, \(words[0]) to \(words[1]), is empty or begins with 0")
   }
 
-  @Test func `a note cut off anywhere, or with wild sizes, is no note`() {
+  @Test func `content without a whole version is a fault`() {
+    #expect(fault(Array(content().dropLast())) == "its content has 43 bytes, at least 44 are needed")
+    #expect(fault([]) == "its content has 0 bytes, at least 44 are needed")
+  }
+
+  @Test(arguments: [
+    "1", "1.4", "1.4.0.0", "v1.4.0", "01.4.0", "1.4.0-", "1.4.0-01", "1.4.0+", "1.4.0-a..b", "1.4.0 ", "1.4.ä",
+    "1.-4.0",
+    "1.4.0-a_b", "1.4.0\n", "1.4.0\u{1B}[2J",
+  ])
+  func `a version that is not a semantic version is a fault`(_ version: String) throws {
+    let reason = try #require(fault(content(version: Array(version.utf8))))
+    #expect(reason.hasPrefix("its version \"") && reason.hasSuffix("\" is not a semantic version such as 1.4.0"))
+    #expect(reason.utf8.allSatisfy { $0 >= 0x20 }, "\(reason)")
+  }
+
+  @Test(arguments: ["0.0.0", "10.20.30", "1.4.0-rc.1", "1.4.0--", "1.4.0-0a", "1.4.0+001", "1.4.0-x-y+z.-"])
+  func `every semantic version is taken`(_ version: String) throws {
+    let note = try PluginNote(section: section(content(version: Array(version.utf8)))[...])
+    #expect(note?.version == version)
+  }
+
+  @Test func `a version of 31 characters is taken, one that fills its field or is followed by more is a fault`() throws
+  {
+    let longest = "1.0.0-" + String(repeating: "a", count: 25)
+    #expect(try PluginNote(section: section(content(version: Array(longest.utf8)))[...])?.version == longest)
+    #expect(fault(content(version: Array((longest + "a").utf8))) == "its version does not end with a NUL")
+    let hidden = Array("1.4.0".utf8) + [0] + Array("x".utf8)
+    #expect(fault(content(version: hidden)) == "its version is followed by bytes other than NUL")
+    #expect(fault(content(version: [0, 1])) == "its version is followed by bytes other than NUL")
+  }
+
+  @Test func `a version that is not UTF-8 is a fault`() {
+    #expect(fault(content(version: [0x31, 0x2e, 0x34, 0x2e, 0xff])) != nil)
+  }
+
+  @Test func `a note cut off anywhere, or with wild sizes, is no note`() throws {
     let whole = section()
-    for length in 0..<whole.count { #expect(PluginNote(section: whole.prefix(length)) == nil) }
+    for length in 0..<whole.count { #expect(try PluginNote(section: whole.prefix(length)) == nil) }
     for position in 0..<8 {
       var wild = whole
       wild[position] = 0xff
-      _ = PluginNote(section: wild[...])
+      _ = try? PluginNote(section: wild[...])
     }
-  }
-
-  @Test func `a feature of a newer host is named by its number`() {
-    #expect(HostFeatures(rawValue: 1 << 31).names == ["feature 2147483648 of a newer host"])
   }
 }

@@ -118,7 +118,7 @@ struct PreflightTests {
   @Test func `a library without note is refused with the way to add it`() async throws {
     let error = try await LibraryFixture.refusal("no-note")
     #expect(error?.code == .noNote)
-    #expect(error?.says("SLUICE_PLUGIN_NOTE", "@section") == true)
+    #expect(error?.says("has no note", "SLUICE_PLUGIN(", "SluicePlugin") == true)
   }
 
   @Test func `a library for other ABI revisions is refused from its note`() async throws {
@@ -127,9 +127,31 @@ struct PreflightTests {
     #expect(error?.says("built for ABI 2 to 4, this host speaks ABI 1") == true)
   }
 
-  @Test func `a library that needs more of the host is refused from its note`() async throws {
-    let error = try await LibraryFixture.refusal("own-note", defines: ["FEATURES=0x80000000u"])
+  @Test func `a library that requires more of the host is refused before it is loaded`() async throws {
+    let error = try await LibraryFixture.refusal("own-note", defines: ["REQUIRES=\"frobnicate\""])
     #expect(error?.code == .missingFeature)
+    #expect(error?.says("requires the host feature \"frobnicate\", which this host does not offer") == true)
+    #expect(try await LibraryFixture.facts("own-note", defines: ["REQUIRES=\"retry\""]).note != nil)
+  }
+
+  @Test func `a note with a version that is none is refused with it`() async throws {
+    let error = try await LibraryFixture.refusal("own-note", defines: ["VERSION=\"2.3\""])
+    #expect(error?.code == .noNote)
+    #expect(error?.says("its version \"2.3\" is not a semantic version") == true)
+  }
+
+  @Test func `the macros say the same in C++, and nothing of them runs when the library is loaded`() async throws {
+    let facts = try await LibraryFixture.facts("in-cxx")
+    #expect(facts.language == .cPlusPlus)
+    #expect(facts.note?.version == "1.0.0")
+    #expect(facts.requiredFeatures.names == ["rewrite"])
+    let source = RepositoryRoot.path("Tests/Plugins/declared-in-cxx/plugin.cc")
+    let folder = try TemporaryDirectory()
+    let object = folder.path("plugin.o")
+    try await Command.check(
+      "c++", ["-std=c++17", "-fPIC", "-I", RepositoryRoot.path("include"), "-c", source, "-o", object])
+    let sections = try await Command.check("readelf", ["--wide", "--sections", object]).outputText
+    #expect(sections.contains(".note.sluice") && !sections.contains(".init_array"), "\(sections)")
   }
 
   @Test(arguments: [[], ["ALIGNMENT=8"], ["ALIGNMENT=8", "PADDED"], ["ALIGNMENT=16"]])

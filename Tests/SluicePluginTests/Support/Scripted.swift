@@ -77,6 +77,6 @@ struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueIntercept
 }
 
 /// The entry point of this test program, were it a library.
-func scriptedEntry(_ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError) -> PluginEntryTable {
+func scriptedEntry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(Scripted.self, host, abi, error)
 }

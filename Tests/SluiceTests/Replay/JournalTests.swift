@@ -181,26 +181,14 @@ import Testing
     let product = try await PluginCompiler.compile(
       source: """
         #include <sluice/sluice.h>
-        SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-        static sluice_status create(const sluice_host *host, json_t *config, void **instance, sluice_error *error) {
-          (void)config, (void)error;
-          *instance = (void *)host;
-          return SLUICE_STATUS_OK;
-        }
-        static void destroy(void *instance) { (void)instance; }
         static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
           sluice_set_request_header(instance, exchange, "x-blocking", "yes");
           return SLUICE_VERDICT_CONTINUE;
         }
-        static const sluice_interceptor table = {
-            .size = sizeof table, .flags = SLUICE_FLAG_BLOCKING, .on_request = on_request};
-        static const void *extension(const char *id) { return strcmp(id, SLUICE_INTERCEPTOR_ID) ? NULL : &table; }
-        static const sluice_plugin plugin = {.size = sizeof plugin, .abi = 1, .id = "blocks", .version = "1", .summary = "A fixture.",
-            .create = create, .destroy = destroy, .extension = extension};
-        const sluice_plugin *sluice_plugin_entry(const sluice_host *host, uint32_t abi, sluice_error *error) {
-          (void)host, (void)abi, (void)error;
-          return &plugin;
-        }
+        static const sluice_interceptor table =
+            SLUICE_TABLE(sluice_interceptor, .flags = SLUICE_FLAG_BLOCKING, .on_request = on_request);
+        SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &table});
+        SLUICE_PLUGIN("blocks", "1.0.0", .summary = "A fixture.", SLUICE_UNCONFIGURED, .extension = extension);
         """, name: "blocks")
     defer { withExtendedLifetime(product) {} }
     let text = "{\"plugins\": {\"a\": {\"library\": \"\(product.path)\"}}, \"request\": [\"a\"]}"

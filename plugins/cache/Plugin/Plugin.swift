@@ -60,12 +60,12 @@ extension Timestamp {
 
 /// For the host, before any of the code runs: ABI 1; suspension (1), responding (2), retries (4), response bodies (16) and
 /// response stages (4096) are needed; version 1.0.0.
-@section(".note.sluice") @used
-public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 4119, 1, 0, 0)
+@section(".sluice.requires.suspend") @used let requiresSuspend = true
+@section(".sluice.requires.respond") @used let requiresRespond = true
+@section(".sluice.requires.retry") @used let requiresRetry = true
+@section(".sluice.requires.response_body") @used let requiresResponseBody = true
+@section(".sluice.requires.response") @used let requiresResponse = true
 
-@c(sluice_plugin_entry)
-public func sluicePluginEntry(
-  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
-) -> PluginEntryTable {
+@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(Cache.self, host, abi, error)
 }

@@ -1,0 +1,64 @@
+import SluiceTestKit
+import Testing
+
+@testable import SluicePluginHost
+
+struct RequiredFeaturesTests {
+  private func fault(_ sections: [String]) -> String? {
+    do throws(PluginNote.Malformed) {
+      _ = try RequiredFeatures(sections: sections)
+      return nil
+    } catch { return error.reason }
+  }
+
+  @Test func `each section of the prefix is a feature, in order and once`() throws {
+    let sections = [".text", ".sluice.requires.retry", ".sluice.requires.callout", "", ".sluice.requires.retry"]
+    #expect(try RequiredFeatures(sections: sections).names == ["callout", "retry"])
+    #expect(try RequiredFeatures(sections: [".text", ".sluice.other"]) == .none)
+  }
+
+  @Test(arguments: ["", "Retry", "request-body", "a b", "ä", "a\u{1B}[2J", String(repeating: "a", count: 65)])
+  func `a name that no feature can have is a fault`(_ name: String) throws {
+    let reason = try #require(fault([".sluice.requires.\(name)"]))
+    #expect(reason.contains("names no feature of a host"))
+    #expect(reason.utf8.allSatisfy { $0 >= 0x20 })
+  }
+
+  @Test func `64 features are taken, one more is a fault`() throws {
+    let sections = (0..<64).map { ".sluice.requires.f\($0)" }
+    #expect(try RequiredFeatures(sections: sections + sections).names.count == 64)
+    #expect(fault(sections + [".sluice.requires.more"]) == "it has more than 64 sections .sluice.requires.…")
+  }
+
+  @Test func `what a host offers is not missing, whatever else it offers`() throws {
+    let required = try RequiredFeatures(sections: [".sluice.requires.retry", ".sluice.requires.frobnicate"])
+    #expect(required.missing(from: .all) == ["frobnicate"])
+    #expect(required.missing(from: []) == ["frobnicate", "retry"])
+  }
+
+  @Test func `the macro has the names of the host's features`() async throws {
+    let names = HostFeatures.all.names
+    let source = "#include <sluice/note.h>\n" + names.map { "SLUICE_REQUIRES(\($0));\n" }.joined()
+    let product = try await PluginCompiler.compile(source: source, name: "requires-all")
+    let facts = try withExtendedLifetime(product) { try LibraryFacts(of: LibraryImage(reading: product.path)) }
+    #expect(names.count == 15)
+    #expect(facts.requiredFeatures.names == names.sorted())
+  }
+
+  @Test func `a requirement outlives the collection of sections and the stripping of symbols`() async throws {
+    let facts = try await LibraryFixture.facts(
+      "resumes-late", flags: ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-s"])
+    #expect(facts.requiredFeatures.names == ["suspend"])
+  }
+
+  @Test func `a section name of a million bytes is refused, and quoted in part`() async throws {
+    let name = String(repeating: "a", count: 1_000_000)
+    let source = """
+      __attribute__((section(".sluice.requires.\(name)"), used)) static const char much = 1;
+      """
+    let product = try await PluginCompiler.compile(source: source, name: "requires-much")
+    let facts = try withExtendedLifetime(product) { try LibraryFacts(of: LibraryImage(reading: product.path)) }
+    let fault = try #require(facts.noteFault)
+    #expect(fault.contains("names no feature of a host") && fault.utf8.count < 1000)
+  }
+}
