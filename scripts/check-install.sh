@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the debug build into a folder of its own, runs it there, and makes, builds and validates a plugin in C and one in
-# Swift with what was installed, as their authors do.
+# Installs the debug build into a folder of its own, runs it there, and makes, builds and validates a plugin in C, one in C++ and
+# one in Swift with what was installed, as their authors do.
 # usage: scripts/check-install.sh
 set -eu
 cd "$(dirname "$0")/.."
@@ -23,7 +23,7 @@ version=$(pkg-config --modversion sluice)
 scripts/check-exports.sh "$work/libstatic-headers.so"
 
 # A new plugin in each language builds, and keeps every rule; the one in Swift by the name of a type of its SDK.
-for plugin in c:outside-c swift:request; do
+for plugin in c:outside-c cpp:outside-cpp swift:request; do
   language=${plugin%%:*} name=${plugin#*:}
   "$prefix/bin/sluice" plugin new "$name" --lang "$language" --path "$work" >/dev/null
   "$prefix/bin/sluice" plugin build "$work/$name" >"$work/out" 2>"$work/log" ||

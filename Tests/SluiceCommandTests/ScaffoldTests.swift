@@ -1,5 +1,6 @@
 import Glibc
 import SluiceJSON
+import SluiceServer
 import SluiceTestKit
 import Testing
 
@@ -10,9 +11,10 @@ struct ScaffoldTests {
       Tool.path, arguments, environment: Tool.cleared, workingDirectory: folder.path, limit: Patience.limit)
   }
 
-  @Test func `C7 a new plugin in C builds at once, and passes every check`() async throws {
+  @Test(arguments: ["c", "cpp"])
+  func `C7 a new plugin in C or C++ builds at once, and passes every check`(_ language: String) async throws {
     let folder = try TemporaryDirectory()
-    let made = try await run(folder, "plugin", "new", "my-plugin")
+    let made = try await run(folder, "plugin", "new", "my-plugin", "--lang", language)
     #expect(made.status == 0, "\(made.errorText)")
     let built = try await run(folder, "plugin", "build", "my-plugin")
     #expect(built.status == 0, "\(built.errorText)")
@@ -69,6 +71,58 @@ struct ScaffoldTests {
     #expect(FileTree.names(in: folder.path("twice/build")) == ["libtwice.so"])
   }
 
+  @Test func `a new plugin in C++ adds its header to requests, and an exception fails the transaction alone`()
+    async throws
+  {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    _ = try await run(folder, "plugin", "new", "paint", "--lang", "cpp")
+    let begin = "on_request(sluice_exchange *exchange) const {\n"
+    let throwing = """
+      const sluice_text kind = sluice_request_header(host, exchange, "x-throw");
+      if (sluice_text_equals(kind, "standard")) (void)std::string().at(7);
+      if (sluice_text_equals(kind, "other")) throw 7;
+
+      """
+    let text = try FileTree.readText(folder.path("paint/plugin.cc"))
+    try folder.write(text.replacing(begin, with: begin + throwing), to: "paint/plugin.cc")
+    let built = try await run(folder, "plugin", "build", "--configuration", "release", "paint")
+    #expect(built.status == 0, "\(built.errorText)")
+    let plugin = #"\#(built.outputText.trimmed)={"value": "red"}"#
+    for (kind, reason) in [("no", nil), ("standard", "basic_string"), ("other", "no std::exception")] {
+      let sent = try await Tool.run("send", "--plugin", plugin, "-H", "x-throw: \(kind)", server.baseURL)
+      #expect(sent.status == (reason == nil ? 0 : 1), "\(sent.errorText)")
+      #expect(sent.errorText.contains(reason ?? ""), "\(sent.errorText)")
+    }
+    #expect(server.requests.map { $0.headers.first("x-paint") } == ["red"])
+  }
+
+  @Test(arguments: ["cpp", "cxx"])
+  func `C and C++ files of one folder make one library, which exports its entry point alone`(_ ending: String)
+    async throws
+  {
+    let folder = try TemporaryDirectory()
+    _ = try await run(folder, "plugin", "new", "mixed", "--lang", "cpp")
+    try folder.write("int mixed_in_c(int class) { return class; }\n", to: "mixed/part.c")
+    let code = try FileTree.readText(folder.path("mixed/plugin.cc"))
+    try #require(unlink(folder.path("mixed/plugin.cc")) == 0)
+    let more = """
+      extern "C" int mixed_in_c(int);
+      int instances() { return mixed_in_c(1); }
+      template <typename T> struct Shared { static inline T value = 1; };
+      int *shared() { return &Shared<int>::value; }
+
+      """
+    try folder.write(code + more, to: "mixed/plugin.\(ending)")
+    let built = try await run(folder, "plugin", "build", "mixed")
+    #expect(built.status == 0, "\(built.errorText)")
+    let inspected = try await run(folder, "plugin", "inspect", built.outputText.trimmed)
+    #expect(inspected.outputText.contains(", 1 exported symbols"), "\(inspected.outputText)")
+    #expect(!inspected.outputText.contains("warning"), "\(inspected.outputText)")
+    #expect(FileTree.names(in: folder.path("mixed/build")) == ["libmixed.so"])
+  }
+
   @Test func `what an editor leaves beside a C file is no source`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "edited")
@@ -81,7 +135,8 @@ struct ScaffoldTests {
   @Test func `C7 the files of a new plugin are all there, and none is written over`() async throws {
     let folder = try TemporaryDirectory()
     for (language, files) in [
-      ("c", ["plugin.c"]), ("swift", ["Package.swift", "Sources/InSwiftPlugin/InSwiftPlugin.swift"]),
+      ("c", ["plugin.c"]), ("cpp", ["plugin.cc"]),
+      ("swift", ["Package.swift", "Sources/InSwiftPlugin/InSwiftPlugin.swift"]),
     ] {
       let made = try await run(folder, "plugin", "new", "in-\(language)", "--lang", language)
       #expect(made.status == 0, "\(made.errorText)")

@@ -16,7 +16,7 @@ _sluice() {
       return
       ;;
     "plugin new -l" | "plugin new --lang")
-      mapfile -t COMPREPLY < <(compgen -W "c swift" -- "$current")
+      mapfile -t COMPREPLY < <(compgen -W "c cpp swift" -- "$current")
       return
       ;;
     "plugin new -p" | "plugin new --path")

@@ -128,7 +128,7 @@ complete -c sluice -n "__fish_seen_subcommand_from inspect" -s h -l help -d 'Sho
 complete -c sluice -n "__fish_seen_subcommand_from inspect" -F
 
 # sluice plugin new
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s l -l lang -x -a 'c swift' -d 'c (default) or swift'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s l -l lang -x -a 'c cpp swift' -d 'c (default), cpp or swift'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s p -l path -r -F -d 'Create the folder in DIR instead of the current folder'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from new" -s h -l help -d 'Show this help'
 

@@ -1,7 +1,7 @@
 import Glibc
 import SluicePluginHost
 
-/// Makes the library of a plugin from its folder: a Swift package, or C files.
+/// Makes the library of a plugin from its folder: a Swift package, or C and C++ files.
 struct PluginBuild {
   /// Absolute, without symbolic links.
   let folder: String
@@ -16,9 +16,9 @@ struct PluginBuild {
     if names.contains("Package.swift") {
       libraries = try buildPackage()
     } else {
-      let sources = names.filter { $0.hasSuffix(".c") && !WatchedTree.isSkipped($0) }.map { "\(folder)/\($0)" }
+      let sources = CompiledSources(names: names, in: folder)
       guard !sources.isEmpty else {
-        throw CommandError(.usage, "plugin build: \(folder) has neither a Package.swift nor a C file")
+        throw CommandError(.usage, "plugin build: \(folder) has neither a Package.swift nor a C or C++ file")
       }
       libraries = [try compile(sources)]
     }
@@ -35,10 +35,27 @@ struct PluginBuild {
   }
 }
 
-// In C.
+/// The files of a folder that a C or C++ compiler makes a library from.
+private struct CompiledSources {
+  let c: [String]
+  let cPlusPlus: [String]
+
+  init(names: [String], in folder: String) {
+    func paths(_ endings: [String]) -> [String] {
+      names.filter { name in !WatchedTree.isSkipped(name) && endings.contains { name.hasSuffix($0) } }
+        .map { "\(folder)/\($0)" }
+    }
+    c = paths([".c"])
+    cPlusPlus = paths([".cc", ".cpp", ".cxx"])
+  }
+
+  var isEmpty: Bool { c.isEmpty && cPlusPlus.isEmpty }
+}
+
+// In C and C++.
 extension PluginBuild {
   /// Renamed to its name when it is whole, so that nobody loads a half.
-  private func compile(_ sources: [String]) throws(CommandError) -> String {
+  private func compile(_ sources: CompiledSources) throws(CommandError) -> String {
     let sdk = try PluginSDK.find()
     let output = "\(folder)/build"
     guard mkdir(output, 0o755) == 0 || errno == EEXIST else {
@@ -47,20 +64,58 @@ extension PluginBuild {
     let name = "lib\(Paths.name(of: folder))"
     let library = "\(output)/\(name).so"
     // Of this build alone: several may run at a time.
-    let unfinished = "\(output)/.\(name).\(getpid()).so"
-    defer { unlink(unfinished) }
-    try Self.check(ToolProcess(compiler(sdk) + sources + ["-o", unfinished] + janssonFlags))
-    guard rename(unfinished, library) == 0 else {
+    let unfinished = "\(output)/.\(name).\(getpid())"
+    if sources.cPlusPlus.isEmpty {
+      try link(compiler(sdk) + sources.c, to: "\(unfinished).so")
+    } else {
+      try compileAndLinkCPlusPlus(sources, sdk, to: unfinished)
+    }
+    defer { unlink("\(unfinished).so") }
+    guard rename("\(unfinished).so", library) == 0 else {
       throw CommandError(.failed, "cannot make \(library): \(String(cString: strerror(errno)))")
     }
     return library
   }
 
+  /// C files are compiled apart, because a C++ compiler takes them for C++. The list of exports hides the instances of
+  /// templates of the standard library, which are visible whatever the compiler's options say.
+  private func compileAndLinkCPlusPlus(
+    _ sources: CompiledSources, _ sdk: PluginSDK, to unfinished: String
+  ) throws(CommandError) {
+    let exports = "\(unfinished).map"
+    var objects: [String] = []
+    defer { for path in objects + [exports] { unlink(path) } }
+    try ByteOutput.write(Array("{ global: \(LibraryFacts.entrySymbol); local: *; };\n".utf8), to: exports, mode: 0o600)
+    for source in sources.c {
+      objects.append("\(unfinished).\(objects.count).o")
+      try Self.check(ToolProcess(compiler(sdk) + ["-c", source, "-o", objects[objects.count - 1]] + janssonFlags))
+    }
+    let words = cPlusPlusCompiler(sdk) + ["-Xlinker", "--version-script=\(exports)"]
+    try link(words + sources.cPlusPlus + objects, to: "\(unfinished).so")
+  }
+
+  private func link(_ words: [String], to path: String) throws(CommandError) {
+    do {
+      // Defs, so that what is missing is found here and not by the loader.
+      try Self.check(ToolProcess(words + ["-shared", "-Wl,-z,defs", "-o", path] + janssonFlags))
+    } catch {
+      unlink(path)
+      throw error
+    }
+  }
+
   private func compiler(_ sdk: PluginSDK) -> [String] {
-    let optimization = isRelease ? ["-O2", "-g"] : ["-O0", "-g"]
-    // Hidden, so that generations share nothing by name; defs, so that what is missing is found here and not by the loader.
-    let fixed = ["-std=c11", "-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden", "-shared", "-Wl,-z,defs"]
-    return words("CC", or: ["cc"]) + fixed + optimization + ["-I", sdk.headers] + words("CFLAGS", or: [])
+    words("CC", or: ["cc"]) + ["-std=c11"] + flags(sdk) + words("CFLAGS", or: [])
+  }
+
+  private func cPlusPlusCompiler(_ sdk: PluginSDK) -> [String] {
+    words("CXX", or: ["c++"]) + ["-std=c++17", "-fvisibility-inlines-hidden"] + flags(sdk) + words("CXXFLAGS", or: [])
+  }
+
+  /// Hidden, so that generations share nothing by name.
+  private func flags(_ sdk: PluginSDK) -> [String] {
+    ["-Wall", "-Wextra", "-fPIC", "-fvisibility=hidden"] + (isRelease ? ["-O2", "-g"] : ["-O0", "-g"])
+      + ["-I", sdk.headers]
   }
 
   private var janssonFlags: [String] {

@@ -6,8 +6,8 @@ enum BuildCommand {
     "plugin build", summary: "Build a plugin and print the path of its library", operands: "[DIR]",
     operandCount: 0...1,
     details: """
-      A folder with a Package.swift is built with "swift build", a folder with C files with the compiler, as CC and CFLAGS
-      say. Headers and SDK are those that belong to this command.
+      A folder with a Package.swift is built with "swift build", a folder with C or C++ files (.c, .cc, .cpp, .cxx) with the
+      compiler, as CC and CFLAGS, or CXX and CXXFLAGS, say. Headers and SDK are those that belong to this command.
       """,
     options: [
       Option("configuration", "c", "NAME", "debug (default) or release"),

@@ -7,7 +7,7 @@ enum NewCommand {
     "plugin new", summary: "Create a folder with a plugin that builds at once", operands: "NAME", operandCount: 1...1,
     details: "NAME consists of lower-case letters, digits and dashes. Existing files are not overwritten.",
     options: [
-      Option("lang", "l", "LANGUAGE", "c (default) or swift"),
+      Option("lang", "l", "LANGUAGE", "c (default), cpp or swift"),
       Option("path", "p", "DIR", "Create the folder in DIR instead of the current folder"),
     ], run: { arguments throws(CommandError) in try make(arguments) })
 
@@ -17,8 +17,9 @@ enum NewCommand {
     let files: [PluginTemplate.File]
     switch language {
     case "c": files = PluginTemplate.c(name)
+    case "cpp": files = PluginTemplate.cpp(name)
     case "swift": files = PluginTemplate.swift(name, sdk: try PluginSDK.find().package)
-    default: throw CommandError(.usage, "--lang: expected c or swift, found \(PlainText.quote(language))")
+    default: throw CommandError(.usage, "--lang: expected c, cpp or swift, found \(PlainText.quote(language))")
     }
     let parent = arguments["path"] ?? "."
     guard Paths.isFolder(parent) else { throw CommandError(.usage, "--path: there is no folder \(parent)") }

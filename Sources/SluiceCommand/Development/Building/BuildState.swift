@@ -26,10 +26,15 @@ struct BuildState {
   var sources: ContentHash?
   var run: Run?
 
+  /// Of the files that `plugin build` compiles, and of those that they include.
+  private static let endings = [
+    ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".swift", ".modulemap",
+  ]
+
   /// Tells whether there is something new to build.
   var currentSources: ContentHash? {
     if case .folder = rule.way {
-      return WatchedTree.hash(of: rule.sources, endings: [".c", ".h", ".swift", ".modulemap"])
+      return WatchedTree.hash(of: rule.sources, endings: Self.endings)
     }
     return WatchedTree.hash(of: rule.sources)
   }
