@@ -1,5 +1,6 @@
 #!/bin/sh
-# Compiles every header of include/sluice alone, as C11, C17, C23 and C++17, with each compiler that is there.
+# Compiles every header of include/sluice alone, and the C plugins in Examples/, as C11, C17, C23, C++17 and C++20, with each
+# compiler that is there.
 # usage: scripts/check-headers.sh
 set -u
 cd "$(dirname "$0")/.."
@@ -13,28 +14,33 @@ c23() {
   if echo | "$1" -std=c23 -fsyntax-only -x c - 2>/dev/null; then echo c23; else echo c2x; fi
 }
 
-# The header is included rather than compiled itself: clang would call its inline functions unused.
-check() { # compiler, language, standard, header
-  printf '#include <%s>\n#include <%s>\n' "$4" "$4" >"$work/alone.$2"
+check() { # what is compiled, its file, compiler, language, standard
   checked=$((checked + 1))
   # shellcheck disable=SC2086 # the flags are words
-  "$1" -std="$3" $flags "$work/alone.$2" || {
+  "$3" -std="$5" $flags -x "$4" "$2" || {
     failed=$((failed + 1))
-    echo "check-headers: $4 does not compile alone as $3 with $1" >&2
+    echo "check-headers: $1 does not compile alone as $5 with $3" >&2
   }
 }
 
-for header in include/sluice/*.h include/sluice/draft/*.h; do
-  name=${header#include/}
+check_all() { # what is compiled, its file
   for compiler in cc clang; do
     command -v $compiler >/dev/null || continue
-    for standard in c11 c17 "$(c23 $compiler)"; do check $compiler c $standard "$name"; done
+    for standard in c11 c17 "$(c23 $compiler)"; do check "$1" "$2" $compiler c "$standard"; done
   done
   for compiler in c++ clang++; do
     command -v $compiler >/dev/null || continue
-    check $compiler cpp c++17 "$name"
+    for standard in c++17 c++20; do check "$1" "$2" $compiler c++ $standard; done
   done
+}
+
+# The header is included rather than compiled itself: clang would call its inline functions unused.
+for header in include/sluice/*.h include/sluice/draft/*.h; do
+  name=${header#include/}
+  printf '#include <%s>\n#include <%s>\n' "$name" "$name" >"$work/alone"
+  check_all "$name" "$work/alone"
 done
+for example in Examples/*/*.c; do check_all "$example" "$example"; done
 
 # Drafts are included one by one. Any other header that `sluice.h` forgets is one that plugins do not get.
 for header in include/sluice/*.h; do
