@@ -64,6 +64,7 @@ let package = Package(
     // A fixture of the tests.
     .library(name: "chaos-in-swift", type: .dynamic, targets: ["ChaosInSwift"]),
     .library(name: "crashes-in-swift", type: .dynamic, targets: ["CrashesInSwift"]),
+    .library(name: "traces-in-swift", type: .dynamic, targets: ["TracesInSwift"]),
   ],
   targets: [
     // The ABI: headers at top level for C, Swift and outside packages alike.
@@ -184,6 +185,9 @@ let package = Package(
     .target(
       name: "CrashesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/crashes-in-swift",
       swiftSettings: strict),
+    .target(
+      name: "TracesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/traces-in-swift",
+      swiftSettings: strict),
     // Encodes the input for tests of the decoders.
     .target(
       name: "CTestKit", dependencies: ["CZlib", "CZstd"], cSettings: strictC,
@@ -199,7 +203,7 @@ let package = Package(
     tests("SluiceTraceContext", ["SluiceMessages"]),
     tests("SluiceHTTP1", ["SluiceMessages"]),
     tests("SluiceJSON", ["SluiceJSONSchema", "SluiceMessages", "CJansson"]),
-    tests("SluicePipeline", ["SluiceMessages", "SluiceMetrics"]),
+    tests("SluicePipeline", ["SluiceTraceContext", "SluiceMessages", "SluiceMetrics"]),
     tests("SluiceIDNA", ["SluiceMessages"]),
     tests("SluiceContentCoding"),
     tests("SluiceTransport", ["SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceLocks"]),

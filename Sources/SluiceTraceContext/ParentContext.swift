@@ -28,6 +28,9 @@ public struct ParentContext: Sendable {
       isValid ? trace : nil, isValid ? nil : trace.description, tracestate, baggage, sampling, refusals)
   }
 
+  /// What ``traceparent`` says; nil where it is absent or not valid.
+  public var trace: TraceParent? { content?.trace }
+
   /// The trace, if it is valid, and the decision about one, by its flags where nothing else says it.
   var caller: (trace: TraceParent?, sampling: SamplingState?) { content?.caller ?? (nil, nil) }
 

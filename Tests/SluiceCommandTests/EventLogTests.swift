@@ -12,7 +12,12 @@ import Testing
   private func log(_ kinds: [String], _ change: (Int) -> String = { _ in "" }) -> String {
     kinds.enumerated().map { index, kind in
       let status = ["will_execute", "did_configure", "did_issue"].contains(kind) ? "" : #","status":200"#
-      let end = kind == "did_complete" ? #","outcome":"succeeded","durationNs":\#(index)"# : ""
+      let end =
+        switch kind {
+        case "did_complete": #","outcome":"succeeded","durationNs":\#(index)"#
+        case "did_end_hop": #","durationNs":2"#
+        default: ""
+        }
       return #"{"event":"\#(kind)","transaction":"01234567-89ab-4def-8123-456789abcdef","timeNs":\#(100 + index),"#
         + #""attempt":0,"hop":0,"requestId":"r","method":"GET","url":"http://h/"\#(status)\#(end)\#(change(index))}"#
         + "\n"
@@ -20,11 +25,11 @@ import Testing
   }
 
   private static let success = [
-    "will_execute", "did_configure", "did_issue", "did_receive", "did_validate_response", "did_extract",
+    "will_execute", "did_configure", "did_issue", "did_receive", "did_end_hop", "did_validate_response", "did_extract",
     "did_validate_payload", "did_complete",
   ]
 
-  @Test func `E1: send records the eight events, which verify-trace finds in order`() async throws {
+  @Test func `E1: send records the events of a success, which verify-trace finds in order`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -41,7 +46,7 @@ import Testing
     #expect(end["timings"]?["bytesReceived"]?.integer != nil)
     let verdict = try await Tool.run("verify-trace", path)
     #expect(verdict.status == 0)
-    #expect(verdict.outputText.contains("8 events of 1 transactions, no rule broken"))
+    #expect(verdict.outputText.contains("9 events of 1 transactions, no rule broken"))
   }
 
   @Test func `E2: the log of a run with failures is whole, on two loops`() async throws {
@@ -73,7 +78,7 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     let sent = try await Tool.run("send", server.baseURL, "-o", "/dev/null", "--events", "-")
-    #expect(try sent.documents.count == 8)
+    #expect(try sent.documents.count == 9)
     let verdict = try await Tool.run("verify-trace", input: sent.outputText)
     #expect(verdict.status == 0)
     let refused = try await Tool.run("send", server.baseURL, "--events", "-")
@@ -109,8 +114,8 @@ import Testing
     #expect(violation["rule"]?.string == "balance")
     #expect(violation["line"]?.integer == 1)
     let late = try await Tool.run("verify-trace", input: log(Self.success + ["did_complete"]))
-    #expect(late.errorText.contains("line 9"))
-    #expect(late.errorText.contains("after the did_complete of line 8"))
+    #expect(late.errorText.contains("line 10"))
+    #expect(late.errorText.contains("after the did_complete of line 9"))
   }
 
   @Test func `E2: each line that is lost or repeated, and each status that is changed, is noticed`() async throws {
@@ -123,7 +128,7 @@ import Testing
     let sent = try await Tool.run("send", server.baseURL + "/a", "--events", path)
     #expect(sent.status == 0)
     let lines = try FileTree.readText(path).split(separator: "\n").map(String.init)
-    #expect(lines.count == 11)
+    #expect(lines.count == 13)
     var logs: [[String]] = []
     for index in lines.indices {
       var (lost, repeated, changed) = (lines, lines, lines)
@@ -135,10 +140,47 @@ import Testing
       changed[index] = parts[0] + #""status":4"# + parts[1].dropFirst()
       logs.append(changed)
     }
-    #expect(logs.count == 29)
+    #expect(logs.count == 35)
     for log in logs {
       let verdict = try await Tool.run("verify-trace", input: log.map { $0 + "\n" }.joined())
       #expect(verdict.status == 1, "\(log)")
+    }
+  }
+
+  @Test func `each event says where its hop belongs in a trace, and verify-trace holds the ids against each other`()
+    async throws
+  {
+    let server = try LoopbackServer { request in
+      request.target == "/a" ? ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")]) : .text("there")
+    }
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let text = #"{"plugins": {"headers": {"builtin": "headers", "config": {"hosts": ["*"]}}}, "issue": ["headers"]}"#
+    let (file, path) = (try folder.write(text, to: "c.json"), folder.path("events.jsonl"))
+    let (trace, span) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331")
+    let sent = try await Tool.run(
+      "send", server.baseURL + "/a", "-c", file, "--events", path,
+      environment: ["TRACEPARENT": "00-\(trace)-\(span)-01"])
+    #expect(sent.status == 0)
+    let events = try lines(path)
+    #expect(events.count == 13)
+    #expect(events.allSatisfy { $0["traceId"]?.string == trace && $0["parentSpanId"]?.string == span })
+    let spans = server.requests.map { $0.headers.first("traceparent")?.split(separator: "-").dropFirst(2).first ?? "" }
+    let shown = events.map { $0["spanId"]?.string ?? "none" }
+    #expect(shown.prefix(2) == ["none", "none"])
+    let ofHops = Array(repeating: String(spans[0]), count: 4) + Array(repeating: String(spans[1]), count: 7)
+    #expect(Array(shown.dropFirst(2)) == ofHops)
+    let whole = try FileTree.readText(path).split(separator: "\n").map(String.init)
+    #expect(try await Tool.run("verify-trace", path).status == 0)
+    for (index, old, new) in [
+      (4, span, trace.prefix(16)), (6, String(spans[1]), spans[0]), (9, trace, "\(span)\(span)"),
+    ] {
+      var changed = whole
+      changed[index] = whole[index].replacing(old, with: new)
+      #expect(changed != whole)
+      let verdict = try await Tool.run("verify-trace", "--json", input: changed.map { $0 + "\n" }.joined())
+      #expect(verdict.status == 1)
+      #expect(try verdict.documents.first?["violation"]?["rule"]?.string == "identity")
     }
   }
 
@@ -165,19 +207,23 @@ import Testing
   }
 
   @Test(arguments: [
-    ("garbage", "line 9: not JSON"), ("[]", "line 9: expected an object"), ("{}", "line 9: expected \"event\""),
+    ("garbage", "line 10: not JSON"), ("[]", "line 10: expected an object"), ("{}", "line 10: expected \"event\""),
     (#"{"event":"did_dance"}"#, "no event is named \"did_dance\""),
     (#"{"event":"did_issue","transaction":"x"}"#, "expected a UUID"),
-    (#"{"event":"did_issue","event":"did_issue"}"#, "line 9: not JSON"),
-    (#"{"event":"will_execute","transa"#, "line 9: the log is cut off in the middle of this line"),
+    (#"{"event":"did_issue","event":"did_issue"}"#, "line 10: not JSON"),
+    (#"{"event":"will_execute","transa"#, "line 10: the log is cut off in the middle of this line"),
     (#"{"event":"did_issue","transaction":"01234567-89ab-4def-8123-456789abcdef","timeNs":-1}"#, "\"timeNs\""),
     (whole(#""delayNs":1"#), "did_issue has \"delayNs\"; expected it in will_retry alone"),
-    (whole(#""durationNs":1"#), "did_issue has \"durationNs\"; expected it in did_complete alone"),
+    (whole(#""durationNs":1"#), "did_issue has \"durationNs\"; expected it in did_end_hop and did_complete alone"),
     (whole(#""sequence":-1"#), "\"sequence\""), (whole(#""receivedStatus":"200""#), "\"receivedStatus\""),
     (whole(#""status":0"#), "expected \"status\" with an integer from 100 to 999"),
     (whole(#""receivedStatus":1000"#), "expected \"receivedStatus\" with an integer from 0 to 999"),
     (whole(#""error":{"code":"c"}"#), "expected \"message\" with a string"),
     (whole(#""error":{"code":"c","message":"m","place":"p"}"#), "no event has \"place\""),
+    (whole(#""traceId":"0123456789abcdef""#), "\"traceId\": expected 32 hexadecimal digits in lower case"),
+    (whole(#""spanId":"0123456789ABCDEF""#), "\"spanId\": expected 16 hexadecimal digits in lower case"),
+    (whole(#""parentSpanId":"0000000000000000""#), "\"parentSpanId\": expected 16 hexadecimal digits"),
+    (whole(#""spanId":1"#), "expected \"spanId\" with a string"),
     (whole(#""stauts":200"#), "no event has \"stauts\""), (whole(#""timings":{\#(phases),"idleNs":1}"#), "\"idleNs\""),
     (whole(#""timings":{\#(phases),"isConnectionReused":1}"#), "\"isConnectionReused\" with true or false"),
   ])

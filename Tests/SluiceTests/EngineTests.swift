@@ -78,11 +78,11 @@ import Testing
     let engine = try Engine(configuration)
     let result = try await engine.transaction(Request(url: HTTPURL("http://127.0.0.1:1/")))
     #expect(result.error?.code == "connect")
-    #expect(events.kinds == [.willExecute, .didConfigure, .didComplete])
+    #expect(events.kinds == [.willExecute, .didConfigure, .didEndHop, .didComplete])
     await engine.shutdown()
   }
 
-  @Test func `the eight events of a success come in order`() async throws {
+  @Test func `the events of a success come in order`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let events = EventLog()
@@ -92,8 +92,8 @@ import Testing
     _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
     #expect(
       events.kinds == [
-        .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,
-        .didComplete,
+        .willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didValidateResponse, .didExtract,
+        .didValidatePayload, .didComplete,
       ])
     await engine.shutdown()
   }

@@ -29,17 +29,19 @@ import Testing
     return results
   }
 
-  @Test func `E1: a success has the eight events, with the phases of the hop in two of them`() async throws {
+  @Test func `E1: a success has its events, with the phases of the hop in three of them`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text(String(repeating: "x", count: 200_000)) }
     defer { server.stop() }
     let result = try #require(try await run(server.baseURL + "/a").first)
     #expect(result.error == nil)
     #expect(
       log.kinds == [
-        .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,
-        .didComplete,
+        .willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didValidateResponse, .didExtract,
+        .didValidatePayload, .didComplete,
       ])
-    for entry in log.entries { #expect((entry.timings != nil) == [.didReceive, .didComplete].contains(entry.kind)) }
+    for entry in log.entries {
+      #expect((entry.timings != nil) == [.didReceive, .didEndHop, .didComplete].contains(entry.kind))
+    }
     let head = try #require(log.first(.didReceive).timings)
     let whole = try #require(log.first(.didComplete).timings)
     #expect(head.connect > .zero)
@@ -63,6 +65,7 @@ import Testing
     let results = try await run("http://127.0.0.1:1/", count: 20)
     #expect(results.allSatisfy { $0.error?.code == "connect" })
     #expect(!log.kinds.contains(.didIssue))
+    #expect(log.kinds.count { $0 == .didEndHop } == 20)
   }
 
   @Test func `E2: the ledger is whole when a request stage fails`() async throws {
@@ -88,7 +91,7 @@ import Testing
       $0.append(StageCode(response: { _, _ in throw StageFailure(code: "late", message: "") }), named: "fails")
     }
     #expect(results.first?.error?.code == "late")
-    #expect(log.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .didComplete])
+    #expect(log.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didComplete])
   }
 
   @Test func `E2: an issue stage that fails leaves no did_issue`() async throws {
@@ -98,7 +101,8 @@ import Testing
       $0.append(StageCode(issue: { _, _ in throw StageFailure(code: "stop", message: "") }), named: "fails")
     }
     #expect(results.first?.error?.code == "stop")
-    #expect(log.kinds == [.willExecute, .didConfigure, .didComplete])
+    #expect(log.kinds == [.willExecute, .didConfigure, .didEndHop, .didComplete])
+    #expect(try log.first(.didEndHop).errorStage == "fails")
     #expect(server.requests.isEmpty)
   }
 
@@ -198,7 +202,7 @@ import Testing
     let results = try await run(server.baseURL + "/a") { $0.transport.timeout = .milliseconds(50) }
     server.release()
     #expect(results.first?.error?.code == "timeout")
-    #expect(log.kinds == [.willExecute, .didConfigure, .didIssue, .didComplete])
+    #expect(log.kinds == [.willExecute, .didConfigure, .didIssue, .didEndHop, .didComplete])
     #expect(try log.first(.didComplete).timings?.connect ?? .zero > .zero)
   }
 

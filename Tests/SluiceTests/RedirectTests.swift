@@ -78,8 +78,9 @@ import Testing
     #expect(
       log.value == [
         "willExecute 0.0 0", "didConfigure 0.0 0", "didIssue 0.0 0", "didReceive 0.0 302", "willRedirect 0.0 302",
-        "didIssue 0.1 0", "didReceive 0.1 307", "willRedirect 0.1 307", "didIssue 0.2 0", "didReceive 0.2 200",
-        "didValidateResponse 0.2 200", "didExtract 0.2 200", "didValidatePayload 0.2 200", "didComplete 0.2 200",
+        "didEndHop 0.0 302", "didIssue 0.1 0", "didReceive 0.1 307", "willRedirect 0.1 307", "didEndHop 0.1 307",
+        "didIssue 0.2 0", "didReceive 0.2 200", "didEndHop 0.2 200", "didValidateResponse 0.2 200",
+        "didExtract 0.2 200", "didValidatePayload 0.2 200", "didComplete 0.2 200",
       ])
     #expect(engine.metrics().redirects == 2)
     #expect(engine.metrics().hops == 3)

@@ -44,7 +44,7 @@ import Testing
     #expect(warnings.first?.contains("\"slow\" is switched off") == true)
     #expect(engine.metrics().tracer("slow")?.overruns == 8)
     #expect(engine.metrics().tracer("slow")?.events == 8)
-    #expect(ledger.entries.count == 32)
+    #expect(ledger.entries.count == 36)
     #expect(ledger.violation == nil)
   }
 
@@ -56,7 +56,7 @@ import Testing
     for _ in 0..<3 { _ = try await engine.execute(request) }
     await engine.shutdown()
     withExtendedLifetime(product) {}
-    #expect(told == 24)
+    #expect(told == 27)
     #expect(warnings.isEmpty)
     #expect(engine.metrics().tracer("slow")?.overruns == 0)
   }
@@ -72,9 +72,9 @@ import Testing
     for _ in 0..<10 { _ = try await engine.execute(request) }
     await engine.shutdown(deactivation: .seconds(60))
     withExtendedLifetime(product) {}
-    #expect(told == 80)
+    #expect(told == 90)
     #expect(warnings.isEmpty)
-    #expect(engine.metrics().tracer("slow")?.events == 80)
+    #expect(engine.metrics().tracer("slow")?.events == 90)
     #expect(engine.metrics().tracer("slow")?.drops == 0)
     #expect(ledger.violation == nil)
   }

@@ -17,8 +17,8 @@ import Testing
   }
 
   private static let steps: [TraceEvent.Kind] = [
-    .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,
-    .didComplete,
+    .willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didValidateResponse, .didExtract,
+    .didValidatePayload, .didComplete,
   ]
 
   private static func without(_ kinds: TraceEvent.Kind...) -> [TraceEvent.Kind] {
@@ -174,7 +174,7 @@ import Testing
     let outcome = await task.value
     #expect(outcome.payload == nil)
     #expect(outcome.result.outcome == .cancelled)
-    #expect(events.kinds == [.willExecute, .didConfigure, .didIssue, .didComplete])
+    #expect(events.kinds == [.willExecute, .didConfigure, .didIssue, .didEndHop, .didComplete])
     server.release()
     await engine.shutdown()
   }

@@ -14,7 +14,8 @@ import Testing
 
   /// The events of a success; a transaction that fails has a part of them and ``TraceEvent/Kind/didComplete``.
   private static let steps: [TraceEvent.Kind] = [
-    .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,
+    .willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didValidateResponse, .didExtract,
+    .didValidatePayload,
   ]
 
   private struct Run {
@@ -160,7 +161,7 @@ import Testing
     #expect(result.error == nil)
     #expect(
       events.kinds
-        == Self.steps.prefix(4) + [.willRetry] + Self.steps.dropFirst() + [.didComplete])
+        == Self.steps.prefix(5) + [.willRetry] + Self.steps.dropFirst() + [.didComplete])
     await engine.shutdown()
   }
 

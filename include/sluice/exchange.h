@@ -137,7 +137,11 @@ typedef struct sluice_exchange_api {
   /// In on_chunk, on_trailer and on_end: adds a field after the body. Fails like `header_set`, and with
   /// SLUICE_STATUS_UNSUPPORTED if the protocol of that side cannot carry trailers. [loop]
   sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
+
+  /// The first value of a request header as the current hop has sent it, with what issue stages have set;
+  /// SLUICE_STATUS_ABSENT without such a header, and before the hop was issued. [loop]
+  sluice_status (*issued_header_get)(sluice_exchange *exchange, sluice_text name, sluice_text *value);
 } sluice_exchange_api;
-#define SLUICE_EXCHANGE_API_SIZE_1 208u
+#define SLUICE_EXCHANGE_API_SIZE_1 216u
 
 #endif

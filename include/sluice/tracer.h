@@ -10,7 +10,8 @@
 #define SLUICE_TRACER_ID "sluice.tracer/1"
 
 /// The events of one transaction come in order, from one thread at a time. Every WILL_EXECUTE has one DID_COMPLETE. A
-/// DID_RECEIVE always follows its DID_ISSUE; a DID_ISSUE may have no DID_RECEIVE.
+/// DID_RECEIVE always follows its DID_ISSUE; a DID_ISSUE may have no DID_RECEIVE. Every hop that was begun has one
+/// DID_END_HOP.
 typedef uint32_t sluice_event_kind;
 enum {
   SLUICE_EVENT_WILL_EXECUTE = 1,
@@ -25,8 +26,14 @@ enum {
   SLUICE_EVENT_DID_RECEIVE_INFORMATIONAL = 9,
   /// Another attempt follows after `delay`.
   SLUICE_EVENT_WILL_RETRY = 10,
-  SLUICE_EVENT_WILL_REDIRECT = 11
+  SLUICE_EVENT_WILL_REDIRECT = 11,
+  /// A hop has ended, also one whose connection failed: once for each hop that was begun, after its DID_RECEIVE and before
+  /// the next hop, WILL_RETRY, validation and DID_COMPLETE. Its `status` is the server's.
+  SLUICE_EVENT_DID_END_HOP = 12
 };
+
+/// The bit of a kind of event in `interests`.
+#define SLUICE_INTEREST(kind) (1u << (kind))
 
 /// How a transaction ended; PENDING in every event except DID_COMPLETE.
 typedef uint32_t sluice_outcome;
@@ -46,21 +53,31 @@ typedef struct sluice_event {
   /// On the host's monotonic clock.
   uint64_t time_ns;
   uint8_t transaction_id[16];
+  /// The place of the current hop in a trace (W3C Trace Context), in network byte order; all zero if unknown. `trace_id`
+  /// and `span_id` are those that the server got; before DID_ISSUE, and where no `traceparent` was sent, `span_id` is zero
+  /// and `trace_id` is the caller's. `parent_span_id` is the caller's span if it is in the same trace.
+  uint8_t trace_id[16];
+  uint8_t span_id[8];
+  uint8_t parent_span_id[8];
   uint32_t attempt;
   uint32_t hop;
   /// The response's status, 0 without one.
   uint32_t status;
   /// Only in DID_COMPLETE.
   sluice_outcome outcome;
-  /// The error in DID_COMPLETE and the reason in WILL_RETRY; empty elsewhere. `error_stage` names the stage at fault.
+  /// The flags of the trace: 1 is sampled, 2 is a random trace id.
+  uint32_t trace_flags;
+  uint32_t reserved;
+  /// The error in DID_END_HOP and DID_COMPLETE, and the reason in WILL_RETRY; empty elsewhere. `error_stage` names the
+  /// stage at fault.
   sluice_text error_code;
   sluice_text error_message;
   sluice_text error_stage;
-  /// The delay in WILL_RETRY, the whole duration in DID_COMPLETE.
+  /// The delay in WILL_RETRY, the duration of the hop in DID_END_HOP, the whole duration in DID_COMPLETE.
   uint64_t duration_ns;
   /// Only for reading with the functions of an exchange; writing is refused. NULL with queued delivery.
   sluice_exchange *exchange;
-  /// In DID_RECEIVE and DID_COMPLETE; otherwise NULL.
+  /// In DID_RECEIVE, DID_END_HOP and DID_COMPLETE; otherwise NULL.
   const sluice_timings *timings;
   /// The current request, after redirects, for tracers without an exchange. Queued delivery cuts off texts that are
   /// longer than the host's limit.
@@ -71,7 +88,9 @@ typedef struct sluice_event {
 
 typedef struct sluice_tracer {
   uint32_t size;
-  uint32_t reserved;
+  /// The kinds of events that it gets, as SLUICE_INTEREST bits; 0 for all, also those of later hosts. Bits that the host
+  /// does not know are ignored.
+  uint32_t interests;
   /// Called for each event, within the tracer's time limit; ignore unknown kinds. Queued delivery calls it on the
   /// tracer's own thread, one event at a time. Everything that `event` points to is borrowed. [loop]
   void (*on_event)(void *instance, const sluice_event *event);

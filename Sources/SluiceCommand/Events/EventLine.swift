@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluicePipeline
+import SluiceTraceContext
 
 /// One line of an event log; docs/schema/event.schema.json says what it holds.
 enum EventLine {
@@ -14,6 +15,7 @@ enum EventLine {
     line.number("attempt", exchange.attempt)
     line.number("hop", exchange.hop)
     line.text("requestId", exchange.requestID)
+    add(exchange.hopTraceContext, to: &line)
     line.text("method", exchange.nativeRequest.method)
     line.text("url", mask.url(exchange.nativeRequest.url))
     if event.status != 0 { line.number("status", event.status) }
@@ -21,9 +23,15 @@ enum EventLine {
     if let outcome = event.outcome { line.text("outcome", outcome.name) }
     if let error = event.error { add(error, to: &line) }
     if event.kind == .willRetry { line.number("delayNs", event.duration.nanoseconds) }
-    if event.kind == .didComplete { line.number("durationNs", event.duration.nanoseconds) }
+    if event.kind == .didComplete || event.kind == .didEndHop { line.number("durationNs", event.duration.nanoseconds) }
     if let timings = event.timings { add(timings, to: &line) }
     return line.end()
+  }
+
+  private static func add(_ trace: HopTraceContext, to line: inout LineText) {
+    if let id = trace.traceID { line.text("traceId", id.description) }
+    if let id = trace.spanID { line.text("spanId", TraceID.digits(of: id)) }
+    if let id = trace.parentSpanID { line.text("parentSpanId", TraceID.digits(of: id)) }
   }
 
   private static func add(_ error: TransactionError, to line: inout LineText) {

@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluiceTraceContext
 
 /// Reads the lines that ``EventLine`` writes.
 enum EventReading {
@@ -45,6 +46,7 @@ enum EventReading {
       if error["stage"] != nil { entry.errorStage = try string("stage", error) }
       try refuseOthers(than: ["code", "message", "stage"], in: error)
     }
+    try readTrace(document, into: &entry.trace)
     entry.duration = try duration(kind, document)
     entry.timings = try document["timings"].map { timings throws(Failure) in try self.timings(timings) }
     try refuseOthers(than: members, in: document)
@@ -53,7 +55,7 @@ enum EventReading {
 
   private static let members: Set = [
     "event", "transaction", "sequence", "timeNs", "attempt", "hop", "requestId", "method", "url", "status",
-    "receivedStatus", "outcome", "error", "delayNs", "durationNs", "timings",
+    "receivedStatus", "outcome", "error", "delayNs", "durationNs", "timings", "traceId", "spanId", "parentSpanId",
   ]
 
   /// No event has a member that the schema does not know: a misspelled one would never be held against a rule.
@@ -71,14 +73,36 @@ enum EventReading {
     return outcome
   }
 
-  /// Of the two events that have one; each has a key of its own.
+  private static func readTrace(_ document: JSONValue, into trace: inout HopTraceContext) throws(Failure) {
+    if document["traceId"] != nil {
+      let halves = try halves("traceId", 2, document)
+      trace.traceID = TraceID(high: halves[0], low: halves[1])
+    }
+    if document["spanId"] != nil { trace.spanID = try halves("spanId", 1, document)[0] }
+    if document["parentSpanId"] != nil { trace.parentSpanID = try halves("parentSpanId", 1, document)[0] }
+  }
+
+  /// An id of 16 hexadecimal digits, or of twice as many in two halves.
+  private static func halves(_ key: String, _ count: Int, _ document: JSONValue) throws(Failure) -> [UInt64] {
+    let digits = Array(try string(key, document).utf8)
+    let isHexadecimal = digits.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
+    guard digits.count == 16 * count, isHexadecimal, digits.contains(where: { $0 != 0x30 }) else {
+      throw Failure(message: "\"\(key)\": expected \(16 * count) hexadecimal digits in lower case, not all of them 0")
+    }
+    return (0..<count).map { half in
+      digits[(16 * half)..<(16 * (half + 1))].reduce(0) { $0 << 4 | UInt64($1 < 0x3A ? $1 - 0x30 : $1 - 0x57) }
+    }
+  }
+
+  /// Of the events that have one; a delay and a length of time have keys of their own.
   private static func duration(_ kind: TraceEvent.Kind, _ document: JSONValue) throws(Failure) -> Duration {
     var result = Duration.zero
-    for (key, owner) in [("delayNs", TraceEvent.Kind.willRetry), ("durationNs", .didComplete)] {
-      if kind == owner {
+    for (key, owners) in [("delayNs", [TraceEvent.Kind.willRetry]), ("durationNs", [.didEndHop, .didComplete])] {
+      if owners.contains(kind) {
         result = try duration(key, document)
       } else if document[key] != nil {
-        throw Failure(message: "\(kind.name) has \"\(key)\"; expected it in \(owner.name) alone")
+        let names = owners.map(\.name).joined(separator: " and ")
+        throw Failure(message: "\(kind.name) has \"\(key)\"; expected it in \(names) alone")
       }
     }
     return result

@@ -29,7 +29,7 @@ final class TimelineRecorder: Sendable {
     case .willRedirect: mark = .redirected
     case .willRetry: mark = .retrying(after: event.duration)
     case .didComplete: mark = .completed(event.timings)
-    case .didReceiveInformational, .didValidateResponse, .didExtract, .didValidatePayload: return
+    case .didReceiveInformational, .didEndHop, .didValidateResponse, .didExtract, .didValidatePayload: return
     }
     state.withLock { state in
       guard let start = state.start else { return }

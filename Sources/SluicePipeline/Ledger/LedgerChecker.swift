@@ -5,6 +5,7 @@ import SluiceMessages
 ///     will_execute
 ///       attempt 0, 1, 2 …:  did_configure
 ///                             hop 0, 1 …:  did_issue ─ did_receive_informational* ─ did_receive ─ will_redirect?
+///                                          did_end_hop, before or after will_redirect
 ///                           will_retry, if another attempt follows
 ///       did_validate_response ─ did_extract ─ did_validate_payload
 ///     did_complete

@@ -16,16 +16,18 @@ public struct LedgerEntry: Sendable, Hashable {
   public var receivedStatus: Int?
   /// In `didComplete`.
   public var outcome: TransactionOutcome?
-  /// Of a `didComplete` or a `willRetry`; nil without an error.
+  /// Of a `didEndHop`, a `willRetry` or a `didComplete`; nil without an error.
   public var errorCode: String?
   public var errorStage: String?
-  /// The delay of a `willRetry`, the whole duration of a `didComplete`.
+  /// The delay of a `willRetry`; the time that the hop took in `didEndHop`, and the transaction in `didComplete`.
   public var duration: Duration
   public var timings: TransferTimings?
   public var requestID: String
   /// Of the request at that moment.
   public var method: String
   public var url: String
+  /// Without ``HopTraceContext/flags``, which no rule concerns.
+  public var trace = HopTraceContext()
 
   public init(
     _ kind: TraceEvent.Kind, _ transaction: TransactionID, sequence: Int? = nil, at time: Instant, attempt: Int = 0,
@@ -59,6 +61,8 @@ public struct LedgerEntry: Sendable, Hashable {
       errorCode: event.error?.code, errorStage: event.error?.stage, duration: event.duration, timings: event.timings,
       requestID: event.exchange.requestID, method: event.exchange.nativeRequest.method,
       url: event.exchange.nativeRequest.url.string)
+    trace = event.exchange.hopTraceContext
+    trace.flags = []
   }
 }
 

@@ -23,17 +23,21 @@ extension OpenTransaction {
       throw LedgerBreach(
         .outcome, isEnd ? "did_complete has no outcome" : "\(name) has an outcome; expected one in did_complete alone")
     }
-    guard entry.errorCode == nil || isEnd || entry.kind == .willRetry else {
-      throw LedgerBreach(.outcome, "\(name) has an error; expected one in will_retry and did_complete alone")
+    let isOfHop = entry.kind == .didEndHop
+    guard entry.errorCode == nil || isEnd || isOfHop || entry.kind == .willRetry else {
+      throw LedgerBreach(
+        .outcome, "\(name) has an error; expected one in did_end_hop, will_retry and did_complete alone")
     }
     guard entry.errorCode != nil || entry.errorStage == nil else {
       throw LedgerBreach(.outcome, "\(name) names the stage of an error and has none")
     }
-    guard entry.duration == .zero || isEnd || entry.kind == .willRetry else {
-      throw LedgerBreach(.timing, "\(name) has a duration; expected one in will_retry and did_complete alone")
+    guard entry.duration == .zero || isEnd || isOfHop || entry.kind == .willRetry else {
+      throw LedgerBreach(
+        .timing, "\(name) has a duration; expected one in did_end_hop, will_retry and did_complete alone")
     }
-    guard entry.timings == nil || isEnd || entry.kind == .didReceive else {
-      throw LedgerBreach(.timing, "\(name) has timings; expected them in did_receive and did_complete alone")
+    guard entry.timings == nil || isEnd || isOfHop || entry.kind == .didReceive else {
+      throw LedgerBreach(
+        .timing, "\(name) has timings; expected them in did_receive, did_end_hop and did_complete alone")
     }
   }
 
@@ -49,7 +53,13 @@ extension OpenTransaction {
       guard (100...199).contains(entry.status), entry.receivedStatus == nil else {
         throw LedgerBreach(.status, "\(name) has the status \(entry.status); expected 1xx")
       }
-    case .didReceive, .willRedirect, .willRetry, .didValidateResponse, .didExtract, .didValidatePayload, .didComplete:
+    case .didEndHop where hop.isAnswered || !hop.isIssued:
+      guard entry.status == hop.status, entry.receivedStatus == nil else { throw mismatch(entry) }
+    case .didEndHop where entry.status != 0:
+      // The head came, and what came of the body did not suffice for a did_receive.
+      guard (200...999).contains(entry.status), entry.receivedStatus == 0 else { throw mismatch(entry) }
+    case .didReceive, .didEndHop, .willRedirect, .willRetry, .didValidateResponse, .didExtract, .didValidatePayload,
+      .didComplete:
       guard entry.receivedStatus ?? entry.status == hop.status else { throw mismatch(entry) }
       guard entry.receivedStatus != entry.status else {
         throw LedgerBreach(
@@ -79,19 +89,60 @@ extension OpenTransaction {
 
   func complete(_ entry: LedgerEntry) throws(LedgerBreach) {
     try checkOutcome(of: entry)
+    try requireEndOfHop(entry)
     guard entry.duration == entry.time.duration(since: started) else {
       throw LedgerBreach(
         .timing,
         "did_complete says it took \(LedgerBreach.text(entry.duration)); expected "
           + "\(LedgerBreach.text(entry.time.duration(since: started))), the time since will_execute")
     }
-    guard entry.timings == nil || hasBeenConfigured else {
-      throw LedgerBreach(.timing, "did_complete has timings; expected none, since no did_configure came before")
+    guard entry.timings == nil || entry.timings == lastTimings else {
+      throw LedgerBreach(.timing, "did_complete has other timings than the last did_end_hop, or that has none")
     }
     guard entry.timings != nil || !hop.hasTimings else {
-      throw LedgerBreach(.timing, "did_complete has no timings; expected those of the hop whose did_receive had them")
+      throw LedgerBreach(.timing, "did_complete has no timings; expected those of the did_end_hop of hop \(hop.number)")
     }
-    try checkPhases(of: entry, since: started, "will_execute")
+  }
+
+  /// The hop took the time from its beginning, which is somewhere before its `didIssue`, to its end.
+  func checkLength(of entry: LedgerEntry) throws(LedgerBreach) {
+    let longest = entry.time.duration(since: hop.started)
+    let shortest = hop.issued.map { entry.time.duration(since: $0) } ?? .zero
+    guard shortest...longest ~= entry.duration else {
+      throw LedgerBreach(
+        .timing,
+        "did_end_hop says the hop took \(LedgerBreach.text(entry.duration)); expected \(LedgerBreach.text(shortest)) to "
+          + "\(LedgerBreach.text(longest)), since that is when it can have begun")
+    }
+    guard entry.timings != nil || !hop.hasTimings else {
+      throw LedgerBreach(.timing, "did_end_hop has no timings; expected them, since its did_receive had them")
+    }
+    try checkPhases(of: entry, in: entry.duration, "which it says the hop took")
+  }
+
+  /// Where the hop belongs in a trace: before its `didIssue` the caller knows, from then on what was sent says it.
+  func checkTrace(of entry: LedgerEntry) throws(LedgerBreach) {
+    let name = entry.kind.name
+    guard entry.trace.traceID != nil || entry.trace == HopTraceContext() else {
+      throw LedgerBreach(.identity, "\(name) has a span id or a parent span id and no trace id")
+    }
+    guard let sent = hop.trace else {
+      guard entry.trace == callerTrace, entry.trace.spanID == nil else {
+        throw LedgerBreach(
+          .identity,
+          "\(name) is in another trace than will_execute, or has a span id; expected neither before did_issue")
+      }
+      return
+    }
+    guard entry.trace == sent else {
+      throw LedgerBreach(
+        .identity, "\(name) has another trace id, span id or parent span id than the did_issue of hop \(hop.number)")
+    }
+    let isCallers = sent.traceID == callerTrace.traceID
+    guard sent.parentSpanID == (isCallers ? callerTrace.parentSpanID : nil), isCallers || sent.spanID != nil else {
+      throw LedgerBreach(
+        .identity, "\(name) has a trace id or parent span id that is neither the caller's nor of a trace of its own")
+    }
   }
 
   private func checkOutcome(of entry: LedgerEntry) throws(LedgerBreach) {
@@ -118,14 +169,13 @@ extension OpenTransaction {
     }
   }
 
-  func checkPhases(of entry: LedgerEntry, since start: Instant, _ name: String) throws(LedgerBreach) {
+  func checkPhases(of entry: LedgerEntry, in span: Duration, _ name: String) throws(LedgerBreach) {
     guard let phases = entry.timings?.total else { return }
-    let span = entry.time.duration(since: start)
     guard phases <= span + Self.tolerance else {
       throw LedgerBreach(
         .timing,
         "the phases of \(entry.kind.name) add up to \(LedgerBreach.text(phases)); expected no more than "
-          + "\(LedgerBreach.text(span)), the time since \(name)")
+          + "\(LedgerBreach.text(span)), \(name)")
     }
   }
 
@@ -134,6 +184,12 @@ extension OpenTransaction {
     try requireBeforeValidation(entry)
     try require(hop.isIssued, entry, "did_issue of hop \(hop.number) before it")
     try require(!hop.isAnswered, entry, "one did_receive of hop \(hop.number), and nothing received after it")
+    try require(!hop.isEnded, entry, "nothing received after the did_end_hop of hop \(hop.number)")
+  }
+
+  /// What was issued has ended before anything follows that is not of the hop.
+  func requireEndOfHop(_ entry: LedgerEntry) throws(LedgerBreach) {
+    try require(!hop.isIssued || hop.isEnded, entry, "did_end_hop of hop \(hop.number) before it")
   }
 
   func requireBeforeValidation(_ entry: LedgerEntry) throws(LedgerBreach) {

@@ -16,8 +16,10 @@ struct OpenTransaction: Sendable {
   /// What the attempt sends, from its `didConfigure` on; nil where the next event may name another request.
   private(set) var request: (method: String, url: String)?
   private(set) var isConfigured = false
-  /// Whether a hop may have begun in any attempt.
-  private(set) var hasBeenConfigured = false
+  /// Of the last `didEndHop`; nil before the first, and where it has none.
+  private(set) var lastTimings: TransferTimings?
+  /// Where the caller says that the transaction belongs in a trace.
+  let callerTrace: HopTraceContext
   /// How many of the ``validation`` have come, and the status that they have in common.
   private(set) var validated: (count: Int, status: Int) = (0, 0)
   /// When the attempt after this one may begin, and the status that this one came to; nil without a `willRetry`.
@@ -27,6 +29,7 @@ struct OpenTransaction: Sendable {
     self.line = line
     started = entry.time
     requestID = entry.requestID
+    callerTrace = entry.trace
     last = (entry.kind, entry.time)
     hop = OpenHop(0, at: entry.time)
     guard entry.attempt == 0, entry.hop == 0 else {
@@ -35,6 +38,7 @@ struct OpenTransaction: Sendable {
     }
     try checkMembers(of: entry)
     try checkStatus(of: entry)
+    try checkTrace(of: entry)
     sequence = entry.sequence.map { _ in 0 }
     try takeSequence(entry)
   }
@@ -49,6 +53,7 @@ struct OpenTransaction: Sendable {
     try takeHop(entry)
     try takeStep(entry)
     try checkStatus(of: entry)
+    try checkTrace(of: entry)
     try takeRequest(entry)
     try takeSequence(entry)
     last = (entry.kind, entry.time)
@@ -84,6 +89,7 @@ struct OpenTransaction: Sendable {
   private mutating func takeHop(_ entry: LedgerEntry) throws(LedgerBreach) {
     guard entry.hop != hop.number else { return }
     let isNext = entry.hop == hop.number + 1 && validated.count == 0 && pendingRetry == nil
+    if isNext { try requireEndOfHop(entry) }
     if isNext, hop.mayRedirect {
       try require(hop.isRedirected, entry, "will_redirect of hop \(hop.number) before it")
     }
@@ -108,6 +114,7 @@ struct OpenTransaction: Sendable {
     case .didReceive: try receive(entry)
     case .willRedirect: try redirect(entry)
     case .willRetry: try retry(entry)
+    case .didEndHop: try endHop(entry)
     case .didValidateResponse, .didExtract, .didValidatePayload: try validate(entry)
     case .didComplete: try complete(entry)
     }
@@ -117,7 +124,6 @@ struct OpenTransaction: Sendable {
     try requireBeforeValidation(entry)
     try require(!isConfigured, entry, "one did_configure in attempt \(attempt)")
     isConfigured = true
-    hasBeenConfigured = true
     hop.started = entry.time
   }
 
@@ -125,7 +131,8 @@ struct OpenTransaction: Sendable {
     try requireBeforeValidation(entry)
     try require(isConfigured, entry, "did_configure in attempt \(attempt) before it")
     try require(!hop.isIssued, entry, "one did_issue of hop \(hop.number)")
-    hop.isIssued = true
+    hop.issued = entry.time
+    hop.trace = entry.trace
   }
 
   private mutating func receive(_ entry: LedgerEntry) throws(LedgerBreach) {
@@ -133,9 +140,23 @@ struct OpenTransaction: Sendable {
     guard (200...999).contains(entry.status) else {
       throw LedgerBreach(.status, "did_receive has the status \(entry.status); expected 200 to 999")
     }
-    try checkPhases(of: entry, since: hop.started, "the hop began")
+    try checkPhases(of: entry, in: entry.time.duration(since: hop.started), "the time since the hop began")
     hop.status = entry.status
     hop.hasTimings = entry.timings != nil
+  }
+
+  private mutating func endHop(_ entry: LedgerEntry) throws(LedgerBreach) {
+    try requireBeforeValidation(entry)
+    try require(isConfigured, entry, "did_configure in attempt \(attempt) before it")
+    try require(!hop.isEnded, entry, "one did_end_hop of hop \(hop.number)")
+    try require(
+      hop.isAnswered || entry.errorCode != nil, entry,
+      "did_receive of hop \(hop.number) before it, since it has no error")
+    try checkLength(of: entry)
+    hop.isEnded = true
+    hop.hasFailed = entry.errorCode != nil
+    hop.hasTimings = entry.timings != nil
+    lastTimings = entry.timings
   }
 
   private mutating func redirect(_ entry: LedgerEntry) throws(LedgerBreach) {
@@ -147,9 +168,10 @@ struct OpenTransaction: Sendable {
 
   private mutating func retry(_ entry: LedgerEntry) throws(LedgerBreach) {
     try requireBeforeValidation(entry)
-    // The error is that of a hop; a stage that asks for another attempt has none.
+    try requireEndOfHop(entry)
+    // The error is that of a hop; a stage that asks for another attempt may have none.
     if entry.errorCode != nil {
-      try require(isConfigured, entry, "did_configure in attempt \(attempt) before it, since it has an error")
+      try require(hop.isEnded, entry, "did_end_hop of hop \(hop.number) before it, since it has an error")
     }
     pendingRetry = (entry.time + entry.duration, entry.status)
     hop.isRefused =
@@ -159,6 +181,10 @@ struct OpenTransaction: Sendable {
 
   private mutating func validate(_ entry: LedgerEntry) throws(LedgerBreach) {
     let count = validated.count
+    try requireEndOfHop(entry)
+    try require(
+      !hop.isAnswered || !hop.hasFailed || hop.isDecidedByHead, entry,
+      "nothing but another attempt or the end after a response that broke off")
     guard count < Self.validation.count, entry.kind == Self.validation[count] else {
       let place = Self.validation.firstIndex(of: entry.kind) ?? 0
       let wanted = place > count ? "\(Self.validation[count].name) before it" : "it once"

@@ -1,7 +1,7 @@
 extension TraceEvent.Kind: CaseIterable {
   public static let allCases: [TraceEvent.Kind] = [
     .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,
-    .didComplete, .didReceiveInformational, .willRetry, .willRedirect,
+    .didComplete, .didReceiveInformational, .willRetry, .willRedirect, .didEndHop,
   ]
 
   /// As a log shows it.
@@ -18,6 +18,7 @@ extension TraceEvent.Kind: CaseIterable {
     case .didReceiveInformational: "did_receive_informational"
     case .willRetry: "will_retry"
     case .willRedirect: "will_redirect"
+    case .didEndHop: "did_end_hop"
     }
   }
 

@@ -33,7 +33,8 @@ public struct TraceInterests: OptionSet, Sendable, Hashable {
 /// One entry of the ledger that the engine keeps for every transaction.
 ///
 /// The events of a transaction come in order, from one thread at a time; each `willExecute` has one `didComplete`, and
-/// `didIssue` always precedes its `didReceive`.
+/// `didIssue` always precedes its `didReceive`. Each hop that was begun has one `didEndHop`, also where no connection came
+/// about; its `didReceive` comes before it.
 public struct TraceEvent {
   public enum Kind: UInt32, Sendable, Hashable {
     case willExecute = 1
@@ -47,6 +48,7 @@ public struct TraceEvent {
     case didReceiveInformational = 9
     case willRetry = 10
     case willRedirect = 11
+    case didEndHop = 12
   }
 
   public let kind: Kind
@@ -62,14 +64,15 @@ public struct TraceEvent {
   public let receivedStatus: Int?
   /// In `didComplete`; nil elsewhere.
   public let outcome: TransactionOutcome?
-  /// The error of a failed `didComplete`, the reason of a `willRetry`.
+  /// The error of a failed `didComplete` or `didEndHop`, the reason of a `willRetry`.
   public let error: TransactionError?
-  /// The delay of a `willRetry`, the whole duration of a `didComplete`.
+  /// The delay of a `willRetry`; the time that the hop took in `didEndHop`, and the transaction in `didComplete`.
   public let duration: Duration
-  /// The timings of the event's hop after its end: in a `didReceive` whose body was awaited, and in `didComplete`.
+  /// The timings of the event's hop after its end: in a `didReceive` whose body was awaited, in `didEndHop` and in
+  /// `didComplete`.
   public let finalTimings: TransferTimings?
 
-  /// In `didReceive` and `didComplete`, if there was a hop. If the body has not arrived yet, only the phases before it.
+  /// In `didReceive`, `didEndHop` and `didComplete`, if there was a hop. If the body has not arrived yet, only the phases before it.
   /// Measured on access, so that a tracer pays only for what it uses. [loop]
   public var timings: TransferTimings? {
     finalTimings ?? (kind == .didReceive ? exchange.transaction?.transfer?.timings : nil)

@@ -9,6 +9,7 @@ extension Exchange {
     copy.keepRequestID(requestID)
     copy.nativeResponse = nativeResponse
     copy.hasOwnResponseBody = hasOwnResponseBody
+    copy.issued = issued
     copy.phase = phase
     copy.attempt = attempt
     copy.hop = hop

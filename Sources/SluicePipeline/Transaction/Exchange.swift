@@ -31,6 +31,8 @@ public final class Exchange: @unchecked Sendable {
   public var responseDocument: DocumentForm?
   /// The headers of the hop, while it is issued.
   public var issueHeaders: HeaderFields?
+  /// The headers of the hop once it has been issued; nil before.
+  public internal(set) var issued: IssuedFields?
   /// What became of the headers of each hop so far; nil where nobody wants to know.
   public internal(set) var explanation: [HopExplanation]?
 

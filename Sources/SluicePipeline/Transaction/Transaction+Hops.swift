@@ -80,7 +80,9 @@ extension Transaction {
     restoreBody()
     exchange.hop += 1
     exchange.nativeResponse = nil
+    exchange.issued = nil
     receivedStatus = 0
+    wireStatus = 0
     exchange.hasOwnResponseBody = false
     exchange.responseDocument = nil
     endRequestPassage()

@@ -85,7 +85,9 @@ extension Transaction {
     exchange.nativeRequest = result.originalRequest
     if let gatheredBody { exchange.nativeRequest.body = gatheredBody }
     exchange.nativeResponse = nil
+    exchange.issued = nil
     receivedStatus = 0
+    wireStatus = 0
     exchange.hasOwnResponseBody = false
     exchange.requestDocument = nil
     exchange.responseDocument = nil
@@ -114,6 +116,7 @@ extension Transaction {
       try routeRequestBody()
     } catch { return .abort(error) }
     result.timings = nil
+    openHop = .begun(pipeline.traced.contains(.didEndHop) ? now() : exchange.started)
     renewAttemptDeadline()
     guard notes == nil else {
       sendObserved()

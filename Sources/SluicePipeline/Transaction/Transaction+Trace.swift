@@ -13,6 +13,7 @@ extension Transaction {
 
   func emit(_ kind: TraceEvent.Kind) {
     let sequence = nextSequence()
+    defer { if kind == .didReceive, openHop.isEnded { emitHopEnd(nil) } }
     if kind == .didReceive { receivedStatus = exchange.responseStatus }
     guard pipeline.traced.contains(kind) else { return }
     let status = kind.precedesResponse ? 0 : exchange.responseStatus
@@ -21,6 +22,24 @@ extension Transaction {
         kind: kind, sequence: sequence, time: now(), exchange: exchange, status: status,
         receivedStatus: receivedStatus(beside: status), outcome: nil, error: nil, duration: .zero,
         finalTimings: kind == .didReceive ? result.timings : nil))
+  }
+
+  /// The transfer has ended. A response whose `didReceive` is still to come is told first.
+  func noteHopEnd(_ error: TransactionError?) {
+    if error == nil, receivedStatus == 0 { openHop.isEnded = true } else { emitHopEnd(error) }
+  }
+
+  func emitHopEnd(_ error: TransactionError?) {
+    let began = openHop.began
+    openHop = .none
+    let sequence = nextSequence()
+    guard pipeline.traced.contains(.didEndHop) else { return }
+    let now = now()
+    record(
+      TraceEvent(
+        kind: .didEndHop, sequence: sequence, time: now, exchange: exchange, status: wireStatus,
+        receivedStatus: receivedStatus(beside: wireStatus), outcome: nil, error: error,
+        duration: now.duration(since: began), finalTimings: result.timings))
   }
 
   func emitInformational(status: Int) {

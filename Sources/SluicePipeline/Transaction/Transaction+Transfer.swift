@@ -20,6 +20,7 @@ extension Transaction: TransferObserver {
       hopFailure = failure
       return false
     }
+    exchange.issued = IssuedFields(headers)
     metrics.countHop()
     result.issuedRequest = Request(
       method: exchange.nativeRequest.method, url: exchange.nativeRequest.url, headers: headers,
@@ -136,18 +137,26 @@ extension Transaction: TransferObserver {
     result.timings = timings
     if let error = end.error { noteEnd(error) }
     noteRequestFailure()
-    if let hopFailure { return run(.abort(hopFailure)) }
-    if let error = end.error { return run(eventOfFailure(error)) }
-    if exchange.hasOwnResponseBody { return run(.ended(nil)) }
+    clock = nil
+    if let hopFailure {
+      noteHopEnd(hopFailure)
+      return run(.abort(hopFailure), at: clock)
+    }
+    if let error = end.error {
+      let failure = failure(of: error)
+      noteHopEnd(machine.causeOfCut ?? failure)
+      return run(event(of: error, failure), at: clock)
+    }
+    noteHopEnd(machine.causeOfCut)
+    if exchange.hasOwnResponseBody { return run(.ended(nil), at: clock) }
     if !end.trailers.isEmpty { exchange.nativeResponse?.trailers = end.trailers }
     if case .empty = end.body {} else { exchange.setResponseBody(end.takeBody()) }
     exchange.dropResponseView()
-    if let event = wireEnded() { run(event) }
+    if let event = wireEnded() { run(event, at: clock) }
   }
 
-  private func eventOfFailure(_ error: TransportError) -> TransactionMachine.Event {
-    let failure = failure(of: error)
-    return error.code == .notProcessed && hopBody.isReplayable ? .refused(failure) : .ended(failure)
+  private func event(of error: TransportError, _ failure: TransactionError) -> TransactionMachine.Event {
+    error.code == .notProcessed && hopBody.isReplayable ? .refused(failure) : .ended(failure)
   }
 
   /// The request is no longer sent. If a stage failed its body, that failure is why the hop ended.

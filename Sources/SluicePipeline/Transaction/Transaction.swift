@@ -37,8 +37,10 @@ public final class Transaction: @unchecked Sendable {
   var disposition = BodyDisposition.hold
   /// Why a stage or a sink ended the hop.
   var hopFailure: TransactionError?
-  /// The status that the server answered with, whatever stages make of it.
+  /// The status that the server answered with in this hop, whatever stages make of it; 0 before it has.
   var wireStatus = 0
+  /// The hop whose `didEndHop` has not been told yet.
+  var openHop = HopTrace.none
   /// The bodies that are flowing, and the one whose stage is being called.
   var requestPassage: BodyPassage?
   var responsePassage: BodyPassage?
@@ -203,6 +205,7 @@ public final class Transaction: @unchecked Sendable {
     transfer = nil
     let error = failure ?? settleLastForms()
     if error != nil { withholdBody() }
+    if openHop != .none { emitHopEnd(error) }
     let now = now()
     let outcome = TransactionOutcome(error)
     let duration = now.duration(since: exchange.started)

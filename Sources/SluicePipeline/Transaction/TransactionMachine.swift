@@ -200,6 +200,14 @@ struct TransactionMachine: Sendable {
   /// The body was gathered, and can be sent more than once.
   mutating func bodyBecameReplayable() { plan.isReplayable = true }
 
+  /// Why the transfer was cut, where the transaction cut it because of an error.
+  var causeOfCut: TransactionError? {
+    switch phase {
+    case .endingHop(.fail(let cause)), .endingHop(.breakOff(let cause)): cause
+    default: nil
+    }
+  }
+
   /// Whether the transaction has come to its end.
   var isDone: Bool {
     if case .done = phase { true } else { false }

@@ -9,6 +9,12 @@ extension ExchangeCall {
     }
   }
 
+  func issuedHeader(_ name: String) -> String? {
+    readString { api, exchange, value in
+      withText(name) { api.pointee.issued_header_get(exchange, $0, &value) }
+    }
+  }
+
   func header(_ side: MessageSide, at index: Int) -> (name: String, value: String)? {
     withExchange { api, exchange in
       var name = sluice_text()

@@ -2,9 +2,10 @@ import CSluice
 
 /// The table `sluice.tracer/1`; nil for a type that is not a tracer.
 func makeTracerTable(_ type: any Plugin.Type) -> sluice_tracer? {
-  guard type is any TransactionTracer.Type else { return nil }
+  guard let type = type as? any TransactionTracer.Type else { return nil }
   var table = sluice_tracer()
   table.size = UInt32(MemoryLayout<sluice_tracer>.size)
+  table.interests = type.interests.reduce(0) { $0 | 1 << $1.rawValue }
   table.on_event = { recordEvent($0, $1) }
   return table
 }

@@ -20,6 +20,10 @@ public struct Request: Sendable {
     nonmutating set { call.attempt { () throws(PluginFailure) in try call.setURL(newValue) } }
   }
 
+  /// The first value of a header as the current hop has sent it, with what issue stages have set; nil without such a
+  /// header, and before the hop was issued.
+  public func issuedHeader(_ name: String) -> String? { call.issuedHeader(name) }
+
   /// The body in memory; nil without a body, or if it is streamed or in a ``bodyFile``. Setting nil empties it.
   public var body: [UInt8]? {
     get { call.body(.request) }

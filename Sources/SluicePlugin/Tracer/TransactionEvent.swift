@@ -5,7 +5,7 @@ import CSluice
 /// Each property is read on access, so that a tracer pays only for what it uses.
 public struct TransactionEvent: ~Copyable {
   /// The kind of event; more kinds may be added.
-  public enum Kind: UInt32, Sendable, Hashable {
+  public enum Kind: UInt32, Sendable, Hashable, CaseIterable {
     case willExecute = 1
     case didConfigure = 2
     case didIssue = 3
@@ -18,6 +18,8 @@ public struct TransactionEvent: ~Copyable {
     case didReceiveInformational = 9
     case willRetry = 10
     case willRedirect = 11
+    /// A hop has ended, also one whose connection failed: once for each hop that was begun, after its `didReceive`.
+    case didEndHop = 12
   }
 
   /// How a transaction ended.
@@ -27,7 +29,7 @@ public struct TransactionEvent: ~Copyable {
     case cancelled = 3
   }
 
-  /// The failure, in `didComplete`, or the reason for another attempt, in `willRetry`.
+  /// The failure, in `didEndHop` and `didComplete`, or the reason for another attempt, in `willRetry`.
   public struct Reason: Sendable, Hashable {
     public let code: String
     public let message: String
@@ -46,6 +48,15 @@ extension TransactionEvent {
   /// Counted from 0; each retry adds one.
   public var attemptNumber: Int { Int(event.pointee.attempt) }
   public var hop: Int { Int(event.pointee.hop) }
+  /// The trace in which the current hop was sent (W3C Trace Context), else the caller's, as 32 hexadecimal digits; nil if
+  /// it is unknown.
+  public var traceID: String? { withUnsafeBytes(of: event.pointee.trace_id) { hexadecimal($0) } }
+  /// The span that the current hop has sent, as 16 digits; nil before it was issued, and if it sent none.
+  public var spanID: String? { withUnsafeBytes(of: event.pointee.span_id) { hexadecimal($0) } }
+  /// The caller's span, if it is in the same trace.
+  public var parentSpanID: String? { withUnsafeBytes(of: event.pointee.parent_span_id) { hexadecimal($0) } }
+  /// The trace's flag `sampled`.
+  public var isSampled: Bool { event.pointee.trace_flags & 1 == 1 }
   /// The time on the host's monotonic clock.
   public var time: Duration { Duration(nanoseconds: event.pointee.time_ns) }
   /// The response's status; nil without one.
@@ -60,16 +71,23 @@ extension TransactionEvent {
       stage: event.pointee.error_stage.size == 0 ? nil : String(event.pointee.error_stage))
   }
 
-  /// The delay in `willRetry`, the whole duration in `didComplete`.
+  /// The delay in `willRetry`, the duration of the hop in `didEndHop`, the whole duration in `didComplete`.
   public var duration: Duration { Duration(nanoseconds: event.pointee.duration_ns) }
   public var requestId: String { String(event.pointee.request_id) }
   public var method: String { String(event.pointee.method) }
   /// The current URL of the request, after redirects; it may contain secrets.
   public var url: String { String(event.pointee.url) }
-  /// In `didReceive` and `didComplete`.
+  /// In `didReceive`, `didEndHop` and `didComplete`.
   public var timings: TransferTimings? { event.pointee.timings.map { TransferTimings($0.pointee) } }
   /// Only for reading, during the call; nil with queued delivery.
   public var request: Request? { call.map { Request(call: $0) } }
   /// The same for the response; also nil without a response.
   public var response: Response? { call.flatMap { $0.status == 0 ? nil : Response(call: $0) } }
+}
+
+/// The digits of an id; nil for one that is zero.
+private func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String? {
+  guard bytes.contains(where: { $0 != 0 }) else { return nil }
+  let digits = Array("0123456789abcdef".utf8)
+  return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }

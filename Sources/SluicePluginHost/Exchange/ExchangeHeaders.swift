@@ -33,6 +33,18 @@ enum ExchangeHeaders {
     }
   }
 
+  /// The text stays where it is until the call returns: the next hop begins after it.
+  static func getIssued(
+    _ handle: OpaquePointer?, _ name: sluice_text, _ value: UnsafeMutablePointer<sluice_text>?
+  ) -> sluice_status {
+    CallContext.with(handle) { called in
+      guard let name = name.bytes, let value else { return called.refuse(.invalidArgument, "issued_header_get") }
+      guard var headers = called.exchange.issued?.headers, let found = headers.lend(name) else { return Status.absent }
+      value.pointee = found
+      return Status.ok
+    }
+  }
+
   static func at(
     _ handle: OpaquePointer?, _ side: sluice_side, _ index: Int, _ name: UnsafeMutablePointer<sluice_text>?,
     _ value: UnsafeMutablePointer<sluice_text>?

@@ -38,6 +38,7 @@ enum ExchangeTable {
     table.retry = { ExchangeAnswers.retry($0, $1) }
     table.suspend = { ExchangeAnswers.suspend($0, $1) }
     table.trailer_add = { ExchangeBody.addTrailer($0, $1, $2, $3) }
+    table.issued_header_get = { ExchangeHeaders.getIssued($0, $1, $2) }
     return table
   }
 }

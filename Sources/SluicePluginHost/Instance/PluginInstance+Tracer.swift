@@ -2,6 +2,10 @@ import CSluice
 package import SluicePipeline
 
 extension PluginInstance {
+  package var interests: TraceInterests {
+    tracerCalls.interests == 0 ? .all : TraceInterests(rawValue: tracerCalls.interests)
+  }
+
   package func record(_ event: TraceEvent) {
     guard let function = tracerCalls.on_event else { return }
     withTurn {

@@ -2,6 +2,7 @@ import CSluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluiceTraceContext
 
 extension sluice_event {
   /// The numbers of an event. Texts, timings and exchange are left empty: the code that passes the event on decides how
@@ -12,12 +13,23 @@ extension sluice_event {
     kind = event.kind.rawValue
     time_ns = event.time.nanoseconds
     transaction_id = event.exchange.id.bytes
+    let trace = event.exchange.hopTraceContext
+    if let id = trace.traceID {
+      trace_id = unsafeBitCast((id.high.bigEndian, id.low.bigEndian), to: TransactionID.Bytes.self)
+    }
+    if let id = trace.spanID { span_id = Self.bytes(id) }
+    if let id = trace.parentSpanID { parent_span_id = Self.bytes(id) }
+    trace_flags = UInt32(trace.flags.rawValue)
     attempt = UInt32(clamping: event.exchange.attempt)
     hop = UInt32(clamping: event.exchange.hop)
     status = UInt32(clamping: event.status)
     outcome = event.outcome?.rawValue ?? UInt32(SLUICE_OUTCOME_PENDING)
     duration_ns = event.duration.nanoseconds
   }
+
+  private typealias SpanBytes = (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8)
+
+  private static func bytes(_ id: UInt64) -> SpanBytes { unsafeBitCast(id.bigEndian, to: SpanBytes.self) }
 }
 
 extension sluice_timings {

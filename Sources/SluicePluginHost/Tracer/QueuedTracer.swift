@@ -87,6 +87,8 @@ package final class QueuedTracer: Tracer {
   /// Whether a loop waits for room.
   var isHoldingUp: Bool { queues.contains { $0.isHoldingUp } }
 
+  package var interests: TraceInterests { instance.interests }
+
   package func record(_ event: TraceEvent) { _ = offer(event) }
 
   package func offer(_ event: TraceEvent) -> Bool {

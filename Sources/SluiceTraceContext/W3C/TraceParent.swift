@@ -69,6 +69,17 @@ public struct TraceParent: Sendable, Hashable {
   private static func isDash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "-") }
 }
 
+extension TraceID: CustomStringConvertible {
+  /// 32 digits in lower case.
+  public var description: String { Self.digits(of: high) + Self.digits(of: low) }
+
+  /// The 16 digits of half a trace id, or of a span id.
+  public static func digits(of id: UInt64) -> String {
+    let digits = String(id, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}
+
 /// The 128 bits that all spans of a trace share; never all zero.
 public struct TraceID: Sendable, Hashable {
   public var high: UInt64

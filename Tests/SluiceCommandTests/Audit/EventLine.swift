@@ -6,7 +6,7 @@ import SluiceJSON
 struct EventLine {
   static let names = [
     "will_execute", "did_configure", "did_issue", "did_receive_informational", "did_receive", "will_redirect",
-    "will_retry", "did_validate_response", "did_extract", "did_validate_payload", "did_complete",
+    "did_end_hop", "will_retry", "did_validate_response", "did_extract", "did_validate_payload", "did_complete",
   ]
 
   var event = ""
@@ -29,6 +29,12 @@ struct EventLine {
   var durationNs: Int64?
   /// The sum of the phases of `timings`.
   var phasesNs: Int64?
+  /// The members of `timings`, true as 1.
+  var timings: [String: Int64] = [:]
+  /// Its place in a trace; nil where the line does not say.
+  var traceId: String?
+  var spanId: String?
+  var parentSpanId: String?
 
   init(_ text: [UInt8]) throws(LogComplaint) {
     guard let document = try? JSONValue(parsing: text, options: .rejectDuplicates), document.isObject else {
@@ -59,12 +65,22 @@ struct EventLine {
     case "status": status = Self.count(value, in: 100...999)
     case "receivedStatus": receivedStatus = Self.count(value, in: 0...999)
     case "outcome": outcome = value.string.flatMap { ["succeeded", "failed", "cancelled"].contains($0) ? $0 : nil }
+    case "traceId": traceId = Self.id(value, digits: 32)
+    case "spanId": spanId = Self.id(value, digits: 16)
+    case "parentSpanId": parentSpanId = Self.id(value, digits: 16)
     case "error": return readError(value)
-    case "timings": phasesNs = Self.phases(value)
+    case "timings":
+      phasesNs = Self.phases(value)
+      timings = value.members.reduce(into: [:]) { $0[$1.key] = $1.value.integer ?? ($1.value.bool == true ? 1 : 0) }
     default: return false
     }
-    let optional: [Any?] = [sequence, delayNs, durationNs, status, receivedStatus, outcome, phasesNs]
-    let names = ["sequence", "delayNs", "durationNs", "status", "receivedStatus", "outcome", "timings"]
+    let optional: [Any?] = [
+      sequence, delayNs, durationNs, status, receivedStatus, outcome, phasesNs, traceId, spanId, parentSpanId,
+    ]
+    let names = [
+      "sequence", "delayNs", "durationNs", "status", "receivedStatus", "outcome", "timings", "traceId", "spanId",
+      "parentSpanId",
+    ]
     return zip(names, optional).contains { $0 == name && $1 != nil }
   }
 
@@ -100,6 +116,12 @@ struct EventLine {
 
   private static func count(_ value: JSONValue, in range: ClosedRange<Int64> = 0...Int64.max) -> Int64? {
     value.integer.flatMap { range.contains($0) ? $0 : nil }
+  }
+
+  /// Hexadecimal digits in lower case, not all of them 0.
+  private static func id(_ value: JSONValue, digits: Int) -> String? {
+    guard let text = value.string, text.utf8.count == digits, text.contains(where: { $0 != "0" }) else { return nil }
+    return text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) } ? text : nil
   }
 
   /// Version 4, in lower case.

@@ -10,7 +10,7 @@ struct EventLogDamage {
 
   private static let members = [
     "event", "transaction", "sequence", "timeNs", "attempt", "hop", "requestId", "method", "url", "status",
-    "receivedStatus", "outcome", "error", "delayNs", "durationNs", "timings",
+    "receivedStatus", "outcome", "error", "delayNs", "durationNs", "timings", "traceId", "spanId", "parentSpanId",
   ]
 
   /// - Parameter log: the lines of a log with `sequence` that breaks no rule.
@@ -77,6 +77,8 @@ struct EventLogDamage {
       return JSONValue(statuses.randomElement(using: &random) ?? 0)
     case "outcome": return JSONValue(["succeeded", "failed", "cancelled"].randomElement(using: &random) ?? "")
     case "error": return ["code": "connection_lost", "message": "m"]
+    case "traceId": return JSONValue(String(repeating: "0123456789abcdef", count: 2))
+    case "spanId", "parentSpanId": return "0123456789abcdef"
     case "timings":
       return [
         "queueNs": 0, "dnsNs": 0, "connectNs": 0, "tlsNs": 0, "sendNs": 0, "waitNs": 0, "receiveNs": 0,
@@ -91,6 +93,7 @@ struct EventLogDamage {
     switch name {
     case "event": return JSONValue(EventLine.names.randomElement(using: &random) ?? "")
     case "outcome": return added(name, &random)
+    case "traceId", "spanId", "parentSpanId": return Bool.random(using: &random) ? added(name, &random) : "0"
     case "transaction":
       let other = log.randomElement(using: &random).flatMap { try? JSONValue(parsing: $0)["transaction"] }
       return Bool.random(using: &random) ? other ?? value : "01234567-89ab-4def-8123-456789abcdef"

@@ -10,11 +10,14 @@ struct TransactionAudit {
     try checkMembers()
     try checkSequence()
     try checkOrder()
+    try checkHops()
     try checkPlaces()
     try checkStatus()
     try checkOutcome()
     try checkIdentity()
+    try checkTraces()
     try checkTiming()
+    try checkTimings()
   }
 
   private var pairs: Zip2Sequence<[EventLine], ArraySlice<EventLine>> { zip(events, events.dropFirst()) }
@@ -40,11 +43,12 @@ struct TransactionAudit {
   private func checkMembers() throws(LogComplaint) {
     for event in events {
       let (isEnd, isRetry) = (event.event == "did_complete", event.event == "will_retry")
-      try demand((event.durationNs != nil) == isEnd, "format", event, "durationNs is in did_complete alone")
+      let isHopEnd = event.event == "did_end_hop"
+      try demand((event.durationNs != nil) == (isEnd || isHopEnd), "format", event, "durationNs is in the two ends")
       try demand((event.outcome != nil) == isEnd, "outcome", event, "an outcome is in did_complete alone")
       try demand((event.delayNs != nil) == isRetry, "format", event, "delayNs is in will_retry alone")
-      try demand(event.errorCode == nil || isEnd || isRetry, "outcome", event, "an error")
-      let mayHaveTimings = isEnd || event.event == "did_receive"
+      try demand(event.errorCode == nil || isEnd || isHopEnd || isRetry, "outcome", event, "an error")
+      let mayHaveTimings = isEnd || isHopEnd || event.event == "did_receive"
       try demand(event.phasesNs == nil || mayHaveTimings, "timing", event, "timings")
     }
   }
@@ -61,15 +65,17 @@ struct TransactionAudit {
     let followers: [String: Set<String>] = [
       // A stage of the request may answer, fail, or ask for another attempt.
       "will_execute": ["did_configure", "will_retry", "did_validate_response", "did_complete"],
-      "did_configure": ["did_issue", "will_retry", "did_validate_response", "did_complete"],
-      "did_issue": [
-        "did_receive_informational", "did_receive", "will_retry", "did_validate_response", "did_complete",
+      "did_configure": ["did_issue", "did_end_hop", "will_retry", "did_validate_response", "did_complete"],
+      "did_issue": ["did_receive_informational", "did_receive", "did_end_hop"],
+      "did_receive_informational": ["did_receive_informational", "did_receive", "did_end_hop"],
+      "did_receive": ["will_redirect", "did_end_hop"],
+      // The hop ended before the redirect if a stage thought about it.
+      "will_redirect": [
+        "did_issue", "did_end_hop", "will_retry", "did_validate_response", "did_complete",
       ],
-      "did_receive_informational": [
-        "did_receive_informational", "did_receive", "will_retry", "did_validate_response", "did_complete",
+      "did_end_hop": [
+        "will_redirect", "did_issue", "did_end_hop", "will_retry", "did_validate_response", "did_complete",
       ],
-      "did_receive": ["will_redirect", "did_issue", "will_retry", "did_validate_response", "did_complete"],
-      "will_redirect": ["did_issue", "will_retry", "did_validate_response", "did_complete"],
       "will_retry": ["did_configure", "did_issue", "will_retry", "did_validate_response", "did_complete"],
       "did_validate_response": ["did_extract", "did_complete"],
       "did_extract": ["did_validate_payload", "did_complete"],
@@ -78,20 +84,50 @@ struct TransactionAudit {
     ]
     for (before, after) in pairs {
       try demand(followers[before.event]?.contains(after.event) == true, "order", after, "after \(before.event)")
-      if after.event == "will_redirect" {
-        let isRedirect = [301, 302, 303, 307, 308].contains(before.status)
-        try demand(isRedirect, "order", after, "will_redirect after \(before.status ?? 0)")
-      }
-      if before.event == "did_receive", after.event == "did_issue" {
-        try demand([401, 407].contains(before.status), "order", after, "a hop after \(before.status ?? 0)")
-      }
       if before.event == "will_retry", after.event == "did_issue" {
         try demand(before.errorCode == "not_processed", "order", after, "a hop after will_retry")
       }
     }
-    for (index, event) in events.enumerated() where event.event == "will_retry" && event.errorCode != nil {
-      let isConfigured = events[..<index].contains { $0.event == "did_configure" && $0.attempt == event.attempt }
-      try demand(isConfigured, "order", event, "a failure before did_configure")
+    for (index, event) in events.enumerated() where event.event == "will_redirect" {
+      let isRedirect = [301, 302, 303, 307, 308].contains(received(before: index))
+      try demand(isRedirect, "order", event, "will_redirect after \(received(before: index) ?? 0)")
+      try demand(find("will_redirect", before: index) == nil, "order", event, "a second one")
+    }
+  }
+
+  /// The last event of that name in the attempt and the hop of another one, before it.
+  private func find(_ name: String, before index: Int) -> EventLine? {
+    events[..<index].last { $0.event == name && isSameHop($0, events[index]) }
+  }
+
+  private func isSameHop(_ event: EventLine, _ other: EventLine) -> Bool {
+    event.attempt == other.attempt && event.hop == other.hop
+  }
+
+  /// Each hop that was issued ends, once, before anything that is not of it.
+  private func checkHops() throws(LogComplaint) {
+    let parts: Set = ["did_receive_informational", "did_receive", "will_redirect"]
+    for (index, event) in events.enumerated() {
+      switch event.event {
+      case "did_issue":
+        let next = events[(index + 1)...].first { !parts.contains($0.event) || !isSameHop($0, event) }
+        let isEnd = next?.event == "did_end_hop" && next.map { isSameHop($0, event) } == true
+        try demand(isEnd, "order", event, "no did_end_hop before \(next?.event ?? "")")
+      case "did_end_hop":
+        try demand(find("did_end_hop", before: index) == nil, "order", event, "a second one")
+        let isConfigured = events[..<index].contains { $0.event == "did_configure" && $0.attempt == event.attempt }
+        try demand(isConfigured, "order", event, "a hop before did_configure")
+        let isAnswered = received(before: index) != nil
+        try demand(isAnswered || event.errorCode != nil, "order", event, "neither a response nor an error")
+      case "will_retry" where event.errorCode != nil:
+        try demand(find("did_end_hop", before: index) != nil, "order", event, "a failure before did_end_hop")
+      case "did_validate_response":
+        let status = received(before: index) ?? 0
+        let isDecided = [0, 301, 302, 303, 307, 308, 401, 407].contains(status)
+        let isLost = find("did_end_hop", before: index)?.errorCode != nil
+        try demand(isDecided || !isLost, "order", event, "the response broke off")
+      default: break
+      }
     }
   }
 
@@ -104,22 +140,30 @@ struct TransactionAudit {
       let same = after.attempt == before.attempt && after.hop == before.hop
       let isNextHop = after.attempt == before.attempt && after.hop == before.hop + 1
       let isNextAttempt = after.attempt == before.attempt + 1 && after.hop == 0
+      let isUnprocessed = before.errorCode == "not_processed"
       let isRight =
         switch (before.event, after.event) {
-        case ("will_redirect", _): isNextHop
         // The same connection may have refused the hop, and the next one then belongs to the same attempt.
         case ("will_retry", "did_issue"): isNextHop
         case ("will_retry", "did_configure"): isNextAttempt
         // The wait for the next attempt may be cancelled.
-        case ("will_retry", "did_complete"):
-          isNextAttempt || same || isNextHop && before.errorCode == "not_processed"
-        case ("will_retry", _): isNextAttempt || isNextHop && before.errorCode == "not_processed"
-        case ("did_receive", "did_issue"): isNextHop
-        // The hop that answers a challenge may fail before it is issued.
-        case ("did_receive", _) where [401, 407].contains(before.status): same || isNextHop
-        default: same
+        case ("will_retry", "did_complete"): isNextAttempt || same || isNextHop && isUnprocessed
+        case ("will_retry", _): isNextAttempt || isNextHop && isUnprocessed
+        case ("will_redirect", "did_issue"), ("did_end_hop", "did_issue"), ("did_end_hop", "did_end_hop"):
+          isNextHop && leadsOn(before)
+        case ("did_validate_response", _), ("did_extract", _), ("did_validate_payload", _): same
+        // The next hop may fail before it is issued.
+        default: same || isNextHop && leadsOn(before)
         }
       try demand(isRight, "numbering", after, "after \(before.event) \(before.attempt).\(before.hop)")
+    }
+  }
+
+  /// Whether another hop can follow that of an event: it was redirected, or credentials were demanded.
+  private func leadsOn(_ event: EventLine) -> Bool {
+    events.contains { other in
+      let isChallenge = other.event == "did_receive" && [401, 407].contains(other.status)
+      return isSameHop(other, event) && (isChallenge || other.event == "will_redirect")
     }
   }
 
@@ -142,6 +186,8 @@ struct TransactionAudit {
         try demand((200...999).contains(status ?? 0) && told == nil, "status", event, "\(status ?? 0)")
       case "will_redirect":
         try demand(status == received(before: index) && told == nil, "status", event, "\(status ?? 0)")
+      case "did_end_hop":
+        try checkStatusOfHop(event, received(before: index), isIssued: find("did_issue", before: index) != nil)
       default:
         let received = received(before: index)
         let isReceived = status == received && told == nil
@@ -155,6 +201,14 @@ struct TransactionAudit {
       let isKept = event.status == events[validated].status && event.receivedStatus == events[validated].receivedStatus
       try demand(isKept, "status", event, "not what was validated")
     }
+  }
+
+  /// What a hop came to is the server's; a head whose body broke off may have had no `did_receive`.
+  private func checkStatusOfHop(_ event: EventLine, _ received: Int64?, isIssued: Bool) throws(LogComplaint) {
+    let isReceived = event.status == received && event.receivedStatus == nil
+    let isUnreceived = (200...999).contains(event.status ?? 0) && event.receivedStatus == 0
+    let isRight = isReceived || received == nil && isIssued && isUnreceived
+    try demand(isRight, "status", event, "\(event.status ?? 0), received \(received ?? 0)")
   }
 
   private func checkOutcome() throws(LogComplaint) {
@@ -172,12 +226,34 @@ struct TransactionAudit {
     for event in events {
       try demand(event.requestId == events[0].requestId, "identity", event, event.requestId)
       if event.attempt != previous?.attempt { current = nil }
-      if event.event == "did_configure" || previous?.event == "will_redirect" { current = event }
+      let isRedirected = previous.map { before in
+        !isSameHop(before, event) && events.contains { $0.event == "will_redirect" && isSameHop($0, before) }
+      }
+      if event.event == "did_configure" || current != nil && isRedirected == true { current = event }
       if let current {
         let isSame = event.method == current.method && event.url == current.url
         try demand(isSame, "identity", event, "\(event.method) \(event.url)")
       }
       previous = event
+    }
+  }
+
+  /// Before its `did_issue` an event is in the caller's trace, from then on in that of the hop.
+  private func checkTraces() throws(LogComplaint) {
+    let caller = events[0]
+    for (index, event) in events.enumerated() {
+      let hasTrace = event.traceId != nil || event.spanId == nil && event.parentSpanId == nil
+      try demand(hasTrace, "identity", event, "a span without a trace")
+      let issue = event.event == "did_issue" ? event : find("did_issue", before: index)
+      try demand(event.spanId == issue?.spanId, "identity", event, "span \(event.spanId ?? "none")")
+      if issue?.spanId == nil {
+        let isCallers = event.traceId == caller.traceId && event.parentSpanId == caller.parentSpanId
+        try demand(isCallers, "identity", event, "not the caller's trace")
+      } else {
+        try demand(event.traceId == issue?.traceId, "identity", event, "trace \(event.traceId ?? "none")")
+        let parent = event.traceId == caller.traceId ? caller.parentSpanId : nil
+        try demand(event.parentSpanId == parent, "identity", event, "parent \(event.parentSpanId ?? "none")")
+      }
     }
   }
 
@@ -191,24 +267,38 @@ struct TransactionAudit {
     if let end = events.last, let duration = end.durationNs {
       try demand(duration == end.timeNs - events[0].timeNs, "timing", end, "its duration")
     }
-    var hopStart = events[0].timeNs
-    var previous = events[0]
-    for event in events {
-      if (event.attempt, event.hop) != (previous.attempt, previous.hop) || event.event == "did_configure" {
-        hopStart = event.event == "did_configure" ? event.timeNs : previous.timeNs
+  }
+
+  /// How long hops took, and their phases.
+  private func checkTimings() throws(LogComplaint) {
+    for (index, event) in events.enumerated() {
+      let elapsed = event.timeNs - hopStart(index)
+      if event.event == "did_end_hop", let duration = event.durationNs {
+        let shortest = find("did_issue", before: index).map { event.timeNs - $0.timeNs } ?? 0
+        let isPossible = shortest <= duration && duration <= elapsed
+        try demand(isPossible, "timing", event, "\(duration) ns, not \(shortest) to \(elapsed)")
+        let isLost = event.phasesNs == nil && find("did_receive", before: index)?.phasesNs != nil
+        try demand(!isLost, "timing", event, "no timings, although its did_receive had them")
       }
-      if let phases = event.phasesNs {
-        let elapsed = event.timeNs - (event.event == "did_receive" ? hopStart : events[0].timeNs)
-        try demand(phases <= elapsed + 1_000_000, "timing", event, "\(phases) ns of phases in \(elapsed) ns")
+      if event.event != "did_complete", let phases = event.phasesNs {
+        let span = event.durationNs ?? elapsed
+        try demand(phases <= span + 1_000_000, "timing", event, "\(phases) ns of phases in \(span) ns")
       }
-      previous = event
     }
     guard let end = events.last else { return }
-    let hopHasTimings = events.dropLast().contains {
-      $0.phasesNs != nil && $0.attempt == end.attempt && $0.hop == end.hop
+    let last = events.last { $0.event == "did_end_hop" }
+    if end.phasesNs != nil {
+      try demand(last?.timings == end.timings, "timing", end, "not the timings of the last did_end_hop")
+    } else {
+      let isLost = last?.phasesNs != nil && last.map { isSameHop($0, end) } == true
+      try demand(!isLost, "timing", end, "no timings, although its hop had them")
     }
-    try demand(end.phasesNs != nil || !hopHasTimings, "timing", end, "no timings, although its hop had them")
-    let isConfigured = events.contains { $0.event == "did_configure" }
-    try demand(end.phasesNs == nil || isConfigured, "timing", end, "timings without a hop")
+  }
+
+  /// When the hop of an event can have begun at the earliest: with the first, when its attempt was configured.
+  private func hopStart(_ index: Int) -> Int64 {
+    let event = events[index]
+    let before = event.hop == 0 ? find("did_configure", before: index) : events[..<index].last { !isSameHop($0, event) }
+    return before?.timeNs ?? event.timeNs
   }
 }

@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluicePipeline
+import SluiceTraceContext
 
 /// One change to a log, such as a fault of the engine or of whoever keeps the log would make.
 struct LedgerChange {
@@ -11,6 +12,7 @@ struct LedgerChange {
   /// The changes that cannot be noticed, because a transaction may as well have gone so.
   enum Reason: String, CaseIterable {
     case time = "an event may come at any time between its neighbours, after the delay of a will_retry"
+    case hop = "a hop begins at any time between what came before it and its did_issue"
     case delay = "another attempt may wait longer than it has to, and never begin"
     case request = "stages may change the request until it is configured, and a redirect changes it"
     case error = "any code is a reason to fail or to try again, and a stage may have given it"
@@ -83,6 +85,9 @@ struct LedgerChange {
     add(\.requestID, "", "other")
     add(\.method, "", "PATCH")
     add(\.url, "", "http://example.com/other")
+    add(\.trace.traceID, nil, TraceID(high: 9, low: 9))
+    add(\.trace.spanID, nil, 99)
+    add(\.trace.parentSpanID, nil, 99)
     return variants
   }
 }
@@ -92,6 +97,9 @@ extension LedgerChange {
   private static func reason(_ log: [LedgerEntry], _ index: Int, _ entry: LedgerEntry) -> Reason? {
     let old = log[index]
     if entry.time != old.time { return isTime(entry, in: log, index) ? .time : nil }
+    if entry.duration != old.duration, entry.kind == .didEndHop {
+      return areHopTimesKept(log, index, entry) ? .hop : nil
+    }
     if entry.duration != old.duration { return isDelay(entry, in: log, index) ? .delay : nil }
     if entry.method != old.method || entry.url != old.url { return isOpenRequest(log, index) ? .request : nil }
     if entry.errorCode != old.errorCode || entry.errorStage != old.errorStage {
@@ -111,7 +119,30 @@ extension LedgerChange {
     guard entry.kind != .willExecute, entry.kind != .didComplete else { return false }
     let (before, after) = (log[index - 1], log[index + 1])
     let earliest = before.kind == .willRetry ? before.time + before.duration : before.time
-    return earliest <= entry.time && isDelay(entry, before: after)
+    return earliest <= entry.time && isDelay(entry, before: after) && areHopTimesKept(log, index, entry)
+  }
+
+  /// Whether each hop still took the time from its beginning, which comes no later than its `didIssue`, to its end.
+  private static func areHopTimesKept(_ log: [LedgerEntry], _ index: Int, _ entry: LedgerEntry) -> Bool {
+    var log = log
+    log[index] = entry
+    return log.indices.filter { log[$0].kind == .didEndHop }.allSatisfy { place in
+      let end = log[place]
+      let before = log[..<place]
+      let beginning = before.last { end.hop == 0 ? $0.kind == .didConfigure : !isSameHop($0, end) }
+      let issue = before.last { $0.kind == .didIssue && isSameHop($0, end) }
+      let longest = end.time.duration(since: beginning?.time ?? end.time)
+      let shortest = issue.map { end.time.duration(since: $0.time) } ?? .zero
+      return shortest <= end.duration && end.duration <= longest
+    }
+  }
+
+  private static func isSameHop(_ entry: LedgerEntry, _ other: LedgerEntry) -> Bool {
+    entry.attempt == other.attempt && entry.hop == other.hop
+  }
+
+  private static func has(_ kind: TraceEvent.Kind, ofHopOf entry: LedgerEntry, _ log: ArraySlice<LedgerEntry>) -> Bool {
+    log.contains { $0.kind == kind && isSameHop($0, entry) }
   }
 
   private static func isDelay(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
@@ -141,35 +172,54 @@ extension LedgerChange {
     if entry.kind == .didComplete, entry.outcome == .failed {
       return entry.errorCode != nil && (entry.errorCode != "cancelled" || entry.errorStage != nil)
     }
+    if entry.kind == .didEndHop { return isHopError(entry, in: log, index) }
     guard entry.kind == .willRetry else { return false }
-    let isConfigured = log[..<index].contains { $0.kind == .didConfigure && $0.attempt == entry.attempt }
-    return entry.errorCode == nil || isConfigured
+    return entry.errorCode == nil || has(.didEndHop, ofHopOf: entry, log[..<index])
+  }
+
+  /// A hop without a response has an error. One with a response may have one, unless that response was validated; what a
+  /// redirect or a challenge says is known before its body.
+  private static func isHopError(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
+    guard entry.errorCode != nil else { return has(.didReceive, ofHopOf: entry, log[..<index]) }
+    let isDecided = [301, 302, 303, 307, 308, 401, 407].contains(entry.status)
+    return isDecided || entry.receivedStatus != nil || !has(.didReceive, ofHopOf: entry, log[..<index])
+      || !has(.didValidateResponse, ofHopOf: entry, log[index...])
   }
 
   /// Whether it is a `willRetry` behind which no event of the attempt comes but its end.
   private static func isRetry(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
-    guard entry.kind == .willRetry, index > 0, index + 1 < log.count else { return false }
-    let (before, next) = (log[index - 1], log[index + 1])
+    guard entry.kind == .willRetry, index > 0, index + 1 < log.count, entry.timings == nil else { return false }
+    let (before, next) = (log[..<index], log[index + 1])
     guard ![.didExtract, .didValidatePayload].contains(log[index].kind) else { return false }
-    let received = before.kind == .didReceive && before.hop == entry.hop ? before.status : 0
+    let received = before.last { $0.kind == .didReceive && isSameHop($0, entry) }?.status ?? 0
     let isNext = next.attempt == entry.attempt + 1 || next.kind == .didComplete && next.status == entry.status
-    let isMeasured = log.last?.timings != nil
-    let isConfigured = log.indices.contains { $0 != index && log[$0].kind == .didConfigure }
-    return isNext && (entry.receivedStatus ?? entry.status) == received && (isConfigured || !isMeasured)
+    let isEnded = has(.didEndHop, ofHopOf: entry, before)
+    let isOver = isEnded || entry.errorCode == nil && !has(.didIssue, ofHopOf: entry, before)
+    return isNext && (entry.receivedStatus ?? entry.status) == received && isOver
   }
 
   private static func isStageStatus(_ entry: LedgerEntry) -> Bool {
     guard let received = entry.receivedStatus, received != entry.status else { return false }
+    // What a hop came to is the server's, even where there was no `didReceive`.
+    if entry.kind == .didEndHop { return 200...999 ~= entry.status }
     return entry.kind == .willRetry || entry.kind == .didComplete && entry.outcome != .succeeded
   }
 
   private static func isTimings(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {
     if let receive = entry.timings?.receive, receive > .seconds(1) { return false }
-    guard entry.kind != .didReceive else { return entry.timings == nil || log.last?.timings != nil }
-    let measured = log.last { $0.kind == .didReceive }
-    let isMeasured = measured?.timings != nil && measured?.attempt == entry.attempt && measured?.hop == entry.hop
-    return entry.kind == .didComplete && (entry.timings != nil || !isMeasured)
-      && (entry.timings == nil || log.contains { $0.kind == .didConfigure })
+    let end = log.last { $0.kind == .didEndHop }
+    switch entry.kind {
+    case .didReceive:
+      let end = log.first { $0.kind == .didEndHop && isSameHop($0, entry) }
+      return entry.timings == nil || end?.timings != nil
+    case .didEndHop where log[(index + 1)...].contains { $0.kind == .didEndHop }:
+      let receipt = log.first { $0.kind == .didReceive && isSameHop($0, entry) }
+      return entry.timings != nil || receipt?.timings == nil
+    case .didComplete where entry.timings != nil: return entry.timings == end?.timings
+    // The last end says the same as the end of the transaction.
+    case .didComplete: return !(end.map { isSameHop($0, entry) && $0.timings != nil } ?? false)
+    default: return false
+    }
   }
 
   private static func isAttempt(_ entry: LedgerEntry, in log: [LedgerEntry], _ index: Int) -> Bool {

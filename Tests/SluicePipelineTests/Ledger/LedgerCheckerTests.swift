@@ -1,5 +1,6 @@
 import SluiceMessages
 import SluicePipeline
+import SluiceTraceContext
 import Testing
 
 /// The rules of the ledger, on logs of literals.
@@ -19,6 +20,17 @@ import Testing
       entry.outcome = .succeeded
       entry.duration = .nanoseconds(Int64(time))
     }
+    if kind == .didEndHop { entry.duration = .nanoseconds(2) }
+    return entry
+  }
+
+  /// A hop that has lasted for some nanoseconds and failed.
+  private static func broken(
+    _ time: UInt64, took: Int64, attempt: Int = 0, hop: Int = 0, status: Int = 0
+  ) -> LedgerEntry {
+    var entry = entry(.didEndHop, time, attempt: attempt, hop: hop, status: status)
+    entry.duration = .nanoseconds(took)
+    entry.errorCode = "code"
     return entry
   }
 
@@ -29,11 +41,11 @@ import Testing
     return entry
   }
 
-  /// A transaction that succeeds, one event a nanosecond.
+  /// A transaction that succeeds, one event a nanosecond. Its hop began with its issue.
   private static func success(_ id: TransactionID = id) -> [LedgerEntry] {
     let kinds: [TraceEvent.Kind] = [
-      .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,
-      .didComplete,
+      .willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didValidateResponse, .didExtract,
+      .didValidatePayload, .didComplete,
     ]
     return kinds.enumerated().map { entry($1, UInt64($0), id) }
   }
@@ -53,7 +65,7 @@ import Testing
     return log
   }
 
-  @Test func `E1: the eight events in order break no rule`() {
+  @Test func `E1: the events of a success in order break no rule`() {
     #expect(Self.violation(Self.success()) == nil)
     #expect(Self.violation([]) == nil)
   }
@@ -66,26 +78,39 @@ import Testing
   @Test func `E1: attempts, hops and informational responses are part of it`() {
     var retry = Self.entry(.willRetry, 5)
     retry.duration = .nanoseconds(10)
-    let log = [
+    var log = [
       Self.entry(.willExecute, 0), Self.entry(.didConfigure, 1), Self.entry(.didIssue, 2),
-      Self.entry(.didReceiveInformational, 3, status: 103), Self.entry(.didReceive, 4), retry,
+      Self.entry(.didReceiveInformational, 3, status: 103), Self.entry(.didReceive, 4), Self.entry(.didEndHop, 4),
+      retry,
       Self.entry(.didConfigure, 15, attempt: 1), Self.entry(.didIssue, 16, attempt: 1),
       Self.entry(.didReceive, 17, attempt: 1, status: 302), Self.entry(.willRedirect, 18, attempt: 1, status: 302),
-      Self.entry(.didIssue, 19, attempt: 1, hop: 1), Self.entry(.didReceive, 20, attempt: 1, hop: 1),
+      Self.entry(.didEndHop, 18, attempt: 1, status: 302), Self.entry(.didIssue, 19, attempt: 1, hop: 1),
+      Self.entry(.didReceive, 20, attempt: 1, hop: 1), Self.entry(.didEndHop, 21, attempt: 1, hop: 1),
       Self.entry(.didValidateResponse, 21, attempt: 1, hop: 1), Self.entry(.didExtract, 21, attempt: 1, hop: 1),
       Self.entry(.didValidatePayload, 21, attempt: 1, hop: 1), Self.entry(.didComplete, 21, attempt: 1, hop: 1),
     ]
     #expect(Self.violation(log) == nil)
+    // A stage thought about the redirect meanwhile.
+    log.swapAt(10, 11)
+    log[10].time = Instant(nanoseconds: 17)
+    log[10].duration = .nanoseconds(1)
+    #expect(Self.violation(log) == nil)
   }
 
   @Test func `E2: a transaction may end wherever it is, and a hop may lack its response`() {
-    let beginning = Self.success().prefix(4)
-    for count in 1...3 { #expect(Self.violation(beginning.prefix(count) + [Self.failed(9)]) == nil) }
-    #expect(Self.violation(beginning + [Self.failed(9, status: 200)]) == nil)
-    let retry = beginning.prefix(3) + [Self.entry(.willRetry, 3, status: 0)]
+    let beginning = Self.success().prefix(5)
+    for count in [1, 2, 5] {
+      #expect(Self.violation(beginning.prefix(count) + [Self.failed(9, status: count == 5 ? 200 : 0)]) == nil)
+    }
+    #expect(Self.violation(beginning.prefix(2) + [Self.broken(9, took: 8), Self.failed(9)]) == nil)
+    #expect(Self.violation(beginning.prefix(3) + [Self.broken(9, took: 8), Self.failed(9)]) == nil)
+    #expect(
+      Self.violation(beginning.prefix(4) + [Self.broken(9, took: 8, status: 200), Self.failed(9, status: 200)]) == nil)
+    let retry = beginning.prefix(3) + [Self.broken(3, took: 1), Self.entry(.willRetry, 3, status: 0)]
     #expect(Self.violation(retry + [Self.failed(9)]) == nil)
     #expect(Self.violation(retry + [Self.failed(9, attempt: 1)]) == nil)
-    let challenged = beginning.prefix(3) + [Self.entry(.didReceive, 3, status: 401)]
+    let challenged =
+      beginning.prefix(3) + [Self.entry(.didReceive, 3, status: 401), Self.entry(.didEndHop, 4, status: 401)]
     #expect(Self.violation(challenged + [Self.failed(9, hop: 1)]) == nil)
   }
 
@@ -93,6 +118,7 @@ import Testing
     let hop =
       Self.success().prefix(3)
       + [Self.entry(.didReceive, 3, status: 302), Self.entry(.willRedirect, 3, status: 302)]
+      + [Self.entry(.didEndHop, 4, status: 302)]
     let kinds: [TraceEvent.Kind] = [.didValidateResponse, .didExtract, .didValidatePayload, .didComplete]
     func answered(hop: Int) -> [LedgerEntry] {
       kinds.map { kind in
@@ -101,49 +127,111 @@ import Testing
         return entry
       }
     }
-    #expect(Self.violation(hop + answered(hop: 1)) == nil)
+    #expect(Self.violation(hop + [Self.broken(9, took: 5, hop: 1)] + answered(hop: 1)) == nil)
     #expect(Self.violation(hop + answered(hop: 2))?.rule == .numbering)
+  }
+
+  @Test func `E2: a hop that was issued ends once, before what is not of the hop`() {
+    let hop = Self.success().prefix(4)
+    for index in 5...7 { #expect(Self.violation(hop + [Self.success()[index]])?.rule == .order) }
+    #expect(Self.violation(hop + [Self.entry(.willRetry, 5)])?.rule == .order)
+    #expect(Self.violation(hop + [Self.failed(5, status: 200)])?.rule == .order)
+    let ended = Array(Self.success().prefix(5))
+    for index in [2, 3, 4] { #expect(Self.violation(ended + [Self.success()[index].at(5)])?.rule == .order) }
+    #expect(Self.violation(ended + [Self.entry(.didReceiveInformational, 5, status: 103)])?.rule == .order)
+    let redirected = Self.success().prefix(3) + [Self.entry(.didReceive, 3, status: 302)]
+    let redirect = Self.entry(.willRedirect, 4, status: 302)
+    #expect(Self.violation(redirected + [redirect, Self.entry(.didIssue, 5, hop: 1)])?.rule == .order)
+    #expect(Self.violation([Self.entry(.willExecute, 0), Self.broken(1, took: 0)])?.rule == .order)
+    let waiting = ended + [Self.entry(.willRetry, 5)]
+    #expect(Self.violation(waiting + [Self.broken(6, took: 0, attempt: 1)])?.rule == .order)
+    #expect(Self.violation(waiting + [Self.broken(6, took: 4, status: 200)])?.rule == .numbering)
+  }
+
+  @Test func `a hop without a response has an error, and a response that broke off is not validated`() {
+    for count in 2...3 {
+      var end = Self.broken(4, took: 2)
+      end.errorCode = nil
+      #expect(Self.violation(Self.success().prefix(count) + [end])?.rule == .order)
+    }
+    #expect(Self.violation(Self.changed(4) { $0.errorCode = "code" })?.rule == .order)
+    let head =
+      Self.success().prefix(3) + [Self.entry(.didReceive, 3, status: 302), Self.broken(4, took: 2, status: 302)]
+    #expect(Self.violation(head + [Self.entry(.willRedirect, 4, status: 302), Self.failed(5, hop: 1)]) == nil)
+  }
+
+  @Test func `a hop takes the time from its beginning, at the latest its issue, to its end`() {
+    for took in 2...3 { #expect(Self.violation(Self.changed(4) { $0.duration = .nanoseconds(took) }) == nil) }
+    for took in [0, 1, 4] {
+      #expect(Self.violation(Self.changed(4) { $0.duration = .nanoseconds(took) })?.rule == .timing)
+    }
+    let configured = Self.success().prefix(2)
+    for took in 0...3 {
+      #expect(Self.violation(configured + [Self.broken(4, took: Int64(took)), Self.failed(5)]) == nil)
+    }
+    #expect(Self.violation(configured + [Self.broken(4, took: 4)])?.rule == .timing)
+  }
+
+  @Test func `the status of a hop is the server's, whatever stages make of it`() {
+    let issued = Self.success().prefix(3)
+    var broken = Self.broken(4, took: 2, status: 200)
+    #expect(Self.violation(issued + [broken])?.rule == .status)
+    broken.receivedStatus = 0
+    #expect(Self.violation(issued + [broken, Self.failed(5)]) == nil)
+    for status in [0, 103, 1000] {
+      broken.status = status
+      #expect(Self.violation(issued + [broken])?.rule == .status)
+    }
+    broken.status = 200
+    #expect(Self.violation(Self.success().prefix(2) + [broken])?.rule == .status)
+    let other = Self.changed(4) { ($0.status, $0.receivedStatus) = (404, 200) }
+    #expect(Self.violation(other)?.rule == .status)
   }
 
   @Test func `a status is the one that was received, or is said to be another`() {
     for index in [0, 1, 2] { #expect(Self.violation(Self.changed(index) { $0.status = 200 })?.rule == .status) }
-    for index in 3...7 { #expect(Self.violation(Self.changed(index) { $0.status = 404 })?.rule == .status) }
+    for index in 3...8 { #expect(Self.violation(Self.changed(index) { $0.status = 404 })?.rule == .status) }
     #expect(Self.violation(Self.changed(3) { $0.status = 0 })?.rule == .status)
-    for index in 4...7 { #expect(Self.violation(Self.changed(index) { $0.receivedStatus = 304 })?.rule == .status) }
+    for index in 4...8 { #expect(Self.violation(Self.changed(index) { $0.receivedStatus = 304 })?.rule == .status) }
     let confirmed = Self.success().map { entry in
       var entry = entry
-      if entry.kind == .didReceive { entry.status = 304 }
+      if entry.kind == .didReceive || entry.kind == .didEndHop { entry.status = 304 }
       if entry.status == 200 { entry.receivedStatus = 304 }
       return entry
     }
     #expect(Self.violation(confirmed) == nil)
     var missing = confirmed
     missing.remove(at: 3)
-    #expect(Self.violation(missing)?.rule == .status)
+    #expect(Self.violation(missing)?.rule == .order)
   }
 
   @Test func `a response that is validated was received, or comes from a stage`() {
     var log = Self.success()
     log.remove(at: 3)
+    log[3] = Self.broken(4, took: 2)
     #expect(Self.violation(log)?.message.contains("hop 0 has no did_receive") == true)
-    for index in 3..<log.count { log[index].receivedStatus = 0 }
+    for index in 4..<log.count { log[index].receivedStatus = 0 }
     #expect(Self.violation(log) == nil)
   }
 
   @Test(arguments: [(302, true), (401, false), (407, false), (308, true)])
   func `a hop follows a redirect that was told, or a challenge`(status: Int, isRedirect: Bool) {
-    let hop = Self.success().prefix(3) + [Self.entry(.didReceive, 3, status: status)]
+    let hop =
+      Self.success().prefix(3)
+      + [Self.entry(.didReceive, 3, status: status), Self.entry(.didEndHop, 4, status: status)]
     let redirect = Self.entry(.willRedirect, 4, status: status)
-    let next = Self.entry(.didIssue, 5, hop: 1)
-    #expect((Self.violation(hop + [next, Self.failed(6, hop: 1)]) == nil) == !isRedirect)
-    #expect((Self.violation(hop + [redirect, next, Self.failed(6, hop: 1)]) == nil) == isRedirect)
+    let next = [Self.entry(.didIssue, 5, hop: 1), Self.broken(6, took: 2, hop: 1), Self.failed(6, hop: 1)]
+    #expect((Self.violation(hop + next) == nil) == !isRedirect)
+    #expect((Self.violation(hop + [redirect] + next) == nil) == isRedirect)
     #expect(Self.violation(hop + [redirect, redirect])?.rule == .order)
     #expect(Self.violation(hop + [Self.failed(6, hop: 1)])?.rule == (isRedirect ? .order : nil))
   }
 
   @Test(arguments: [200, 300, 304, 403])
   func `no hop follows another response`(status: Int) {
-    let hop = Self.success().prefix(3) + [Self.entry(.didReceive, 3, status: status)]
+    let hop =
+      Self.success().prefix(3)
+      + [Self.entry(.didReceive, 3, status: status), Self.entry(.didEndHop, 4, status: status)]
     #expect(Self.violation(hop + [Self.entry(.didIssue, 5, hop: 1)])?.rule == .numbering)
     #expect(Self.violation(hop + [Self.entry(.willRedirect, 4, status: status)])?.rule == .order)
   }
@@ -156,7 +244,7 @@ import Testing
         return entry
       }
     }
-    #expect(Self.violation(counted([0, 1, 2, 3, 4, 5, 6, 7])) == nil)
+    #expect(Self.violation(counted(Array(0...8))) == nil)
     for numbers in [[1], [0, 2], [0, nil], [nil, 0], [0, 1, 1]] as [[Int?]] {
       let violation = Self.violation(counted(numbers))
       #expect(violation?.rule == .numbering)
@@ -167,15 +255,15 @@ import Testing
   @Test func `the request stays the same in a hop, and over a challenge`() {
     func log(_ urls: [String], _ status: Int) -> [LedgerEntry] {
       var log = [Self.entry(.willExecute, 0), Self.entry(.didConfigure, 1), Self.entry(.didIssue, 2)]
-      log.append(Self.entry(.didReceive, 3, status: status))
+      log += [Self.entry(.didReceive, 3, status: status), Self.entry(.didEndHop, 4, status: status)]
       if status == 302 { log.append(Self.entry(.willRedirect, 4, status: status)) }
-      log += [Self.entry(.didIssue, 5, hop: 1), Self.failed(6, hop: 1)]
+      log += [Self.entry(.didIssue, 5, hop: 1), Self.broken(6, took: 2, hop: 1), Self.failed(6, hop: 1)]
       for index in log.indices { log[index].url = urls[index] }
       return log
     }
-    #expect(Self.violation(log(["a", "b", "b", "b", "b", "c", "c"], 302)) == nil)
-    #expect(Self.violation(log(["a", "b", "b", "b", "b", "b"], 401)) == nil)
-    for urls in [["a", "b", "c", "b", "b", "b"], ["a", "b", "b", "b", "c", "c"]] {
+    #expect(Self.violation(log(["a", "b", "b", "b", "b", "b", "c", "c", "c"], 302)) == nil)
+    #expect(Self.violation(log(["a", "b", "b", "b", "b", "b", "b", "b"], 401)) == nil)
+    for urls in [["a", "b", "c", "b", "b", "b", "b", "b"], ["a", "b", "b", "b", "b", "c", "c", "c"]] {
       #expect(Self.violation(log(urls, 401))?.rule == .identity)
     }
     #expect(Self.violation(Self.changed(5) { $0.method = "PUT" })?.rule == .identity)
@@ -184,31 +272,31 @@ import Testing
   @Test func `E2: a missing end names the line of the beginning`() throws {
     let violation = try #require(Self.violation(Self.success() + [Self.entry(.willExecute, 0, Self.other)]))
     #expect(violation.rule == .balance)
-    #expect(violation.line == 9)
+    #expect(violation.line == 10)
     #expect(violation.transaction == Self.other)
   }
 
   @Test func `E2: nothing comes before the beginning, after the end, or twice`() {
-    for index in 1...7 { #expect(Self.violation([Self.success()[index]])?.rule == .balance) }
-    for index in 0...7 {
+    for index in 1...8 { #expect(Self.violation([Self.success()[index]])?.rule == .balance) }
+    for index in 0...8 {
       let violation = Self.violation(Self.success() + [Self.success()[index]])
       #expect(violation?.rule == .balance)
-      #expect(violation?.line == 9)
-      #expect(violation?.message.contains("after the did_complete of line 8") == true)
+      #expect(violation?.line == 10)
+      #expect(violation?.message.contains("after the did_complete of line 9") == true)
     }
     #expect(Self.violation([Self.entry(.willExecute, 0), Self.entry(.willExecute, 1)])?.rule == .balance)
   }
 
   @Test(arguments: [
-    [0, 2], [0, 3], [0, 1, 3], [0, 1, 1], [0, 1, 2, 3, 3], [0, 1, 2, 3, 2], [0, 5], [0, 4, 6], [0, 4, 4],
-    [0, 4, 1], [0, 1, 2, 3, 4, 3], [0, 1, 2, 3, 4, 5, 6, 6],
+    [0, 2], [0, 3], [0, 1, 3], [0, 1, 1], [0, 1, 2, 3, 3], [0, 1, 2, 3, 2], [0, 6], [0, 5, 7], [0, 5, 5],
+    [0, 5, 1], [0, 1, 2, 3, 4, 5, 3], [0, 1, 2, 3, 4, 5, 4], [0, 1, 2, 3, 4, 5, 6, 7, 7], [0, 1, 2, 3, 5],
   ])
   func `E2: what needs another event before it does not come without it`(_ order: [Int]) {
     let log = order.enumerated().map { place, index in
       var entry = Self.success()[index]
       entry.time = Instant(nanoseconds: UInt64(place))
       // Without a did_receive it is the response of a stage.
-      if index > 3, !order.contains(3) { entry.receivedStatus = 0 }
+      if index > 4, !order.contains(3) { entry.receivedStatus = 0 }
       return entry
     }
     let violation = Self.violation(log)
@@ -218,20 +306,22 @@ import Testing
 
   @Test func `E3: a validated payload means success, and success a validated payload`() {
     var cancelled = Self.success()
-    cancelled[7] = Self.failed(7, status: 200)
+    cancelled[8] = Self.failed(8, status: 200)
     #expect(Self.violation(cancelled)?.rule == .outcome)
     var skipped = Self.success()
-    skipped.remove(at: 6)
+    skipped.remove(at: 7)
     #expect(Self.violation(skipped)?.rule == .outcome)
   }
 
   @Test func `an end has an outcome, an error where it failed, and the right duration`() {
-    #expect(Self.violation(Self.changed(7) { $0.outcome = nil })?.rule == .outcome)
-    #expect(Self.violation(Self.changed(7) { $0.errorCode = "code" })?.rule == .outcome)
-    #expect(Self.violation(Self.changed(7) { $0.duration = .nanoseconds(8) })?.rule == .timing)
+    #expect(Self.violation(Self.changed(8) { $0.outcome = nil })?.rule == .outcome)
+    #expect(Self.violation(Self.changed(8) { $0.errorCode = "code" })?.rule == .outcome)
+    #expect(Self.violation(Self.changed(8) { $0.duration = .nanoseconds(9) })?.rule == .timing)
     #expect(Self.violation(Self.changed(3) { $0.outcome = .failed })?.rule == .outcome)
-    for index in 0...6 { #expect(Self.violation(Self.changed(index) { $0.errorCode = "code" })?.rule == .outcome) }
-    for index in 1...6 {
+    for index in [0, 1, 2, 3, 5, 6, 7] {
+      #expect(Self.violation(Self.changed(index) { $0.errorCode = "code" })?.rule == .outcome)
+    }
+    for index in [1, 2, 3, 5, 6, 7] {
       #expect(Self.violation(Self.changed(index) { $0.duration = .nanoseconds(1) })?.rule == .timing)
     }
   }
@@ -256,33 +346,48 @@ import Testing
     return retry
   }()
 
-  @Test func `an attempt that fails on the wire was configured`() {
+  @Test func `an attempt that fails on the wire had a hop`() {
     var retry = Self.entry(.willRetry, 1, status: 0)
     #expect(Self.violation([Self.entry(.willExecute, 0), retry, Self.failed(2)]) == nil)
     retry.errorCode = "connect"
     #expect(Self.violation([Self.entry(.willExecute, 0), retry])?.rule == .order)
+    let configured = [Self.entry(.willExecute, 0), Self.entry(.didConfigure, 0)]
+    #expect(Self.violation(configured + [retry])?.rule == .order)
+    #expect(Self.violation(configured + [Self.broken(1, took: 0), retry, Self.failed(2)]) == nil)
     var end = Self.failed(1)
     end.timings = TransferTimings()
     #expect(Self.violation([Self.entry(.willExecute, 0), end])?.rule == .timing)
   }
 
-  @Test func `timings are in did_receive and did_complete, and not lost between them`() {
-    for index in [1, 2, 4, 5, 6] {
+  @Test func `timings are in did_receive and in the ends, and not lost between them`() {
+    for index in [1, 2, 5, 6, 7] {
       #expect(Self.violation(Self.changed(index) { $0.timings = TransferTimings() })?.rule == .timing)
     }
-    var log = Self.changed(3) { $0.timings = TransferTimings() }
+    var log = Self.success()
+    for index in [8, 4, 3] {
+      // Told of the hop and not of the transaction, or the other way round.
+      log[index].timings = TransferTimings()
+      #expect((Self.violation(log)?.rule == .timing) == (index == 8))
+    }
+    for index in [4, 8] {
+      var lost = log
+      lost[index].timings = nil
+      #expect(Self.violation(lost)?.rule == .timing)
+    }
+    log[8].timings?.bytesReceived = 1
     #expect(Self.violation(log)?.rule == .timing)
-    log[7].timings = TransferTimings()
-    #expect(Self.violation(log) == nil)
   }
 
   @Test func `attempts and hops have no gap`() {
-    for index in 0...7 { #expect(Self.violation(Self.changed(index) { $0.attempt = 1 })?.rule == .numbering) }
-    for index in [0, 1, 2, 3] { #expect(Self.violation(Self.changed(index) { $0.hop = 1 })?.rule == .numbering) }
-    for index in [4, 5, 6, 7] { #expect(Self.violation(Self.changed(index) { $0.hop = 1 })?.rule == .numbering) }
-    let again = Self.success().prefix(4) + [Self.entry(.willRetry, 5), Self.entry(.didConfigure, 6, attempt: 2)]
+    for index in 0...8 { #expect(Self.violation(Self.changed(index) { $0.attempt = 1 })?.rule == .numbering) }
+    for index in [0, 1, 2, 5, 6, 7, 8] {
+      #expect(Self.violation(Self.changed(index) { $0.hop = 1 })?.rule == .numbering)
+    }
+    // What was issued has to end first.
+    for index in [3, 4] { #expect(Self.violation(Self.changed(index) { $0.hop = 1 })?.rule == .order) }
+    let again = Self.success().prefix(5) + [Self.entry(.willRetry, 5), Self.entry(.didConfigure, 6, attempt: 2)]
     #expect(Self.violation(Array(again))?.rule == .numbering)
-    let same = Self.success().prefix(4) + [Self.entry(.willRetry, 5), Self.entry(.didIssue, 6)]
+    let same = Self.success().prefix(5) + [Self.entry(.willRetry, 5), Self.entry(.didIssue, 6)]
     #expect(Self.violation(Array(same))?.rule == .numbering)
   }
 
@@ -291,24 +396,61 @@ import Testing
   }
 
   @Test func `times do not go back, and a retry waits for its delay`() {
-    #expect(Self.violation(Self.changed(4) { $0.time = Instant(nanoseconds: 2) })?.rule == .timing)
+    #expect(Self.violation(Self.changed(5) { $0.time = Instant(nanoseconds: 2) })?.rule == .timing)
     var retry = Self.entry(.willRetry, 5)
     retry.duration = .nanoseconds(10)
-    let log = Self.success().prefix(4) + [retry, Self.entry(.didConfigure, 14, attempt: 1)]
+    let log = Self.success().prefix(5) + [retry, Self.entry(.didConfigure, 14, attempt: 1)]
     #expect(Self.violation(Array(log))?.message.contains("1 ns before the delay") == true)
   }
 
-  @Test func `phases fit into the time that has passed`() {
+  @Test func `phases fit into the time that has passed, and that the hop took`() {
+    func log(_ timings: TransferTimings, _ indices: Int...) -> [LedgerEntry] {
+      var log = Self.success()
+      for index in indices { log[index].timings = timings }
+      return log
+    }
     var timings = TransferTimings()
     timings.wait = .milliseconds(1)
-    var log = Self.changed(3) { $0.timings = timings }
-    log[7].timings = timings
-    #expect(Self.violation(log) == nil)
+    #expect(Self.violation(log(timings, 3, 4, 8)) == nil)
+    timings.connect = .nanoseconds(2)
+    #expect(Self.violation(log(timings, 4, 8)) == nil)
     timings.connect = .nanoseconds(3)
-    #expect(Self.violation(Self.changed(3) { $0.timings = timings })?.rule == .timing)
-    #expect(Self.violation(Self.changed(7) { $0.timings = timings }) == nil)
-    timings.connect = .nanoseconds(8)
-    #expect(Self.violation(Self.changed(7) { $0.timings = timings })?.rule == .timing)
+    #expect(Self.violation(log(timings, 3))?.rule == .timing)
+    #expect(Self.violation(log(timings, 4, 8))?.rule == .timing)
+  }
+
+  @Test func `a hop has one place in a trace, which is known from its issue on`() {
+    let (mine, callers) = (TraceID(high: 7, low: 7), TraceID(high: 8, low: 8))
+    func log(_ trace: TraceID?, _ span: UInt64?, _ parent: UInt64?, caller: UInt64? = 5) -> [LedgerEntry] {
+      var log = Self.success()
+      for index in log.indices {
+        log[index].trace.traceID = caller == nil ? nil : callers
+        log[index].trace.parentSpanID = caller
+        guard index > 1 else { continue }
+        (log[index].trace.traceID, log[index].trace.spanID, log[index].trace.parentSpanID) = (trace, span, parent)
+      }
+      return log
+    }
+    let honest = [
+      log(callers, 6, 5), log(mine, 6, nil), log(callers, nil, 5), log(mine, 6, nil, caller: nil),
+      log(nil, nil, nil, caller: nil),
+    ]
+    for log in honest { #expect(Self.violation(log) == nil) }
+    let others = [
+      log(mine, 6, 5), log(callers, 6, nil), log(callers, 6, 9), log(mine, nil, nil), log(nil, 6, nil, caller: nil),
+      log(mine, nil, nil, caller: nil), log(nil, nil, 5), log(nil, nil, nil),
+    ]
+    for log in others { #expect(Self.violation(log)?.rule == .identity) }
+    for index in 0...8 {
+      for key in [\LedgerEntry.trace.spanID, \LedgerEntry.trace.parentSpanID] {
+        var changed = log(callers, 6, 5)
+        changed[index][keyPath: key] = 10
+        #expect(Self.violation(changed)?.rule == .identity, "\(index)")
+      }
+      var changed = log(callers, 6, 5)
+      changed[index].trace.traceID = mine
+      #expect(Self.violation(changed)?.rule == .identity, "\(index)")
+    }
   }
 
   @Test func `ends that lie far back are forgotten, so that memory is bounded`() throws {
@@ -319,6 +461,14 @@ import Testing
     }
     try checker.finish()
     #expect(checker.transactions == 70_000)
-    #expect(checker.events == 560_000)
+    #expect(checker.events == 630_000)
+  }
+}
+
+extension LedgerEntry {
+  fileprivate func at(_ time: UInt64) -> LedgerEntry {
+    var entry = self
+    entry.time = Instant(nanoseconds: time)
+    return entry
   }
 }

@@ -1,6 +1,7 @@
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
+import SluiceTraceContext
 
 /// What one transaction of a kind tells its tracers: an honest log, made by the engine itself.
 struct LedgerStory {
@@ -12,7 +13,7 @@ struct LedgerStory {
 
   private init(
     _ name: String, stage: Stage = Stage(), settings: PipelineSettings = PipelineSettings(),
-    course: Course? = nil, _ answers: StubTransport.Reply...
+    parent: ParentContext = ParentContext(), course: Course? = nil, _ answers: StubTransport.Reply...
   ) throws {
     self.name = name
     let loop = StubLoop()
@@ -31,7 +32,9 @@ struct LedgerStory {
     var isOver = false
     loop.perform {
       loop.spend(.milliseconds(1))
-      let transaction = Transaction.begin(request, on: environment, through: pipeline) { _ in isOver = true }
+      let transaction = Transaction.begin(request, on: environment, through: pipeline, parent: parent) { _ in
+        isOver = true
+      }
       if let course { loop.post { course(loop, transaction) } }
     }
     for _ in 0..<100 where !isOver { loop.advance(by: .seconds(1)) }
@@ -78,7 +81,7 @@ struct LedgerStory {
 
 extension LedgerStory {
   static func all() throws -> [LedgerStory] {
-    try plain() + retried() + hopping() + answered() + failed() + cancelled() + [LedgerStory(measured: 103)]
+    try plain() + retried() + hopping() + answered() + failed() + cancelled() + traced() + [LedgerStory(measured: 103)]
   }
 
   private static let ok = StubTransport.Reply.response(Response(status: 200, body: .text("ok")))
@@ -208,23 +211,53 @@ extension LedgerStory {
     }
   }
 
+  private static func traced() throws -> [LedgerStory] {
+    let parent = ParentContext(traceparent: traceparent(trace: 1, span: 1))
+    func sending(trace: UInt64) -> Stage {
+      var span: UInt64 = 10
+      return Stage {
+        $0.issue = {
+          span += 1
+          $0.issueHeaders?["traceparent"] = traceparent(trace: trace, span: span)
+          return .proceed
+        }
+      }
+    }
+    let policy = PipelineSettings(retry: RetryPolicy(statuses: StatusSet([503...503]), connectionErrors: .always))
+    return [
+      try LedgerStory("in the caller's trace", stage: sending(trace: 1), parent: parent, ok),
+      try LedgerStory("in another trace", stage: sending(trace: 2), parent: parent, ok),
+      try LedgerStory("in a trace of its own", stage: sending(trace: 2), ok),
+      try LedgerStory("with a caller's trace that is not sent", parent: parent, ok),
+      try LedgerStory(
+        "redirected and retried in a trace", stage: sending(trace: 1), settings: policy, parent: parent,
+        status(302, ["location": "/b"]), status(503), ok),
+    ]
+  }
+
+  private static func traceparent(trace: UInt64, span: UInt64) -> String {
+    TraceParent(traceID: TraceID(high: trace, low: trace), spanID: span, flags: .sampled).description
+  }
+
   /// The stub measures nothing, and has no informational responses: as libcurl tells it.
   private init(measured informational: Int) {
     name = "measured, with an informational response"
     let kinds: [TraceEvent.Kind] = [
       .willExecute, .didConfigure, .didIssue, .didReceiveInformational, .didReceiveInformational, .didReceive,
-      .didValidateResponse, .didExtract, .didValidatePayload, .didComplete,
+      .didEndHop, .didValidateResponse, .didExtract, .didValidatePayload, .didComplete,
     ]
     var timings = TransferTimings()
     (timings.connect, timings.wait) = (.microseconds(300), .microseconds(500))
     log = kinds.enumerated().map { index, kind in
       let isEarly = [.willExecute, .didConfigure, .didIssue].contains(kind)
       let isEnd = kind == .didComplete
+      // The hop began between did_configure and did_issue.
+      let duration: Duration = isEnd ? .milliseconds(index) : kind == .didEndHop ? .microseconds(4500) : .zero
       return LedgerEntry(
         kind, TransactionID(randomHigh: 5, randomLow: 5), sequence: index,
         at: Instant(nanoseconds: 1000 + 1_000_000 * UInt64(index)),
         status: isEarly ? 0 : kind == .didReceiveInformational ? informational : 200, outcome: isEnd ? .succeeded : nil,
-        duration: isEnd ? .milliseconds(index) : .zero, timings: isEnd || kind == .didReceive ? timings : nil,
+        duration: duration, timings: [.didReceive, .didEndHop, .didComplete].contains(kind) ? timings : nil,
         requestID: "r", method: "GET", url: "http://example.com/a")
     }
   }

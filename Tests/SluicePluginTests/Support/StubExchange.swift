@@ -28,6 +28,8 @@ final class StubExchange: @unchecked Sendable {
   var failure: (code: String, message: String)?
   var retryDelay: UInt64?
   var sensitive: [String] = []
+  /// What the hop sent, by the name in lower case; empty before it was issued.
+  var issued: [String: String] = [:]
   /// What the instance keeps, and how it is let go; see `data_set`.
   private(set) var data: UnsafeMutableRawPointer?
   private var release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?

@@ -56,6 +56,12 @@ private func addHeaders(to table: inout sluice_exchange_api) {
     value?.pointee = exchange.lend(field.value.utf8)
     return ok
   }
+  table.issued_header_get = { pointer, name, value in
+    guard let exchange = StubExchange.lent(pointer) else { return stale }
+    guard let found = exchange.issued[String(stub: name).lowercased()] else { return absent }
+    value?.pointee = exchange.lend(found.utf8)
+    return ok
+  }
   table.header_mark = { pointer, _, name, _ in
     StubExchange.lent(pointer)?.sensitive.append(String(stub: name))
     return ok

@@ -17,9 +17,10 @@ import Testing
           }), named: "again")
       }
       #expect(
-        story.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .willRetry] + Self.success.dropFirst())
+        story.kinds
+          == [.willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .willRetry] + Self.success.dropFirst())
       #expect(try story.first(.willRetry).duration == .milliseconds(1))
-      #expect(story.entries.map(\.attempt) == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1])
+      #expect(story.entries.map(\.attempt) == [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
     }
   }
 
@@ -81,7 +82,7 @@ import Testing
   @Test func `attempts that are used up end with the last receipt, and its reason`() async throws {
     try await withServer({ _ in ServerResponse(status: 503) }) { server in
       let story = try await tell(get(server.baseURL + "/")) { Self.repeats(&$0) }
-      let attempt: [TraceEvent.Kind] = [.didConfigure, .didIssue, .didReceive]
+      let attempt: [TraceEvent.Kind] = [.didConfigure, .didIssue, .didReceive, .didEndHop]
       #expect(
         story.kinds == [.willExecute] + attempt + [.willRetry] + attempt + [.willRetry] + attempt + [.didComplete])
       #expect(story.entries.filter { $0.kind == .willRetry }.map(\.errorCode) == ["http_status", "http_status"])
@@ -94,7 +95,8 @@ import Testing
     let story = try await tell(get("http://127.0.0.1:\(port)/")) { Self.repeats(&$0) }
     #expect(
       story.kinds == [
-        .willExecute, .didConfigure, .willRetry, .didConfigure, .willRetry, .didConfigure, .didComplete,
+        .willExecute, .didConfigure, .didEndHop, .willRetry, .didConfigure, .didEndHop, .willRetry, .didConfigure,
+        .didEndHop, .didComplete,
       ])
     #expect(story.entries.filter { $0.kind == .willRetry }.map(\.errorCode) == ["connect", "connect"])
   }
@@ -114,10 +116,10 @@ import Testing
       }
     }) { server in
       let story = try await tell(get(server.baseURL + "/a"))
-      let hop: [TraceEvent.Kind] = [.didIssue, .didReceive]
+      let hop: [TraceEvent.Kind] = [.didIssue, .didReceive, .willRedirect, .didEndHop]
       #expect(
-        story.kinds == [.willExecute, .didConfigure] + hop + [.willRedirect] + hop + [.willRedirect] + hop
-          + Self.validated)
+        story.kinds == [.willExecute, .didConfigure] + hop + hop + [.didIssue, .didReceive, .didEndHop] + Self.validated
+      )
       #expect(story.entries.filter { $0.kind == .didReceive }.map(\.status) == [302, 307, 200])
       #expect(story.entries.filter { $0.kind == .didIssue }.map(\.hop) == [0, 1, 2])
       let receipts = story.entries.filter { $0.kind == .didReceive }
@@ -145,7 +147,10 @@ import Testing
     try await withServer({ _ in ServerResponse(status: 302, headers: [HeaderLine("Location", nowhere)]) }) { server in
       let story = try await tell(get(server.baseURL + "/"))
       #expect(story.code == "connect")
-      #expect(story.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .willRedirect, .didComplete])
+      #expect(
+        story.kinds == [
+          .willExecute, .didConfigure, .didIssue, .didReceive, .willRedirect, .didEndHop, .didEndHop, .didComplete,
+        ])
     }
   }
 
@@ -155,7 +160,7 @@ import Testing
     }) { server in
       let story = try await tell(get(server.baseURL + "/"))
       #expect(story.code == "redirect_refused")
-      #expect(story.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .didComplete])
+      #expect(story.kinds == Self.lostInTheBody)
     }
   }
 

@@ -207,7 +207,8 @@ import Testing
         $0.append(
           StageCode(response: { _, _ in throw RetryRequestError(after: .seconds(3600)) }), named: "again")
       }
-      #expect(story.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .willRetry, .didComplete])
+      #expect(
+        story.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .willRetry, .didComplete])
       #expect(server.requestCount == 1)
     }
   }

@@ -25,12 +25,14 @@ struct Story {
 
 extension EventScenario {
   static var success: [TraceEvent.Kind] {
-    [.willExecute, .didConfigure, .didIssue, .didReceive] + validated
+    [.willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop] + validated
   }
   static var validated: [TraceEvent.Kind] { [.didValidateResponse, .didExtract, .didValidatePayload, .didComplete] }
-  static var lostOnTheWay: [TraceEvent.Kind] { [.willExecute, .didConfigure, .didIssue, .didComplete] }
-  static var lostInTheBody: [TraceEvent.Kind] { [.willExecute, .didConfigure, .didIssue, .didReceive, .didComplete] }
-  static var neverIssued: [TraceEvent.Kind] { [.willExecute, .didConfigure, .didComplete] }
+  static var lostOnTheWay: [TraceEvent.Kind] { [.willExecute, .didConfigure, .didIssue, .didEndHop, .didComplete] }
+  static var lostInTheBody: [TraceEvent.Kind] {
+    [.willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didComplete]
+  }
+  static var neverIssued: [TraceEvent.Kind] { [.willExecute, .didConfigure, .didEndHop, .didComplete] }
 
   /// One request after the other on one engine, which is then shut down.
   func tell(_ requests: [Request], _ change: (inout Configuration) -> Void = { _ in }) async throws -> [Story] {

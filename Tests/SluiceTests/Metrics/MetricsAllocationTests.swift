@@ -30,8 +30,8 @@ private func ledger() throws -> [TraceEvent] {
     loop: loop, id: TransactionID(using: &loop.random), request: Request(url: try HTTPURL("http://a.example/")),
     started: loop.now, deadline: .distantFuture, parent: ParentContext(), requestIDHeader: "X-Request-ID")
   let kinds: [TraceEvent.Kind] = [
-    .willExecute, .didConfigure, .didIssue, .didReceive, .willRetry, .didIssue, .didReceive, .didValidateResponse,
-    .didExtract, .didValidatePayload, .didComplete,
+    .willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .willRetry, .didIssue, .didReceive, .didEndHop,
+    .didValidateResponse, .didExtract, .didValidatePayload, .didComplete,
   ]
   return kinds.map {
     TraceEvent(

@@ -1,0 +1,40 @@
+import CSluice
+import SluiceTestKit
+import Testing
+
+@testable import SluicePlugin
+
+/// Tracers in Swift, and their events through the C table.
+struct TracerTests {
+  private struct Plain: Plugin, TransactionTracer {
+    static let information = PluginInformation(id: "plain", version: "1.0.0", summary: "A fixture.")
+    init(configuration: NoConfiguration, host: PluginHost) {}
+    func record(_ event: borrowing TransactionEvent) {}
+  }
+
+  @Test func `a tracer asks for all kinds that it knows, or for those that it names`() throws {
+    #expect(makeTracerTable(Plain.self)?.interests == (1...12).reduce(0) { $0 | 1 << $1 })
+    let some = try StubInstance(try entryPoint(of: "traces-in-swift")).tracer
+    #expect(some?.interests == 1 << 8 | 1 << 12)
+  }
+
+  @Test func `ids are hexadecimal, and nil where they are zero`() throws {
+    let instance = try StubInstance(try entryPoint(of: "traces-in-swift"))
+    let exchange = StubExchange()
+    exchange.issued["x-hop"] = "0.1"
+    instance.record(exchange) { event in
+      event.kind = UInt32(SLUICE_EVENT_DID_END_HOP)
+      withUnsafeMutableBytes(of: &event.trace_id) { $0.copyBytes(from: (0..<16).map { 0x10 * $0 + 0x0F }) }
+      withUnsafeMutableBytes(of: &event.span_id) { $0.copyBytes(from: [0, 1, 2, 3, 4, 5, 6, 7]) }
+      (event.hop, event.trace_flags) = (1, 3)
+    }
+    instance.record(exchange, isQueued: true) { $0.trace_flags = 2 }
+    let lines = instance.host.log.value.compactMap { $0.split(separator: "=", maxSplits: 1).last }
+    #expect(
+      lines == [
+        "kind:didEndHop place:0.1 trace:0f1f2f3f4f5f6f7f8f9fafbfcfdfefff span:0001020304050607 parent:nil sampled:true "
+          + "code:nil received:0 issued:0.1",
+        "kind:didComplete place:0.0 trace:nil span:nil parent:nil sampled:false code:nil received:0 issued:absent",
+      ])
+  }
+}
