@@ -15,7 +15,7 @@ command -v cc >/dev/null || packages="$packages gcc libc6-dev"
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "install-dependencies: no apt-get here; these Debian packages, or what your system calls them, are needed:" >&2
   echo "  $packages" >&2
-  pkg-config --exists jansson libcurl libmicrohttpd libelf libcrypto zlib libbrotlidec libzstd libidn2 && exit 0
+  pkg-config --exists jansson libcurl libmicrohttpd libelf libcrypto libssl zlib libbrotlidec libzstd libidn2 && exit 0
   exit 1
 fi
 

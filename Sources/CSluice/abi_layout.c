@@ -1,6 +1,7 @@
 /// Freezes the ABI: a size, an offset or a constant that moves is a broken plugin somewhere, so it does not compile.
 ///
 /// A table that grows gets lines at the end of its block, and a new size; no other line here ever changes.
+#include <sluice/draft/connection.h>
 #include <sluice/draft/want_body.h>
 #include <sluice/sluice.h>
 
@@ -416,6 +417,32 @@ SLUICE_OFFSET(sluice_plugin, destroy, 64);
 SLUICE_OFFSET(sluice_plugin, extension, 72);
 SLUICE_SIZE(sluice_plugin, 80);
 SLUICE_VALUE(SLUICE_PLUGIN_SIZE_1, 80u);
+
+// draft/connection.h
+SLUICE_VALUE(SLUICE_KNOWN_NOTHING, 0);
+SLUICE_VALUE(SLUICE_KNOWN_NO, 1);
+SLUICE_VALUE(SLUICE_KNOWN_YES, 2);
+
+SLUICE_OFFSET(sluice_connection_facts, size, 0);
+SLUICE_OFFSET(sluice_connection_facts, http_version, 4);
+SLUICE_OFFSET(sluice_connection_facts, id, 8);
+SLUICE_OFFSET(sluice_connection_facts, is_reused, 16);
+SLUICE_OFFSET(sluice_connection_facts, is_secure, 20);
+SLUICE_OFFSET(sluice_connection_facts, peer_address, 24);
+SLUICE_OFFSET(sluice_connection_facts, local_address, 40);
+SLUICE_OFFSET(sluice_connection_facts, peer_port, 56);
+SLUICE_OFFSET(sluice_connection_facts, local_port, 60);
+SLUICE_OFFSET(sluice_connection_facts, tls_version, 64);
+SLUICE_OFFSET(sluice_connection_facts, tls_cipher, 80);
+SLUICE_OFFSET(sluice_connection_facts, certificate, 96);
+SLUICE_SIZE(sluice_connection_facts, 112);
+SLUICE_VALUE(SLUICE_CONNECTION_FACTS_SIZE_1, 112u);
+
+SLUICE_OFFSET(sluice_connection, size, 0);
+SLUICE_OFFSET(sluice_connection, reserved, 4);
+SLUICE_OFFSET(sluice_connection, get, 8);
+SLUICE_SIZE(sluice_connection, 16);
+SLUICE_VALUE(SLUICE_CONNECTION_SIZE_1, 16u);
 
 // draft/want_body.h
 SLUICE_OFFSET(sluice_want_body, size, 0);

@@ -10,6 +10,7 @@ extension Exchange {
     copy.nativeResponse = nativeResponse
     copy.hasOwnResponseBody = hasOwnResponseBody
     copy.issued = issued
+    copy.detachedConnection = connection
     copy.phase = phase
     copy.attempt = attempt
     copy.hop = hop

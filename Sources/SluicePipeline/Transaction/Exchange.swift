@@ -130,6 +130,16 @@ public final class Exchange: @unchecked Sendable {
   /// Where tokens of this exchange are resumed; nil once the transaction has ended. [loop]
   public var suspensions: SuspensionTable? { transaction?.environment.suspensions }
 
+  /// The connection of the current hop, from its issue stages on; nil before, and unless such facts are wanted
+  /// (``ConnectionFacts/areWanted``). [loop]
+  public var connection: ConnectionFacts? {
+    guard let transaction else { return detachedConnection }
+    return transaction.transfer?.connection ?? transaction.endedConnection
+  }
+
+  /// Of a copy.
+  var detachedConnection: ConnectionFacts?
+
   /// Who is called now; nil between calls.
   public var currentStageName: String? { transaction?.currentStageName }
 }

@@ -83,6 +83,7 @@ extension Transaction {
     exchange.issued = nil
     receivedStatus = 0
     wireStatus = 0
+    endedConnection = nil
     exchange.hasOwnResponseBody = false
     exchange.responseDocument = nil
     endRequestPassage()

@@ -88,6 +88,7 @@ extension Transaction {
     exchange.issued = nil
     receivedStatus = 0
     wireStatus = 0
+    endedConnection = nil
     exchange.hasOwnResponseBody = false
     exchange.requestDocument = nil
     exchange.responseDocument = nil

@@ -132,6 +132,7 @@ extension Transaction: TransferObserver {
   public func transferDidEnd(_ end: consuming TransferEnd) {
     guard !machine.isDone else { return }
     transfer = nil
+    endedConnection = end.connection
     let timings = end.timings
     metrics.addBytes(sent: timings.bytesSent, received: timings.bytesReceived)
     result.timings = timings

@@ -33,6 +33,8 @@ public final class Transaction: @unchecked Sendable {
 
   // The hop under way.
   var transfer: (any Transfer)?
+  /// The connection of the hop, once its transfer has ended.
+  var endedConnection: ConnectionFacts?
   var isAnsweringHead = false
   var disposition = BodyDisposition.hold
   /// Why a stage or a sink ended the hop.
@@ -200,6 +202,7 @@ public final class Transaction: @unchecked Sendable {
     if notes != nil { finishNotes() }
     if machine.isOnWire, let transfer {
       result.timings = transfer.timings
+      endedConnection = transfer.connection
       transfer.cancel()
     }
     transfer = nil

@@ -8,15 +8,18 @@ public struct TransferEnd: Sendable {
   public var body: Body
   public var trailers: HeaderFields
   public var timings: TransferTimings
+  /// Nil unless they are wanted (``ConnectionFacts/areWanted``).
+  public var connection: ConnectionFacts?
 
   public init(
     error: TransportError? = nil, body: Body = .empty, trailers: HeaderFields = HeaderFields(),
-    timings: TransferTimings = TransferTimings()
+    timings: TransferTimings = TransferTimings(), connection: ConnectionFacts? = nil
   ) {
     self.error = error
     self.body = body
     self.trailers = trailers
     self.timings = timings
+    self.connection = connection
   }
 
   /// Moves the body out.

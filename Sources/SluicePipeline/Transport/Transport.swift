@@ -98,9 +98,15 @@ public protocol Transfer: AnyObject {
 
   /// The timings so far, before the end; nil if the transport does not measure them.
   var timings: TransferTimings? { get }
+
+  /// The connection, from the moment the transfer has one; nil before, and unless such facts are wanted
+  /// (``ConnectionFacts/areWanted``).
+  var connection: ConnectionFacts? { get }
 }
 
 extension Transfer {
+  public var connection: ConnectionFacts? { nil }
+
   public var timings: TransferTimings? { nil }
 }
 

@@ -13,16 +13,7 @@ enum ExchangeContext {
     guard let context, context.pointee.size >= minimum else {
       return called.refuse(.invalidArgument, "context: its size is not set")
     }
-    let size = Int(context.pointee.size)
-    var facts = self.facts(called)
-    facts.size = context.pointee.size
-    withUnsafeBytes(of: &facts) { bytes in
-      let target = UnsafeMutableRawBufferPointer(start: context, count: size)
-      let known = min(size, bytes.count)
-      target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<known]))
-      // What a plugin of a later revision knows and this host does not.
-      for index in known..<size { target[index] = 0 }
-    }
+    called.fill(context, size: context.pointee.size, with: facts(called))
     return Status.ok
   }
 
@@ -69,6 +60,22 @@ enum ExchangeContext {
       return called.exchange.nativeRequest.url.path
     }
     return url.path
+  }
+}
+
+extension CalledExchange {
+  /// Fills a struct of the plugin's that begins with its size, as far as it reaches.
+  /// - Parameter size: what the plugin has said, at least the 4 bytes of that member.
+  func fill<Record>(_ target: UnsafeMutableRawPointer, size: UInt32, with record: Record) {
+    var (record, size) = (record, size)
+    withUnsafeBytes(of: &record) { bytes in
+      let target = UnsafeMutableRawBufferPointer(start: target, count: Int(size))
+      let known = min(target.count, bytes.count)
+      target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<known]))
+      // What a plugin of a later revision knows and this host does not.
+      for index in known..<target.count { target[index] = 0 }
+      withUnsafeBytes(of: &size) { target.copyMemory(from: $0) }
+    }
   }
 }
 

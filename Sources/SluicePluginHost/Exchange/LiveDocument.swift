@@ -58,6 +58,8 @@ final class LiveDocument: MessageDocument {
     var response = original
     do throws(MessageError) {
       try ResponseDocument.update(&response, from: json, bodyWasFilled: isBodyFilled, added: [])
+      try Self.checkFields(response.headers, against: original.headers)
+      try Self.checkFields(response.trailers, against: original.trailers)
     } catch { throw reported(error) }
     applyMarks(to: &response.headers)
     return response

@@ -2,6 +2,7 @@ import CCurl
 import CLinux
 import Glibc
 import SluicePipeline
+import Synchronization
 
 /// One multi handle on one loop, driven by events.
 ///
@@ -106,7 +107,8 @@ final class CurlMulti {
       errno = EMFILE
       return -1
     }
-    sockets[descriptor] = SocketTable.Entry(isOurs: true)
+    sockets[descriptor] = SocketTable.Entry(
+      isOurs: true, connectionID: Self.connectionIDs.add(1, ordering: .relaxed).newValue)
     return descriptor
   }
 
@@ -142,6 +144,13 @@ final class CurlMulti {
       ports[port] = descriptor
     }
     return ports[port]
+  }
+
+  private static let connectionIDs = Atomic<UInt64>(0)
+
+  func connectionID(of descriptor: Int32) -> UInt64? {
+    let id = sockets[descriptor].connectionID
+    return id == 0 ? nil : id
   }
 
   func noteHTTP1(_ descriptor: Int32) { sockets[descriptor].isHTTP1 = true }

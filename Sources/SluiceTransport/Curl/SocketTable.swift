@@ -9,6 +9,8 @@ struct SocketTable {
     var isOurs = false
     /// The port at this end; 0 until a request went out.
     var localPort: Int32 = 0
+    /// Of the connection; 0 for a socket that libcurl did not open through us.
+    var connectionID: UInt64 = 0
     /// Whether a response came in HTTP/1, whose server is silent between two requests.
     var isHTTP1 = false
   }

@@ -20,6 +20,10 @@ extension CurlTransfer {
     if upload != nil { issuedAt = transport.loop.now }
     localPort = port
     if let route = handle.route { transport.didConnect(route, port) }
+    if ConnectionFacts.areWanted {
+      issuedConnection = handle.connectionFacts(
+        id: descriptor.flatMap { handle.multi.connectionID(of: $0) }, isSecure: request.url.origin.scheme == .https)
+    }
     // Moved: they are issued once, and here they would count as shared when stages change them.
     var headers = HeaderFields()
     swap(&headers, &request.headers)

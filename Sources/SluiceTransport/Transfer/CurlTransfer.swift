@@ -42,6 +42,8 @@ final class CurlTransfer: Transfer {
   var localPort: Int32?
   /// The socket of the connection, where that is known.
   var descriptor: Int32?
+  /// As it was when the hop was issued; collected where somebody wants it.
+  var issuedConnection: ConnectionFacts?
   /// The kept connection that libcurl chose cannot be used.
   var isSoiled = false
   var wantsFreshConnection: Bool
@@ -157,6 +159,12 @@ final class CurlTransfer: Transfer {
     return timings
   }
 
+  var connection: ConnectionFacts? {
+    guard var connection = issuedConnection else { return nil }
+    connection.version = reader.version
+    return connection
+  }
+
   private func measured(_ handle: CurlHandle) -> TransferTimings {
     var timings = handle.timings(hasIssued: hasIssued)
     timings.queue = queueTime
@@ -220,7 +228,8 @@ final class CurlTransfer: Transfer {
     upload = nil
     decoded = nil
     observer?.transferDidEnd(
-      TransferEnd(error: error, body: consume body, trailers: reader.trailers, timings: consume timings))
+      TransferEnd(
+        error: error, body: consume body, trailers: reader.trailers, timings: consume timings, connection: connection))
   }
 
   private func unpause() {

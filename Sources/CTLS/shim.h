@@ -1,0 +1,6 @@
+// libssl, as far as it tells about a connection.
+#ifndef SLUICE_CTLS_SHIM_H
+#define SLUICE_CTLS_SHIM_H
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#endif

@@ -1,0 +1,72 @@
+// Tells what it knows of the connection of each hop, in the calls before, at and after the issue, and in events.
+#include <inttypes.h>
+#include <sluice/draft/connection.h>
+
+#include "../stage.h"
+
+static const sluice_connection *connections;
+
+static void tell_connection(void *instance, sluice_exchange *exchange, const char *when) {
+  sluice_connection_facts facts = {.size = sizeof facts};
+  sluice_status status = connections->get(exchange, &facts);
+  char line[512];
+  if (status != SLUICE_STATUS_OK) {
+    snprintf(line, sizeof line, "%s=status %d", when, (int)status);
+  } else {
+    snprintf(
+        line, sizeof line, "%s=id %" PRIu64 " version %u reused %u secure %u peer %.*s:%u local %.*s:%u %.*s %.*s der %zu %02x", when,
+        facts.id, facts.http_version, facts.is_reused, facts.is_secure, (int)facts.peer_address.size,
+        facts.peer_address.data, facts.peer_port, (int)facts.local_address.size, facts.local_address.data,
+        facts.local_port, (int)facts.tls_version.size, facts.tls_version.data, (int)facts.tls_cipher.size,
+        facts.tls_cipher.data, facts.certificate.size, facts.certificate.size ? facts.certificate.data[0] : 0);
+  }
+  sluice_log(host_of(instance), SLUICE_LOG_INFO, line);
+}
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  tell_connection(instance, exchange, "request");
+  return SLUICE_VERDICT_CONTINUE;
+}
+
+static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
+  tell_connection(instance, exchange, "issue");
+  return SLUICE_VERDICT_CONTINUE;
+}
+
+static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
+  tell_connection(instance, exchange, "response");
+  // A caller that knows less gets less, and what it does not know of stays as it was.
+  struct {
+    uint32_t size, http_version;
+    uint64_t rest;
+  } small = {8, 7, 7};
+  connections->get(exchange, (sluice_connection_facts *)(void *)&small);
+  tell(instance, "small", (long)(small.http_version * 100 + small.rest));
+  return SLUICE_VERDICT_CONTINUE;
+}
+
+static void on_event(void *instance, const sluice_event *event) {
+  if (event->kind == SLUICE_EVENT_DID_END_HOP) tell_connection(instance, event->exchange, "end");
+  if (event->kind == SLUICE_EVENT_DID_COMPLETE) tell_connection(instance, event->exchange, "complete");
+}
+
+static const sluice_interceptor interceptor = {
+    .size = sizeof interceptor, .on_request = on_request, .on_issue = on_issue, .on_response = on_response};
+static const sluice_tracer tracer = {
+    .size = sizeof tracer,
+    .interests = SLUICE_INTEREST(SLUICE_EVENT_DID_END_HOP) | SLUICE_INTEREST(SLUICE_EVENT_DID_COMPLETE),
+    .on_event = on_event};
+
+static sluice_status activate(void *instance, sluice_error *error) {
+  connections = host_of(instance)->extension(host_of(instance), SLUICE_CONNECTION_ID);
+  return SLUICE_HAS(connections, get) ? SLUICE_STATUS_OK : sluice_error_set(error, "no facts about connections");
+}
+
+static const void *extension(const char *id) {
+  if (strcmp(id, SLUICE_TRACER_ID) == 0) return &tracer;
+  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
+}
+
+SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
+static const sluice_plugin plugin = {FIXTURE_TABLE, .activate = activate, .extension = extension};
+FIXTURE_ENTRY(&plugin)

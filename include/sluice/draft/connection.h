@@ -1,0 +1,55 @@
+/// The host's table `sluice.connection/1`: facts about the connection of a hop.
+///
+/// A draft: the table may still change. Ask for the table in `create` or `activate`: a host collects these facts only from
+/// the first time that a plugin has asked.
+#ifndef SLUICE_DRAFT_CONNECTION_H
+#define SLUICE_DRAFT_CONNECTION_H
+
+#include <stdint.h>
+
+#include <sluice/exchange.h>
+#include <sluice/status.h>
+#include <sluice/text.h>
+
+#define SLUICE_CONNECTION_ID "sluice.connection/1"
+
+/// A fact that may be unknown.
+typedef uint32_t sluice_known;
+enum { SLUICE_KNOWN_NOTHING = 0, SLUICE_KNOWN_NO = 1, SLUICE_KNOWN_YES = 2 };
+
+/// Filled by `get`. The caller sets `size` to the size that it knows; members that the host does not know become zero.
+/// Texts and bytes are borrowed until the call returns.
+typedef struct sluice_connection_facts {
+  uint32_t size;
+  /// 10, 11, 20 or 30 for HTTP/1.0 to HTTP/3; known from the head of the response on, 0 before.
+  uint32_t http_version;
+  /// Not used for another connection of the process; 0 if unknown.
+  uint64_t id;
+  /// Whether an earlier request had the connection, or another one has it still (HTTP/2).
+  sluice_known is_reused;
+  /// Whether the connection uses TLS.
+  sluice_known is_secure;
+  /// The server, or the proxy that the connection goes to: its address in numbers, without brackets. Empty if unknown.
+  sluice_text peer_address;
+  sluice_text local_address;
+  /// 0 if unknown.
+  uint32_t peer_port;
+  uint32_t local_port;
+  /// `TLSv1.3` and `TLS_AES_256_GCM_SHA384`, as OpenSSL names them; empty without TLS, and if unknown.
+  sluice_text tls_version;
+  sluice_text tls_cipher;
+  /// The server's own certificate as DER; empty without TLS, and if unknown.
+  sluice_bytes certificate;
+} sluice_connection_facts;
+#define SLUICE_CONNECTION_FACTS_SIZE_1 112u
+
+typedef struct sluice_connection {
+  uint32_t size;
+  uint32_t reserved;
+  /// The connection of the current hop: in on_issue, and in every call and event after it. SLUICE_STATUS_ABSENT before
+  /// that, for a hop that has no connection, and in a trial. [loop]
+  sluice_status (*get)(sluice_exchange *exchange, sluice_connection_facts *facts);
+} sluice_connection;
+#define SLUICE_CONNECTION_SIZE_1 16u
+
+#endif
