@@ -58,6 +58,7 @@ let package = Package(
     .library(name: "oauth-refresh", type: .dynamic, targets: ["OAuthRefresh"]),
     // A fixture of the tests.
     .library(name: "swift-work", type: .dynamic, targets: ["SwiftWork"]),
+    .library(name: "swift-bodies", type: .dynamic, targets: ["SwiftBodies"]),
     .library(name: "swift-stamps", type: .dynamic, targets: ["SwiftStamps"]),
     // A fixture of the tests: only a product is built into a library of its own.
     .library(name: "calls-in-swift", type: .dynamic, targets: ["CallsInSwift"]),
@@ -175,6 +176,8 @@ let package = Package(
     // Tests.
     .target(
       name: "SwiftWork", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-work", swiftSettings: strict),
+    .target(
+      name: "SwiftBodies", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-bodies", swiftSettings: strict),
     .target(
       name: "SwiftStamps", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-stamps", swiftSettings: strict),
     .target(

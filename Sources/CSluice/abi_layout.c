@@ -2,6 +2,7 @@
 ///
 /// A table that grows gets lines at the end of its block, and a new size; no other line here ever changes.
 #include <sluice/draft/connection.h>
+#include <sluice/draft/response_stream.h>
 #include <sluice/draft/want_body.h>
 #include <sluice/sluice.h>
 
@@ -40,6 +41,9 @@ SLUICE_VALUE(SLUICE_VERDICT_SUSPENDED, 4);
 SLUICE_OFFSET(sluice_text, data, 0);
 SLUICE_OFFSET(sluice_text, size, 8);
 SLUICE_SIZE(sluice_text, 16);
+SLUICE_OFFSET(sluice_field, name, 0);
+SLUICE_OFFSET(sluice_field, value, 16);
+SLUICE_SIZE(sluice_field, 32);
 SLUICE_OFFSET(sluice_bytes, data, 0);
 SLUICE_OFFSET(sluice_bytes, size, 8);
 SLUICE_SIZE(sluice_bytes, 16);
@@ -80,6 +84,11 @@ SLUICE_VALUE(SLUICE_JSON_READ, 1);
 SLUICE_VALUE(SLUICE_JSON_WRITE, 2);
 SLUICE_VALUE(SLUICE_JSON_BODY, 4);
 SLUICE_VALUE(SLUICE_HEADER_SENSITIVE, 1);
+SLUICE_VALUE(SLUICE_LIMIT_TIMEOUT_NS, 1);
+SLUICE_VALUE(SLUICE_LIMIT_ATTEMPT_TIMEOUT_NS, 2);
+SLUICE_VALUE(SLUICE_LIMIT_RESPONSE_BYTES, 3);
+SLUICE_VALUE(SLUICE_LIMIT_ATTEMPTS, 4);
+SLUICE_VALUE(SLUICE_FILE_REMOVE, 1);
 
 SLUICE_OFFSET(sluice_exchange_api, size, 0);
 SLUICE_OFFSET(sluice_exchange_api, reserved, 4);
@@ -109,8 +118,10 @@ SLUICE_OFFSET(sluice_exchange_api, retry, 184);
 SLUICE_OFFSET(sluice_exchange_api, suspend, 192);
 SLUICE_OFFSET(sluice_exchange_api, trailer_add, 200);
 SLUICE_OFFSET(sluice_exchange_api, issued_header_get, 208);
-SLUICE_SIZE(sluice_exchange_api, 216);
-SLUICE_VALUE(SLUICE_EXCHANGE_API_SIZE_1, 216u);
+SLUICE_OFFSET(sluice_exchange_api, body_set_file, 216);
+SLUICE_OFFSET(sluice_exchange_api, limit_set, 224);
+SLUICE_SIZE(sluice_exchange_api, 232);
+SLUICE_VALUE(SLUICE_EXCHANGE_API_SIZE_1, 232u);
 
 // host.h
 SLUICE_VALUE(SLUICE_LOG_DEBUG, 0);
@@ -192,8 +203,15 @@ SLUICE_OFFSET(sluice_interceptor, on_challenge, 40);
 SLUICE_OFFSET(sluice_interceptor, on_response, 48);
 SLUICE_OFFSET(sluice_interceptor, on_failure, 56);
 SLUICE_OFFSET(sluice_interceptor, on_cancel, 64);
-SLUICE_SIZE(sluice_interceptor, 72);
-SLUICE_VALUE(SLUICE_INTERCEPTOR_SIZE_1, 72u);
+SLUICE_OFFSET(sluice_interceptor, on_informational, 72);
+SLUICE_SIZE(sluice_interceptor, 80);
+SLUICE_VALUE(SLUICE_INTERCEPTOR_SIZE_1, 80u);
+
+SLUICE_OFFSET(sluice_informational, size, 0);
+SLUICE_OFFSET(sluice_informational, status, 4);
+SLUICE_OFFSET(sluice_informational, fields, 8);
+SLUICE_OFFSET(sluice_informational, field_count, 16);
+SLUICE_SIZE(sluice_informational, 24);
 
 // body.h
 SLUICE_VALUE(SLUICE_BODY_VERDICT_PASS, 0);
@@ -443,6 +461,18 @@ SLUICE_OFFSET(sluice_connection, reserved, 4);
 SLUICE_OFFSET(sluice_connection, get, 8);
 SLUICE_SIZE(sluice_connection, 16);
 SLUICE_VALUE(SLUICE_CONNECTION_SIZE_1, 16u);
+
+// draft/response_stream.h
+SLUICE_VALUE(SLUICE_STREAM_WRITABLE, 1);
+SLUICE_VALUE(SLUICE_STREAM_CLOSED, 2);
+SLUICE_OFFSET(sluice_response_stream, size, 0);
+SLUICE_OFFSET(sluice_response_stream, reserved, 4);
+SLUICE_OFFSET(sluice_response_stream, open, 8);
+SLUICE_OFFSET(sluice_response_stream, write, 16);
+SLUICE_OFFSET(sluice_response_stream, end, 24);
+SLUICE_OFFSET(sluice_response_stream, fail, 32);
+SLUICE_SIZE(sluice_response_stream, 40);
+SLUICE_VALUE(SLUICE_RESPONSE_STREAM_SIZE_1, 40u);
 
 // draft/want_body.h
 SLUICE_OFFSET(sluice_want_body, size, 0);

@@ -55,6 +55,7 @@ public final class Pipeline: Sendable {
     changesRequestPieces = requestStages.contains { $0.capabilities.contains(.requestPieces) }
     changesResponsePieces = responseStages.contains { $0.capabilities.contains(.responsePieces) }
     pathStages = (requestStages + issueStages + responseStages).filter { $0.match?.paths.isEmpty == false }
+    takesInformational = responseStages.contains { $0.capabilities.contains(.informational) }
     retriesStatuses = !settings.retry.statuses.isEmpty
     retriesFailures = settings.retry.concernsFailures
   }
@@ -70,6 +71,7 @@ public final class Pipeline: Sendable {
   let responseStagesWantBody: Bool
   /// Those whose match asks for a path.
   let pathStages: [StageBinding]
+  let takesInformational: Bool
   let changesRequestPieces: Bool
   let changesResponsePieces: Bool
   let retriesStatuses: Bool

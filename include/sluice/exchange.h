@@ -38,6 +38,25 @@ enum {
   SLUICE_HEADER_SENSITIVE = 1
 };
 
+/// The limits that a stage can lower.
+typedef uint32_t sluice_limit;
+enum {
+  /// Nanoseconds from now to the end of the transaction.
+  SLUICE_LIMIT_TIMEOUT_NS = 1,
+  /// Nanoseconds that each attempt may take on the wire.
+  SLUICE_LIMIT_ATTEMPT_TIMEOUT_NS = 2,
+  /// Bytes of the response body; a longer body is the error `response_too_large`.
+  SLUICE_LIMIT_RESPONSE_BYTES = 3,
+  /// Attempts of the transaction, the first included.
+  SLUICE_LIMIT_ATTEMPTS = 4
+};
+
+/// Flags of `body_set_file`.
+enum {
+  /// The host removes the file when no message refers to it any more, and also if `body_set_file` fails.
+  SLUICE_FILE_REMOVE = 1
+};
+
 /// The functions of an exchange. Call them on the thread of the call to which the exchange was passed: a loop, or for a
 /// BLOCKING stage its pool thread. All fail with SLUICE_STATUS_STALE for an exchange that is over.
 ///
@@ -141,7 +160,15 @@ typedef struct sluice_exchange_api {
   /// The first value of a request header as the current hop has sent it, with what issue stages have set;
   /// SLUICE_STATUS_ABSENT without such a header, and before the hop was issued. [loop]
   sluice_status (*issued_header_get)(sluice_exchange *exchange, sluice_text name, sluice_text *value);
+
+  /// Makes a file the body, where `body_set` could make bytes it. The file is read when the body is sent or taken: do not
+  /// change it until the transaction has ended. `path` is absolute. SLUICE_STATUS_FAILED for what is not a regular file
+  /// that can be read. [loop]
+  sluice_status (*body_set_file)(sluice_exchange *exchange, sluice_side side, sluice_text path, uint32_t flags);
+  /// Lowers a limit for this transaction, in on_request; a value above the limit that holds has no effect.
+  /// SLUICE_STATUS_INVALID for 0, and for an unknown limit. [loop]
+  sluice_status (*limit_set)(sluice_exchange *exchange, sluice_limit limit, uint64_t value);
 } sluice_exchange_api;
-#define SLUICE_EXCHANGE_API_SIZE_1 216u
+#define SLUICE_EXCHANGE_API_SIZE_1 232u
 
 #endif

@@ -72,6 +72,16 @@ typedef struct sluice_challenge {
   uint32_t reserved;
 } sluice_challenge;
 
+/// An informational response (RFC 9110 §15.2).
+typedef struct sluice_informational {
+  uint32_t size;
+  /// 100–199, not 101.
+  uint32_t status;
+  /// `field_count` fields in wire order.
+  const sluice_field *fields;
+  size_t field_count;
+} sluice_informational;
+
 /// Any function may be NULL.
 typedef struct sluice_interceptor {
   uint32_t size;
@@ -99,7 +109,10 @@ typedef struct sluice_interceptor {
   /// A suspended call can no longer be resumed: its deadline has passed, or the transaction has ended. Called at most
   /// once for a token; resuming the token returns SLUICE_STATUS_STALE. [loop]
   void (*on_cancel)(void *instance, sluice_token token);
+  /// An informational (1xx) response to the current hop: called for each stage of the response list, also for one that is
+  /// BLOCKING, before the final response. The fields are not part of the exchange. [loop]
+  void (*on_informational)(void *instance, sluice_exchange *exchange, const sluice_informational *response);
 } sluice_interceptor;
-#define SLUICE_INTERCEPTOR_SIZE_1 72u
+#define SLUICE_INTERCEPTOR_SIZE_1 80u
 
 #endif

@@ -11,6 +11,12 @@ typedef struct sluice_text {
   size_t size;
 } sluice_text;
 
+/// A borrowed field of a message.
+typedef struct sluice_field {
+  sluice_text name;
+  sluice_text value;
+} sluice_field;
+
 /// The borrowed bytes of a body. `data` may be NULL if `size` is 0.
 typedef struct sluice_bytes {
   const uint8_t *data;

@@ -168,6 +168,7 @@ final class BodyPassage: @unchecked Sendable {
 
   private static func failure(_ error: any Error) -> TransactionError {
     if let error = error as? TransportError { return TransactionError(error) }
+    if let error = error as? TransactionError { return error }
     return TransactionError(
       TransportError(.bodyFile, "the request body could not be produced: \(error)", isBeforeSending: true))
   }

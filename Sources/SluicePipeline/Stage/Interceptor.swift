@@ -1,3 +1,5 @@
+public import SluiceMessages
+
 /// A stage that may change requests and responses. Every method is called on the loop of its transaction and must not
 /// block.
 ///
@@ -19,6 +21,9 @@ public protocol Interceptor: AnyObject, Sendable {
   /// Credentials are demanded. Answers ``Verdict/respond`` once the request carries them, ``Verdict/proceed`` to leave it
   /// to the next, or a failure; may suspend.
   func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict
+
+  /// An informational (1xx) response has arrived; the final one is still to come.
+  func interceptInformational(_ exchange: Exchange, _ status: Int, _ headers: HeaderFields)
 
   /// The response has arrived; its body is available if a stage of the list wants it.
   func interceptResponse(_ exchange: Exchange) -> Verdict
@@ -46,6 +51,7 @@ extension Interceptor {
   public func interceptIssue(_ exchange: Exchange) -> Verdict { .proceed }
   public func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict { .proceed }
   public func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict { .proceed }
+  public func interceptInformational(_ exchange: Exchange, _ status: Int, _ headers: HeaderFields) {}
   public func interceptResponse(_ exchange: Exchange) -> Verdict { .proceed }
   public func interceptFailure(_ exchange: Exchange, _ failure: TransactionError) -> Verdict { .proceed }
   public func interceptPiece(
@@ -93,4 +99,5 @@ public struct StageCapabilities: OptionSet, Sendable, Hashable {
   public static let trace = StageCapabilities(rawValue: 256)
   public static let redirect = StageCapabilities(rawValue: 512)
   public static let challenge = StageCapabilities(rawValue: 1024)
+  public static let informational = StageCapabilities(rawValue: 2048)
 }

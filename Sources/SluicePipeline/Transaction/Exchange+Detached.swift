@@ -9,6 +9,7 @@ extension Exchange {
     copy.keepRequestID(requestID)
     copy.nativeResponse = nativeResponse
     copy.hasOwnResponseBody = hasOwnResponseBody
+    copy.limits = limits
     copy.issued = issued
     copy.detachedConnection = connection
     copy.phase = phase
@@ -27,5 +28,8 @@ extension Exchange {
     responseBodyAskers = copy.responseBodyAskers
     requestDocument = copy.requestDocument
     responseDocument = copy.responseDocument
+    if hasStreamedResponse { transaction?.machine.streamsOwnBody = true }
+    lowerDeadline(to: copy.deadline)
+    if let limits = copy.limits { lowerLimits { $0 = limits } }
   }
 }

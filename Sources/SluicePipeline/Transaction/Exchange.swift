@@ -18,7 +18,11 @@ public final class Exchange: @unchecked Sendable {
   /// Within the attempt, 0 first.
   public internal(set) var hop = 0
   public let started: Instant
-  public let deadline: Instant
+  public internal(set) var deadline: Instant
+  /// A stage has set the deadline.
+  var isDeadlineOwn = false
+  /// What stages have lowered; nil for nothing.
+  public internal(set) var limits: ExchangeLimits?
   public let parent: ParentContext
   let requestIDHeader: String
 
@@ -42,6 +46,13 @@ public final class Exchange: @unchecked Sendable {
   /// A stage has put a body, if only an empty one, in place of the wire's: what is still to come of that, trailers
   /// included, is thrown away. Until the next head.
   public var hasOwnResponseBody = false
+
+  /// Gives the response that a stage has set a body that comes piece by piece. [loop]
+  public func streamResponseBody(_ stream: BodyStream) {
+    nativeResponse?.body = .stream(stream)
+    hasOwnResponseBody = true
+    transaction?.machine.streamsOwnBody = true
+  }
 
   /// What instances keep for this transaction; released when it ends.
   public var attachments = Attachments()
@@ -101,6 +112,12 @@ public final class Exchange: @unchecked Sendable {
   public var hasResponse: Bool { Self.isThere(&nativeResponse) }
 
   var isResponseBodyEmpty: Bool { Self.isBodyEmpty(&nativeResponse) }
+
+  /// Whether a stage gives the body of the response piece by piece, and nobody has taken it yet.
+  var hasStreamedResponse: Bool {
+    guard let response = nativeResponse, case .stream = response.body else { return false }
+    return true
+  }
 
   func setResponseBody(_ body: consuming Body) { nativeResponse?.body = consume body }
 

@@ -31,7 +31,8 @@ extension Transaction {
     switch phase {
     case .request: pipeline.requestStagesWantBody
     case .response:
-      pipeline.changesResponsePieces && (pipeline.responseStagesWantBody || !exchange.responseBodyAskers.isEmpty)
+      (pipeline.changesResponsePieces || machine.streamsOwnBody)
+        && (pipeline.responseStagesWantBody || !exchange.responseBodyAskers.isEmpty)
     case .issue, .failure, .hop: false
     }
   }
@@ -41,6 +42,7 @@ extension Transaction {
     if phase == .request {
       return binding.capabilities.contains(.wantsRequestBody) && !isRequestBodyWhole(for: index)
     }
+    if machine.streamsOwnBody, exchange.hasStreamedResponse { return wantsResponseBody(binding) }
     return wantsResponseBody(binding) && !pendingStages(.response, before: index).isEmpty
   }
 
@@ -106,7 +108,12 @@ extension Transaction {
   private func passResponse(before end: Int) throws(TransactionError) -> TransactionMachine.Event? {
     let stages = pendingStages(.response, before: end)
     responsePassedTo = max(responsePassedTo, end)
-    guard !stages.isEmpty, let body = exchange.nativeResponse?.body else { return .bodyPassed }
+    guard let body = exchange.nativeResponse?.body else { return .bodyPassed }
+    let isStreamed = if case .stream = body { true } else { false }
+    guard !stages.isEmpty || isStreamed else { return .bodyPassed }
+    if isStreamed, end == pipeline.responseStages.count, let sink {
+      return deliver(try stream(of: body), stages, to: sink)
+    }
     return pass(.response, stages, from: try stream(of: body)) { transaction, body in
       transaction.exchange.nativeResponse?.headers.remove("content-length")
       transaction.exchange.setResponseBody(body)
@@ -115,15 +122,29 @@ extension Transaction {
     }
   }
 
+  /// Passes a body that a stage gives piece by piece through the stages and on to the caller.
+  private func deliver(_ stream: BodyStream, _ stages: [Int], to sink: any BodySink) -> TransactionMachine.Event? {
+    if !stages.isEmpty { exchange.nativeResponse?.headers.remove("content-length") }
+    exchange.setResponseBody(.empty)
+    sink.begin(exchange)
+    return run(BodyPassage(self, .response, stages, from: .stream(stream), to: .sink(sink))) { _, _ in .bodyPassed }
+  }
+
   private func pass(
     _ side: MessageSide, _ stages: [Int], from stream: BodyStream,
     then finish: @escaping (Transaction, Body) -> TransactionMachine.Event?
   ) -> TransactionMachine.Event? {
-    let options = pipeline.settings.transfer
+    let options = transferOptions
     let gatherer =
       side == .request
       ? environment.transport.makeRequestGatherer(options) : environment.transport.makeBodyGatherer(options)
-    let passage = BodyPassage(self, side, stages, from: .stream(stream), to: .gatherer(gatherer))
+    return run(BodyPassage(self, side, stages, from: .stream(stream), to: .gatherer(gatherer)), then: finish)
+  }
+
+  private func run(
+    _ passage: BodyPassage, then finish: @escaping (Transaction, Body) -> TransactionMachine.Event?
+  ) -> TransactionMachine.Event? {
+    let side = passage.side
     setPassage(passage)
     passage.begin()
     func event(_ outcome: BodyPassage.Outcome) -> TransactionMachine.Event? {
@@ -189,7 +210,7 @@ extension Transaction {
       sink.begin(exchange)
       return setPassage(BodyPassage(self, .response, stages, from: .wire, to: .sink(sink)))
     }
-    let gatherer = environment.transport.makeBodyGatherer(pipeline.settings.transfer)
+    let gatherer = environment.transport.makeBodyGatherer(transferOptions)
     setPassage(BodyPassage(self, .response, stages, from: .wire, to: .gatherer(gatherer)))
   }
 

@@ -106,7 +106,7 @@ extension Transaction {
     unroutedBody = nil
     retryAt = .distantFuture
     attemptRest = nil
-    attemptDeadline = loop.now.advanced(byNanoseconds: pipeline.attemptTimeoutNanoseconds)
+    attemptDeadline = loop.now.advanced(byNanoseconds: attemptNanoseconds)
     armTimer()
   }
 
@@ -119,6 +119,7 @@ extension Transaction {
     result.timings = nil
     openHop = .begun(pipeline.traced.contains(.didEndHop) ? now() : exchange.started)
     renewAttemptDeadline()
+    if exchange.limits != nil { limitAttempt() }
     guard notes == nil else {
       sendObserved()
       return nil
@@ -129,9 +130,13 @@ extension Transaction {
 
   /// What every transfer of the transaction asks of the transport.
   var transferOptions: TransferOptions {
-    guard usesFreshConnection else { return pipeline.settings.transfer }
+    guard usesFreshConnection || exchange.limits != nil else { return pipeline.settings.transfer }
     var options = pipeline.settings.transfer
-    options.wantsFreshConnection = true
+    options.wantsFreshConnection = usesFreshConnection
+    if let limit = exchange.limits?.responseBytes {
+      options.maximumResponseBytes = min(options.maximumResponseBytes, limit)
+      options.maximumStreamedBytes = min(options.maximumStreamedBytes, limit)
+    }
     return options
   }
 

@@ -17,7 +17,20 @@ extension Transaction: LoopTimerTarget {
   /// Bounds what is left of an attempt whose limit passed while a stage held it up.
   func renewAttemptDeadline() {
     guard attemptDeadline == .distantFuture, attemptRest == nil else { return }
-    attemptDeadline = loop.now.advanced(byNanoseconds: pipeline.attemptTimeoutNanoseconds)
+    attemptDeadline = loop.now.advanced(byNanoseconds: attemptNanoseconds)
+    armTimer()
+  }
+
+  /// What one attempt may take, in nanoseconds.
+  var attemptNanoseconds: UInt64 {
+    guard let limits = exchange.limits else { return pipeline.attemptTimeoutNanoseconds }
+    return min(pipeline.attemptTimeoutNanoseconds, limits.attemptNanoseconds)
+  }
+
+  /// Before the request is sent: the limit that a stage has set holds for this attempt too.
+  func limitAttempt() {
+    guard let limit = exchange.limits?.attemptNanoseconds, limit < .max else { return }
+    attemptDeadline = min(attemptDeadline, loop.now.advanced(byNanoseconds: limit))
     armTimer()
   }
 
@@ -42,7 +55,9 @@ extension Transaction: LoopTimerTarget {
 
   private var deadlineError: TransactionError {
     // A request may bring a limit of its own.
-    let name = result.originalRequest.timeout == nil ? " (\(pipeline.settings.names.deadline))" : ""
+    let isConfigured = result.originalRequest.timeout == nil && !exchange.isDeadlineOwn
+    let name =
+      exchange.isDeadlineOwn ? ", which a stage has set" : isConfigured ? " (\(pipeline.settings.names.deadline))" : ""
     return TransactionError(
       code: TransactionError.Code.deadline,
       message: "\(shownRequest) was not done within its deadline of"
@@ -54,7 +69,8 @@ extension Transaction: LoopTimerTarget {
   private var attemptFailure: TransportError {
     TransportError(
       .timeout,
-      "no whole response from \(shownURL) within \(pipeline.settings.attemptTimeout)"
-        + " (\(pipeline.settings.names.timeout))")
+      "no whole response from \(shownURL) within \(Duration.nanoseconds(Int64(clamping: attemptNanoseconds)))"
+        + (exchange.limits.map { $0.attemptNanoseconds < .max } == true
+          ? ", which a stage has set" : " (\(pipeline.settings.names.timeout))"))
   }
 }

@@ -105,6 +105,22 @@ extension Transaction: TransferObserver {
     guard !machine.isDone else { return }
     clock = nil
     emitInformational(status: status)
+    if pipeline.takesInformational { callInformational(status, headers) }
+  }
+
+  private func callInformational(_ status: Int, _ headers: HeaderFields) {
+    let phase = exchange.phase
+    exchange.phase = .trace
+    var started = loop.now
+    for (index, binding) in pipeline.responseStages.enumerated()
+    where binding.capabilities.contains(.informational) && matches(binding) {
+      binding.interceptor.interceptInformational(exchange, status, headers)
+      let now = loop.now
+      metrics.recordStage(.response, index, nanoseconds: now.nanoseconds &- started.nanoseconds)
+      started = now
+    }
+    clock = nil
+    exchange.phase = phase
   }
 
   public func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {

@@ -239,6 +239,8 @@ public final class Transaction: @unchecked Sendable {
 
   /// A transaction that fails gives its caller no body that a stage might still have changed.
   private func withholdBody() {
+    // Nobody has read it, and nobody will.
+    if machine.streamsOwnBody, exchange.hasStreamedResponse { exchange.setResponseBody(.empty) }
     guard !hasPassedResponseStages, !pipeline.responseStages.isEmpty, exchange.nativeResponse != nil else { return }
     exchange.nativeResponse?.body = .empty
     exchange.nativeResponse?.trailers = HeaderFields()

@@ -85,6 +85,8 @@ struct TransactionMachine: Sendable {
   /// Some response stage wants the body, so all of them wait for it; decided with the head.
   private(set) var wantsBody = false
   private(set) var streamsBody: Bool
+  /// A stage gives the body of the response piece by piece.
+  var streamsOwnBody = false
   /// How often a request was sent again because the server had not processed it.
   private var resends = 0
 
@@ -197,6 +199,10 @@ struct TransactionMachine: Sendable {
     streamsBody = streams
   }
 
+  mutating func limitAttempts(to count: Int) {
+    plan.maximumAttempts = max(attempt + 1, min(plan.maximumAttempts, count))
+  }
+
   /// The body was gathered, and can be sent more than once.
   mutating func bodyBecameReplayable() { plan.isReplayable = true }
 
@@ -273,7 +279,7 @@ extension TransactionMachine {
 
   /// Passes the body through the remaining stages: no stage is left out, wherever the body came from.
   private mutating func passRest() -> Action {
-    guard plan.passesBody else {
+    guard plan.passesBody || streamsOwnBody else {
       phase = .validating
       return .validate
     }
@@ -447,6 +453,7 @@ extension TransactionMachine {
     crossing = nil
     wantsBody = false
     streamsBody = plan.streamsBody
+    streamsOwnBody = false
     phase = .starting
     return .beginAttempt(attempt)
   }

@@ -2,24 +2,48 @@ import CSluice
 
 /// Holds an instance's data for a transaction, behind the one pointer that the host keeps.
 private final class KeptData: Sendable {
-  let value: any Sendable
+  /// What the plugin keeps.
+  let value: (any Sendable)?
+  /// What the SDK keeps for it.
+  let bodies: BodyTransforms?
 
-  init(_ value: any Sendable) { self.value = value }
+  init(_ value: (any Sendable)?, _ bodies: BodyTransforms?) {
+    self.value = value
+    self.bodies = bodies
+  }
 }
 
 extension ExchangeCall {
   /// The data of ``setData(_:)``; nil without any, or outside of the call.
   final var data: (any Sendable)? {
+    kept?.value
+  }
+
+  private var kept: KeptData? {
     withExchange { api, exchange in
-      api.pointee.data_get(exchange).map { Unmanaged<KeptData>.fromOpaque($0).takeUnretainedValue().value }
+      api.pointee.data_get(exchange).map { Unmanaged<KeptData>.fromOpaque($0).takeUnretainedValue() }
     } ?? nil
+  }
+
+  /// The transforms of the bodies of this transaction; nil outside of the call.
+  final func bodyTransforms() throws(PluginFailure) -> BodyTransforms? {
+    let kept = kept
+    if let bodies = kept?.bodies { return bodies }
+    let bodies = BodyTransforms()
+    return try keep(KeptData(kept?.value, bodies)) ? bodies : nil
   }
 
   /// The host releases it once, at the end of the transaction or when it is replaced.
   final func setData(_ value: (any Sendable)?) throws(PluginFailure) {
+    let bodies = kept?.bodies
+    try keep(value == nil && bodies == nil ? nil : KeptData(value, bodies))
+  }
+
+  @discardableResult
+  private func keep(_ data: KeptData?) throws(PluginFailure) -> Bool {
     try write("the transaction's data") { api, exchange in
-      guard let value else { return api.pointee.data_set(exchange, nil, nil) }
-      let kept = Unmanaged.passRetained(KeptData(value))
+      guard let data else { return api.pointee.data_set(exchange, nil, nil) }
+      let kept = Unmanaged.passRetained(data)
       let status = api.pointee.data_set(exchange, kept.toOpaque(), { release($0) })
       if status != 0 { kept.release() }
       return status

@@ -10,6 +10,7 @@ struct ExportedPlugin: @unchecked Sendable {
   let type: any Plugin.Type
   let table: UnsafePointer<sluice_plugin>
   let interceptor: UnsafePointer<sluice_interceptor>?
+  let body: UnsafePointer<sluice_body>?
   let tracer: UnsafePointer<sluice_tracer>?
   let notifications: UnsafePointer<sluice_notifications>?
   let state: UnsafePointer<sluice_state>?
@@ -39,11 +40,12 @@ struct ExportedPlugin: @unchecked Sendable {
     try check(type)
     self.type = type
     interceptor = makeInterceptorTable(type).map(keep)
+    body = makeBodyTable(type).map(keep)
     tracer = makeTracerTable(type).map(keep)
     notifications = makeNotificationTable(type).map(keep)
     state = makeStateTable(type).map(keep)
     selfTests = makeSelfTestTable(type).map(keep)
-    guard interceptor != nil || tracer != nil || notifications != nil else {
+    guard interceptor != nil || body != nil || tracer != nil || notifications != nil else {
       throw PluginFailure(
         message: "\(type) is neither an interceptor nor a tracer, and handles no notifications or scheduled work; "
           + "conform it to one")
@@ -91,6 +93,7 @@ private func makePluginTable(_ type: any Plugin.Type) -> sluice_plugin {
 private func findExtension(_ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
   guard let id, let exported = ExportedPlugin.current else { return nil }
   if strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 { return exported.interceptor.map { UnsafeRawPointer($0) } }
+  if strcmp(id, SLUICE_BODY_ID) == 0 { return exported.body.map { UnsafeRawPointer($0) } }
   if strcmp(id, SLUICE_TRACER_ID) == 0 { return exported.tracer.map { UnsafeRawPointer($0) } }
   if strcmp(id, SLUICE_NOTIFICATIONS_ID) == 0 { return exported.notifications.map { UnsafeRawPointer($0) } }
   if strcmp(id, SLUICE_STATE_ID) == 0 { return exported.state.map { UnsafeRawPointer($0) } }

@@ -14,6 +14,8 @@ final class Instance: Sendable {
   let failure: (any FailureInterceptor)?
   let redirect: (any RedirectInterceptor)?
   let challenge: (any ChallengeInterceptor)?
+  let body: (any BodyInterceptor)?
+  let informational: (any InformationalInterceptor)?
   let tracer: (any TransactionTracer)?
   let notifications: (any NotificationHandler)?
   let scheduled: (any ScheduledWork)?
@@ -29,6 +31,8 @@ final class Instance: Sendable {
     failure = plugin as? any FailureInterceptor
     redirect = plugin as? any RedirectInterceptor
     challenge = plugin as? any ChallengeInterceptor
+    body = plugin as? any BodyInterceptor
+    informational = plugin as? any InformationalInterceptor
     tracer = plugin as? any TransactionTracer
     notifications = plugin as? any NotificationHandler
     scheduled = plugin as? any ScheduledWork

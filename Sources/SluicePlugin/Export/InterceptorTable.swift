@@ -18,10 +18,13 @@ func makeInterceptorTable(_ type: any Plugin.Type) -> sluice_interceptor? {
   if type is any FailureInterceptor.Type { table.on_failure = { interceptFailure($0, $1, $2) } }
   if type is any RedirectInterceptor.Type { table.on_redirect = { interceptRedirect($0, $1, $2) } }
   if type is any ChallengeInterceptor.Type { table.on_challenge = { interceptChallenge($0, $1, $2) } }
+  if type is any InformationalInterceptor.Type { table.on_informational = { interceptInformational($0, $1, $2) } }
   table.on_cancel = { Instance.from($0)?.suspended.remove($1)?.abandon() }
   let hasAny =
     table.on_request != nil || table.on_response != nil || table.on_issue != nil || table.on_failure != nil
-    || table.on_redirect != nil || table.on_challenge != nil
+    || table.on_redirect != nil || table.on_challenge != nil || table.on_informational != nil
+    // Its calls may suspend, and are then cancelled here.
+    || type is any BodyInterceptor.Type
   return hasAny ? table : nil
 }
 

@@ -1,8 +1,8 @@
 @_exported public import SluiceJSON
 
 /// What a plugin is: a type with a configuration that also conforms to ``RequestInterceptor``, ``ResponseInterceptor``,
-/// ``IssueInterceptor``, ``FailureInterceptor``, ``TransactionTracer``, ``NotificationHandler``, ``ScheduledWork`` or several
-/// of them.
+/// ``IssueInterceptor``, ``FailureInterceptor``, ``BodyInterceptor``, ``TransactionTracer``, ``NotificationHandler``,
+/// ``ScheduledWork`` or several of them.
 ///
 ///     export ─ init ─ activate ─ calls … ─ deactivate ─ deinit
 ///

@@ -11,6 +11,8 @@ enum CallPhase: UInt8 {
   case responsePiece
   /// A tracer's.
   case event
+  /// on_informational.
+  case informational
   /// A posted function's, before it enters an exchange.
   case posted
 
@@ -19,5 +21,7 @@ enum CallPhase: UInt8 {
   var writesRequestHeaders: Bool { self == .request || self == .issue || self == .challenge }
   /// Whether the response can be replaced.
   var responds: Bool { self == .request || self == .response || self == .failure }
-  var suspends: Bool { self != .issue && self != .event && self != .posted }
+  /// Whether the call has an answer, which can be a failure.
+  var fails: Bool { self != .event && self != .informational }
+  var suspends: Bool { self != .issue && self != .event && self != .informational && self != .posted }
 }

@@ -43,19 +43,23 @@ enum ExchangeAnswers {
 
   static func fail(_ handle: OpaquePointer?, _ code: sluice_text, _ message: sluice_text) -> sluice_verdict {
     guard let called = CallContext.find(handle) else { return VerdictNumber.fail }
-    guard called.phase != .event else {
+    guard called.phase.fails else {
       _ = called.refuse(.refusedWrite, "fail")
       return VerdictNumber.fail
     }
-    var word = StageFailure.defaultCode
-    if let bytes = code.bytes, (1...PluginText.codeBytes).contains(bytes.count), bytes.allSatisfy(\.isCodeByte) {
-      word = String(decoding: bytes, as: UTF8.self)
-    } else {
-      let limit = PluginText.codeBytes
-      _ = called.refuse(.invalidArgument, "fail: a code has 1 to \(limit) characters of a–z, 0–9 and _")
-    }
-    set(StageFailure(code: word, message: PluginText.message(message)), called)
+    let word = self.code(code)
+    if word == nil { _ = called.refuse(.invalidArgument, codeRule) }
+    set(StageFailure(code: word ?? StageFailure.defaultCode, message: PluginText.message(message)), called)
     return VerdictNumber.fail
+  }
+
+  static let codeRule = "fail: a code has 1 to \(PluginText.codeBytes) characters of a–z, 0–9 and _"
+
+  /// The code of a failure; nil for a malformed one.
+  static func code(_ text: sluice_text) -> String? {
+    guard let bytes = text.bytes, (1...PluginText.codeBytes).contains(bytes.count), bytes.allSatisfy(\.isCodeByte)
+    else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   static func retry(_ handle: OpaquePointer?, _ delay: UInt64) -> sluice_verdict {
@@ -83,7 +87,7 @@ enum ExchangeAnswers {
   }
 
   private static func failed(_ called: CalledExchange, _: sluice_status, _ message: String) -> sluice_verdict {
-    if called.phase != .event { set(StageFailure(code: StageFailure.defaultCode, message: message), called) }
+    if called.phase.fails { set(StageFailure(code: StageFailure.defaultCode, message: message), called) }
     return VerdictNumber.fail
   }
 

@@ -1,4 +1,5 @@
 import CSluice
+import Glibc
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
@@ -34,6 +35,37 @@ enum ExchangeBody {
       setRequest(body, called)
     } else {
       setResponse(body, called)
+    }
+    return Status.ok
+  }
+
+  static func setFile(
+    _ handle: OpaquePointer?, _ side: sluice_side, _ path: sluice_text, _ flags: UInt32
+  ) -> sluice_status {
+    guard let called = CallContext.find(handle) else { return CallContext.misuse }
+    let known = UInt32(SLUICE_FILE_REMOVE)
+    guard side < 2, flags & ~known == 0, let bytes = path.bytes, bytes.first == UInt8(ascii: "/"), !bytes.contains(0),
+      let path = String(validating: bytes, as: UTF8.self)
+    else { return called.refuse(.invalidArgument, "body_set_file: side, flags, or a path that is not absolute") }
+    var isKept = false
+    defer { if !isKept, flags & known != 0 { unlink(path) } }
+    guard side == 0 ? called.phase.writesRequest : called.writesResponse else {
+      return called.refuse(.refusedWrite, "body_set_file")
+    }
+    var facts = stat()
+    guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 else {
+      called.call.pointee.instance.seat.log(
+        .warning, "body_set_file: \(PlainText.quote(path)) is not a regular file that can be read")
+      return Status.failed
+    }
+    isKept = true
+    let remove: @Sendable () -> Void = { unlink(path) }
+    let file = FileBody(
+      path: path, byteCount: Int(facts.st_size), onRelease: flags & known == 0 ? nil : remove)
+    if side == 0 {
+      setRequest(.file(file), called)
+    } else {
+      setResponse(.file(file), called)
     }
     return Status.ok
   }
@@ -128,6 +160,17 @@ extension ExchangeBody {
     if let response = called.exchange.nativeResponse { called.keep(response.body) }
     called.exchange.nativeResponse?.body = body
     called.exchange.hasOwnResponseBody = true
+  }
+
+  /// Makes a stream the body of the response.
+  static func setStream(_ stream: BodyStream, _ called: CalledExchange) {
+    if let document = called.responseTruth {
+      forgetBody(of: document, called)
+    } else {
+      called.dropResponseView()
+    }
+    if let response = called.exchange.nativeResponse { called.keep(response.body) }
+    called.exchange.streamResponseBody(stream)
   }
 
   /// From here on the native body counts, until the document's is asked for again.

@@ -50,7 +50,7 @@ extension CalledExchange {
     switch phase {
     case .response: exchange.hasResponse
     case .request, .failure: exchange.hasResponse
-    case .issue, .redirect, .challenge, .requestPiece, .responsePiece, .event, .posted: false
+    case .issue, .redirect, .challenge, .requestPiece, .responsePiece, .event, .informational, .posted: false
     }
   }
 }

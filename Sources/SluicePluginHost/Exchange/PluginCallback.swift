@@ -10,6 +10,7 @@ package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
   case requestPiece
   case responsePiece
   case onEvent
+  case onInformational
   // Outside of exchanges.
   case posted
   case onCancel
@@ -39,6 +40,7 @@ package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
     case .requestPiece: "on_chunk, on_end (request)"
     case .responsePiece: "on_chunk, on_trailer, on_end (response)"
     case .onEvent: "on_event"
+    case .onInformational: "on_informational"
     case .posted: "a function that it posted"
     case .onCancel: "on_cancel"
     case .dataRelease: "the release of its data"

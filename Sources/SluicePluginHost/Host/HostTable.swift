@@ -70,6 +70,7 @@ package enum HostTable {
     if strcmp(id, SLUICE_METRICS_ID) == 0 { return UnsafeRawPointer(MetricFunctions.shared) }
     if strcmp(id, SLUICE_COMPLETIONS_ID) == 0 { return UnsafeRawPointer(CompletionFunctions.shared) }
     if strcmp(id, SLUICE_CONNECTION_ID) == 0 { return UnsafeRawPointer(ConnectionFunctions.table()) }
+    if strcmp(id, SLUICE_RESPONSE_STREAM_ID) == 0 { return UnsafeRawPointer(ResponseStreamFunctions.shared) }
     if strcmp(id, SLUICE_WANT_BODY_ID) == 0 { return UnsafeRawPointer(WantBodyFunctions.shared) }
     return nil
   }

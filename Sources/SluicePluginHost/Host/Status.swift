@@ -11,5 +11,6 @@ enum Status {
   static let closing = sluice_status(SLUICE_STATUS_CLOSING)
   static let invalid = sluice_status(SLUICE_STATUS_INVALID)
   static let refused = sluice_status(SLUICE_STATUS_REFUSED)
+  static let failed = sluice_status(SLUICE_STATUS_FAILED)
   static let wrongThread = sluice_status(SLUICE_STATUS_WRONG_THREAD)
 }

@@ -1,4 +1,5 @@
 import CSluice
+package import SluiceMessages
 package import SluicePipeline
 
 extension PluginInstance {
@@ -29,6 +30,26 @@ extension PluginInstance {
       var context = CallContext(self, exchange, .issue)
       let verdict = CallContext.push(&context) { function(handle, OpaquePointer(bitPattern: $0.pointee.name)) }
       return settle(verdict, context, exchange)
+    }
+  }
+
+  package func interceptInformational(_ exchange: Exchange, _ status: Int, _ headers: HeaderFields) {
+    guard let function = calls.on_informational else { return }
+    withTurn {
+      headers.buffer.withUnsafeBufferPointer { bytes in
+        let fields = headers.indices.map { index in
+          sluice_field(
+            name: sluice_text(UnsafeBufferPointer(rebasing: bytes[headers.nameRange(at: index)])),
+            value: sluice_text(UnsafeBufferPointer(rebasing: bytes[headers.valueRange(at: index)])))
+        }
+        fields.withUnsafeBufferPointer { fields in
+          var record = sluice_informational(
+            size: UInt32(MemoryLayout<sluice_informational>.size), status: UInt32(clamping: status),
+            fields: fields.baseAddress, field_count: fields.count)
+          var context = CallContext(self, exchange, .informational)
+          CallContext.push(&context) { function(handle, OpaquePointer(bitPattern: $0.pointee.name), &record) }
+        }
+      }
     }
   }
 

@@ -34,6 +34,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let hostTokens = Locked<Set<SuspensionToken>>([])
   let timers = TimerSet()
   let callOuts = CallOutSet()
+  let streams = ResponseStreamSet()
   /// on_notification and on_schedule; opened by `activate`, closed by `deactivate`.
   let control: ControlQueue
   /// What the plugin has to report.

@@ -29,6 +29,7 @@ struct PluginTables {
     guard interceptor.flags & both == both else { return }
     var found: [String] = []
     if interceptor.on_issue != nil { found.append("on_issue") }
+    if interceptor.on_informational != nil { found.append("on_informational") }
     if body.on_chunk != nil { found.append(SLUICE_BODY_ID) }
     if tracer.on_event != nil { found.append("on_event") }
     guard !found.isEmpty else { return }
@@ -48,6 +49,7 @@ struct PluginTables {
     add(.issue, interceptor.on_issue != nil)
     add(.response, interceptor.on_response != nil)
     add(.failure, interceptor.on_failure != nil)
+    add(.informational, interceptor.on_informational != nil)
     add(.redirect, interceptor.on_redirect != nil)
     add(.challenge, interceptor.on_challenge != nil)
     add(.wantsRequestBody, interceptor.wants & UInt32(SLUICE_WANTS_REQUEST_BODY) != 0)

@@ -50,23 +50,18 @@ static void on_event(void *instance, const sluice_event *event) {
   if (event->kind == SLUICE_EVENT_DID_COMPLETE) tell_connection(instance, event->exchange, "complete");
 }
 
-static const sluice_interceptor interceptor = {
-    .size = sizeof interceptor, .on_request = on_request, .on_issue = on_issue, .on_response = on_response};
-static const sluice_tracer tracer = {
-    .size = sizeof tracer,
+static const sluice_interceptor interceptor = SLUICE_TABLE(
+    sluice_interceptor, .on_request = on_request, .on_issue = on_issue, .on_response = on_response);
+static const sluice_tracer tracer = SLUICE_TABLE(
+    sluice_tracer,
     .interests = SLUICE_INTEREST(SLUICE_EVENT_DID_END_HOP) | SLUICE_INTEREST(SLUICE_EVENT_DID_COMPLETE),
-    .on_event = on_event};
+    .on_event = on_event);
 
 static sluice_status activate(void *instance, sluice_error *error) {
   connections = host_of(instance)->extension(host_of(instance), SLUICE_CONNECTION_ID);
   return SLUICE_HAS(connections, get) ? SLUICE_STATUS_OK : sluice_error_set(error, "no facts about connections");
 }
 
-static const void *extension(const char *id) {
-  if (strcmp(id, SLUICE_TRACER_ID) == 0) return &tracer;
-  return strcmp(id, SLUICE_INTERCEPTOR_ID) == 0 ? &interceptor : NULL;
-}
+SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor}, {SLUICE_TRACER_ID, &tracer});
 
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0);
-static const sluice_plugin plugin = {FIXTURE_TABLE, .activate = activate, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+FIXTURE_PLUGIN(FIXTURE_LIFE, .activate = activate, .extension = extension);

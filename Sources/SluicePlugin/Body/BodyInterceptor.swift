@@ -1,0 +1,47 @@
+/// Changes bodies piece by piece, as they flow from the caller to the server and back (`sluice.body/1`).
+///
+/// A stage that has this sees every body of its sides, whoever made it, and no stage has to hold the whole of it. Use
+/// ``PluginOptions/wantsRequestBody`` and ``PluginOptions/wantsResponseBody`` for work that needs the whole body.
+public protocol BodyInterceptor: Sendable {
+  /// The sides whose bodies it sees; both by default.
+  static var bodySides: Set<BodySide> { get }
+
+  /// A body is about to pass; called before its first piece, once for each body: again in each attempt, and for a request
+  /// body in each hop. Return nil to let it pass unchanged. Throwing fails the transaction.
+  func interceptBody(_ body: PassingBody) throws -> (any BodyTransform)?
+}
+
+extension BodyInterceptor {
+  public static var bodySides: Set<BodySide> { [.request, .response] }
+}
+
+/// What becomes of the pieces of one body. Its methods are called one after the other, on the loop of the transaction;
+/// while one of them awaits, no further piece comes.
+public protocol BodyTransform: AnyObject {
+  /// Takes a piece, and returns the bytes that go on in its place: none to hold it back.
+  func transform(_ piece: [UInt8]) async throws -> [UInt8]
+
+  /// The body has ended; returns the bytes that follow.
+  func finish() async throws -> [UInt8]
+}
+
+extension BodyTransform {
+  public func finish() async throws -> [UInt8] { [] }
+}
+
+/// A side of an exchange whose body passes.
+public enum BodySide: Sendable, Hashable {
+  case request
+  case response
+
+  var message: MessageSide { self == .request ? .request : .response }
+}
+
+/// A body that is about to pass, and the messages of its exchange, only for reading. Valid during the call.
+public struct PassingBody: Sendable {
+  public let side: BodySide
+  public let request: Request
+  /// nil for a request body.
+  public let response: Response?
+  public let context: RequestContext
+}

@@ -1,0 +1,30 @@
+/// The transforms of the bodies that pass an instance in one transaction.
+///
+/// `@unchecked Sendable`: used on the loop of the transaction alone, which calls one method at a time.
+final class BodyTransforms: @unchecked Sendable {
+  private struct Entry {
+    let attempt: UInt32
+    let hop: UInt32
+    let transform: UncheckedTransform?
+  }
+
+  private var request: Entry?
+  private var response: Entry?
+
+  /// The transform of the body that passes now, made if it is a new one; nil for one that passes unchanged.
+  func transform(
+    of side: MessageSide, attempt: UInt32, hop: UInt32, _ make: () throws -> (any BodyTransform)?
+  ) throws -> UncheckedTransform? {
+    let known = side == .request ? request : response
+    if let known, known.attempt == attempt, known.hop == hop { return known.transform }
+    let entry = Entry(attempt: attempt, hop: hop, transform: try make().map { UncheckedTransform($0) })
+    if side == .request { request = entry } else { response = entry }
+    return entry.transform
+  }
+}
+
+/// A transform on its way into a task of its own loop. `@unchecked Sendable` for the reason above.
+final class UncheckedTransform: @unchecked Sendable {
+  let transform: any BodyTransform
+  init(_ transform: any BodyTransform) { self.transform = transform }
+}

@@ -1,0 +1,54 @@
+import CSluice
+
+/// A limit that a request interceptor can lower for its transaction.
+public enum ExchangeLimit: Sendable, Hashable {
+  /// From now to the end of the transaction.
+  case timeout(Duration)
+  /// Of each attempt on the wire.
+  case attemptTimeout(Duration)
+  /// Bytes of the response body; a longer body is the error `response_too_large`.
+  case responseBytes(Int)
+  /// Attempts, the first included.
+  case attempts(Int)
+
+  fileprivate var numbers: (limit: sluice_limit, value: UInt64) {
+    switch self {
+    case .timeout(let time): (sluice_limit(SLUICE_LIMIT_TIMEOUT_NS), time.wholeNanoseconds)
+    case .attemptTimeout(let time): (sluice_limit(SLUICE_LIMIT_ATTEMPT_TIMEOUT_NS), time.wholeNanoseconds)
+    case .responseBytes(let count): (sluice_limit(SLUICE_LIMIT_RESPONSE_BYTES), UInt64(clamping: count))
+    case .attempts(let count): (sluice_limit(SLUICE_LIMIT_ATTEMPTS), UInt64(clamping: count))
+    }
+  }
+}
+
+extension Request {
+  /// Lowers a limit of the transaction; a value above the limit that holds has no effect. Only in request interceptors.
+  public func lower(_ limit: ExchangeLimit) throws(PluginFailure) {
+    let (number, value) = limit.numbers
+    try call.write("the limit \(limit)") { $0.pointee.limit_set($1, number, value) }
+  }
+
+  /// Makes a file the body. It is read when the request is sent: do not change it until the transaction has ended.
+  /// - Parameters:
+  ///   - path: absolute, of a regular file.
+  ///   - isRemoved: whether the host removes the file when no message refers to it any more.
+  public func setBodyFile(_ path: String, isRemoved: Bool = false) throws(PluginFailure) {
+    try call.setBodyFile(.request, path, isRemoved: isRemoved)
+  }
+}
+
+extension Response {
+  /// Makes a file the body; as with ``Request/setBodyFile(_:isRemoved:)``.
+  public func setBodyFile(_ path: String, isRemoved: Bool = false) throws(PluginFailure) {
+    try call.setBodyFile(.response, path, isRemoved: isRemoved)
+  }
+}
+
+extension ExchangeCall {
+  fileprivate func setBodyFile(_ side: MessageSide, _ path: String, isRemoved: Bool) throws(PluginFailure) {
+    let flags = isRemoved ? UInt32(SLUICE_FILE_REMOVE) : 0
+    try write("the body's file \(path)") { api, exchange in
+      withText(path) { api.pointee.body_set_file(exchange, side.rawValue, $0, flags) }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import CSluice
+
+/// An informational (1xx) response (RFC 9110 §15.2). A value that can be kept.
+public struct InformationalResponse: Sendable, Hashable {
+  public struct Field: Sendable, Hashable {
+    public let name: String
+    public let value: String
+  }
+
+  public let status: Int
+  /// In wire order.
+  public let fields: [Field]
+
+  init(_ response: sluice_informational) {
+    status = Int(response.status)
+    fields = UnsafeBufferPointer(start: response.fields, count: response.field_count).map {
+      Field(name: String($0.name), value: String($0.value))
+    }
+  }
+}
+
+/// Is told informational responses, before the final one. Nothing of the exchange can be changed.
+public protocol InformationalInterceptor: Sendable {
+  func interceptInformational(_ response: InformationalResponse, of request: Request, context: RequestContext)
+}
+
+func interceptInformational(
+  _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ response: UnsafePointer<sluice_informational>?
+) {
+  guard let instance = Instance.from(instance), let stage = instance.informational, let exchange, let response else {
+    return
+  }
+  let call = ExchangeCall(link: instance.host.link)
+  call.enter(exchange)
+  defer { call.leave() }
+  stage.interceptInformational(
+    InformationalResponse(response.pointee), of: Request(call: call),
+    context: RequestContext(instance.context(of: exchange)))
+}

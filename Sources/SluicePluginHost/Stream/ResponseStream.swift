@@ -1,0 +1,179 @@
+import CSluice
+import SluiceLocks
+import SluiceMessages
+import SluicePipeline
+
+/// A response body that a plugin writes piece by piece: a bounded queue between the plugin's threads and the loop.
+///
+/// It closes when its body is no longer referred to, whoever drops it; the plugin is told so on the loop, once. Unchecked: the
+/// context is the plugin's and only handed back, the rest is locked.
+final class ResponseStream: @unchecked Sendable {
+  typealias Function = @convention(c) (UnsafeMutableRawPointer?, sluice_stream_event) -> Void
+
+  /// From here on nothing more is taken until the queue is half empty.
+  static let queueBytes = 256 << 10
+  static let writeBytes = 1 << 20
+
+  private enum End {
+    case open
+    case ended
+    case failed(TransactionError)
+  }
+
+  private struct State {
+    var queue: [[UInt8]] = []
+    var byteCount = 0
+    var end = End.open
+    var isClosed = false
+    /// A write was refused, and the plugin waits to be told.
+    var isAwaited = false
+  }
+
+  let id: UInt64
+  private let instance: PluginInstance
+  private let loop: any EventLoop
+  private let function: Function
+  private let context: UncheckedPointer
+  private let state = Locked(State())
+  /// Woken when there is something to read. Not retained: its reader is what keeps the body.
+  private weak var body: BodyStream?
+
+  init(
+    _ id: UInt64, _ instance: PluginInstance, on loop: any EventLoop, _ function: @escaping Function,
+    _ context: UncheckedPointer
+  ) {
+    self.id = id
+    self.instance = instance
+    self.loop = loop
+    self.function = function
+    self.context = context
+  }
+
+  /// The body that is read from it. [loop, once]
+  func makeBody(length: Int?) -> BodyStream {
+    let lease = Lease(self)
+    let body = BodyStream(byteCount: length) { try lease.stream.read($0) }
+    self.body = body
+    return body
+  }
+
+  /// [any]
+  func write(_ bytes: UnsafeBufferPointer<UInt8>) -> sluice_status {
+    let status = state.withLock { state -> sluice_status in
+      guard !state.isClosed, case .open = state.end else { return Status.stale }
+      guard state.byteCount < Self.queueBytes else {
+        state.isAwaited = true
+        return Status.limit
+      }
+      if bytes.isEmpty { return Status.ok }
+      state.queue.append(Array(bytes))
+      state.byteCount += bytes.count
+      return Status.ok
+    }
+    if status == Status.ok { body?.wake() }
+    return status
+  }
+
+  /// Ends the body, with an error if there is one. [any]
+  func end(_ error: TransactionError?) -> sluice_status {
+    let isTaken = state.withLock { state -> Bool in
+      guard !state.isClosed, case .open = state.end else { return false }
+      state.end = error.map { .failed($0) } ?? .ended
+      return true
+    }
+    if isTaken { body?.wake() }
+    return isTaken ? Status.ok : Status.stale
+  }
+
+  /// [loop]
+  private func read(_ maximum: Int) throws -> [UInt8]? {
+    let (piece, isWritable) = try state.withLock { state throws -> ([UInt8]?, Bool) in
+      guard let first = state.queue.first else {
+        switch state.end {
+        case .open: return ([], false)
+        case .ended: return (nil, false)
+        case .failed(let error): throw error
+        }
+      }
+      let piece: [UInt8]
+      if first.count <= maximum {
+        piece = state.queue.removeFirst()
+      } else {
+        piece = Array(first.prefix(maximum))
+        state.queue[0] = Array(first.dropFirst(maximum))
+      }
+      state.byteCount -= piece.count
+      let isWritable = state.isAwaited && state.byteCount < Self.queueBytes / 2
+      if isWritable { state.isAwaited = false }
+      return (piece, isWritable)
+    }
+    if isWritable { loop.post { [self] in tell(SLUICE_STREAM_WRITABLE) } }
+    return piece
+  }
+
+  /// Not after it is closed.
+  private func tell(_ event: UInt32) {
+    guard state.withLock({ !$0.isClosed }) else { return }
+    instance.runPosted { function(context.address, event) }
+  }
+
+  private func tell(_ event: some BinaryInteger) { tell(UInt32(event)) }
+
+  fileprivate func close() {
+    let closing = Closing(self)
+    loop.post { closing.run() }
+  }
+
+  /// [loop]
+  fileprivate func finishClosing() {
+    let wasOpen = state.withLock { state in
+      defer {
+        state.isClosed = true
+        state.queue = []
+      }
+      return !state.isClosed
+    }
+    guard wasOpen else { return }
+    instance.runPosted { function(context.address, sluice_stream_event(SLUICE_STREAM_CLOSED)) }
+    instance.streams.remove(id)
+    instance.openWork.update { $0 -= 1 }
+  }
+
+  /// What the body holds on to.
+  private final class Lease: Sendable {
+    let stream: ResponseStream
+    init(_ stream: ResponseStream) { self.stream = stream }
+    deinit { stream.close() }
+  }
+
+  /// Runs once: on the loop, or at once if that loop has ended and drops what is posted.
+  private final class Closing: Sendable {
+    private let stream: ResponseStream
+    init(_ stream: ResponseStream) { self.stream = stream }
+    deinit { run() }
+    func run() { stream.finishClosing() }
+  }
+}
+
+/// The open streams of an instance, by id.
+final class ResponseStreamSet: Sendable {
+  private struct State: Sendable {
+    var streams: [UInt64: ResponseStream] = [:]
+    var last: UInt64 = 0
+  }
+
+  private let state = Locked(State())
+
+  func add(_ make: (UInt64) -> ResponseStream) -> ResponseStream {
+    state.withLock { state in
+      state.last += 1
+      let stream = make(state.last)
+      state.streams[state.last] = stream
+      return stream
+    }
+  }
+
+  subscript(id: UInt64) -> ResponseStream? { state.withLock { $0.streams[id] } }
+
+  func remove(_ id: UInt64) { state.withLock { $0.streams[id] = nil } }
+}

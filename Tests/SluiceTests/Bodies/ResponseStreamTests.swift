@@ -1,0 +1,132 @@
+import Glibc
+import Sluice
+import SluiceMessages
+import SluicePipeline
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Bodies that a stage gives piece by piece (`sluice.response-stream/1`).
+@Suite struct ResponseStreamTests {
+  private static func run<Result>(
+    _ lists: String = #""request": ["stage"]"#, deadline: String = "60s", plugins: String = "",
+    _ body: (Engine, Watched<[String]>) async throws -> Result
+  ) async throws -> Result {
+    let product = try await PluginCompiler.compile("streams-responses")
+    chmod(product.path, 0o755)
+    let text = """
+      {"plugins": {"stage": {"library": "\(product.path)"}\(plugins)}, \(lists), "deadline": "\(deadline)",
+       "transport": {"loops": 1}}
+      """
+    let log = Watched<[String]>([])
+    let engine = try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line.message) } }
+    let result = try await body(engine, log)
+    await engine.shutdown()
+    withExtendedLifetime(product) {}
+    // Closed once for each stream, before the engine was gone.
+    #expect(told("closed", log) == told("open", log).map { _ in "1" })
+    return result
+  }
+
+  private static func told(_ name: String, _ log: Watched<[String]>) -> [String] {
+    log.value.filter { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.utf8.count + 1)) }
+  }
+
+  private static func request(_ path: String) throws -> Request {
+    Request(url: try HTTPURL("http://127.0.0.1:1" + path))
+  }
+
+  @Test(arguments: [(0, 10), (1, 0), (3, 10), (100, 1000)])
+  func `the body is what was written, in order`(_ pieces: Int, _ bytes: Int) async throws {
+    try await Self.run { engine, log in
+      let result = await engine.transaction(try Self.request("/write/\(pieces)/\(bytes)"))
+      #expect(result.error == nil, "\(String(describing: result.error))")
+      #expect(result.response?.body.bytes == [UInt8](repeating: UInt8(ascii: "x"), count: pieces * bytes))
+      // Not before there is a response.
+      #expect(Self.told("early", log) == ["-2"] && Self.told("written", log) == ["0"])
+      #expect(Self.told("end", log) == ["0"] && Self.told("end-again", log) == ["3"])
+    }
+  }
+
+  @Test func `a writer that is faster than the caller is held back, and no byte is lost`() async throws {
+    try await Self.run { engine, log in
+      let (sink, cancellation) = (SlowSink(), Cancellation())
+      let end = Watched<TransactionResult?>(nil)
+      engine.submit(try Self.request("/write/40/100000"), sink: sink, cancellation: cancellation) { result in
+        end.update { $0 = result }
+      }
+      try await log.wait(for: "a write that is refused") { $0.contains("limit=1") }
+      sink.isOpen.update { $0 = true }
+      cancellation.resumeReceiving()
+      try await end.wait { $0 != nil }
+      #expect(end.value?.error == nil, "\(String(describing: end.value?.error))")
+      #expect(sink.byteCount.value == 4_000_000)
+      #expect(Self.told("written", log) == ["0"])
+    }
+  }
+
+  @Test func `a body of another length than announced fails the transaction`() async throws {
+    try await Self.run { engine, _ in
+      let right = await engine.transaction(try Self.request("/announce/5/5"))
+      #expect(right.error == nil && right.response?.body.bytes?.count == 5)
+      for bytes in [4, 6] {
+        let wrong = await engine.transaction(try Self.request("/announce/5/\(bytes)"))
+        #expect(wrong.error?.code == "body_file", "\(String(describing: wrong.error))")
+      }
+    }
+  }
+
+  @Test func `a writer can fail the transaction`() async throws {
+    try await Self.run { engine, log in
+      let result = await engine.transaction(try Self.request("/fail"))
+      #expect(result.error?.code == "broken" && result.error?.stage == "stage")
+      #expect(result.error?.message == "the source broke" && result.response?.body.isEmpty != false)
+      #expect(Self.told("fail", log) == ["0"])
+    }
+  }
+
+  @Test func `a writer that never writes is cut off by the transaction's deadline`() async throws {
+    try await Self.run(deadline: "100ms") { engine, log in
+      let result = await engine.transaction(try Self.request("/never"))
+      #expect(result.error?.code == "deadline")
+      try await log.wait(for: "the end of the stream") { $0.contains("closed=1") }
+    }
+  }
+
+  @Test func `a caller that gives up closes the stream`() async throws {
+    try await Self.run { engine, log in
+      let cancellation = Cancellation()
+      let ends = Watched(0)
+      engine.submit(try Self.request("/never"), cancellation: cancellation) { _ in ends.update { $0 += 1 } }
+      try await log.wait(for: "an open stream") { $0.contains("open=0") }
+      cancellation.cancel()
+      try await ends.wait { $0 == 1 }
+      try await log.wait(for: "the end of the stream") { $0.contains("closed=1") }
+    }
+  }
+
+  @Test func `a stage that wants the whole body, and one that sees pieces, get it`() async throws {
+    let edits = try await PluginCompiler.compile("marks-bodies", defines: ["KIND=WHOLE", "SIDE_IS_REQUEST=0"])
+    chmod(edits.path, 0o755)
+    try await Self.run(
+      #""request": ["stage"], "response": ["whole"]"#, plugins: #", "whole": {"library": "\#(edits.path)"}"#
+    ) { engine, _ in
+      let result = await engine.transaction(try Self.request("/write/2/2"))
+      #expect(result.error == nil, "\(String(describing: result.error))")
+      #expect(result.response?.body.bytes.map { String(decoding: $0, as: UTF8.self) } == "xxxx|whole")
+    }
+    withExtendedLifetime(edits) {}
+  }
+}
+
+/// Pauses after each piece until it is open.
+private final class SlowSink: BodySink {
+  let byteCount = Watched(0)
+  let isOpen = Watched(false)
+
+  func begin(_ exchange: Exchange) {}
+  func receive(_ piece: [UInt8]) -> BodyProgress {
+    byteCount.update { $0 += piece.count }
+    return isOpen.value ? .proceed : .pause
+  }
+}
