@@ -74,7 +74,8 @@ enum {
 ///   on_chunk …    read              read                        read
 ///   on_event      read              read                        read
 ///
-/// Writing where only reading is allowed returns SLUICE_STATUS_REFUSED.
+/// Writing where only reading is allowed returns SLUICE_STATUS_REFUSED. What the host does not offer (`sluice_host.features`)
+/// returns SLUICE_STATUS_UNSUPPORTED; `json` then returns NULL, `respond` and `retry` return SLUICE_VERDICT_FAIL.
 typedef struct sluice_exchange_api {
   uint32_t size;
   uint32_t reserved;

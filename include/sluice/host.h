@@ -29,7 +29,8 @@ enum {
   /// `respond` in on_request and on_failure.
   SLUICE_FEATURE_RESPOND = 2,
   SLUICE_FEATURE_RETRY = 4,
-  /// The bodies that SLUICE_WANTS_REQUEST_BODY and SLUICE_WANTS_RESPONSE_BODY ask for.
+  /// The bodies that SLUICE_WANTS_REQUEST_BODY and SLUICE_WANTS_RESPONSE_BODY ask for, and the functions and documents
+  /// that read or set them.
   SLUICE_FEATURE_REQUEST_BODY = 8,
   SLUICE_FEATURE_RESPONSE_BODY = 16,
   /// `sluice.body/1`.
@@ -47,7 +48,7 @@ enum {
   SLUICE_FEATURE_RESPONSE = 4096,
   /// `json` with all its flags.
   SLUICE_FEATURE_DOCUMENT = 8192,
-  /// Notifications and schedules are delivered.
+  /// Notifications and schedules are delivered: `sluice.completions/1`, and `schedule` of `sluice.timers/1`.
   SLUICE_FEATURE_NOTIFICATIONS = 16384
 };
 
@@ -58,7 +59,9 @@ struct sluice_host {
   /// The ABI revision that the host speaks with this plugin.
   uint32_t abi;
   uint32_t flags;
-  /// SLUICE_FEATURE_… bits.
+  /// The SLUICE_FEATURE_… bits that this host offers. The functions that belong to another feature return
+  /// SLUICE_STATUS_UNSUPPORTED, which is no violation, and have no effect; `extension` returns NULL for its table, and
+  /// its functions of the plugin are never called.
   uint32_t features;
   /// Name and version of the program, for logs.
   sluice_text name;

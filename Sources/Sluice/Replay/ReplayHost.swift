@@ -69,7 +69,7 @@ final class ReplayHost: Sendable {
   ) throws(PluginError) -> LoadedGeneration {
     let image = try LibraryImage(reading: copy)
     // The engine has already checked what the configuration allows.
-    let facts = try Preflight.facts(of: image, for: HostOffer(allowed: Set(LibraryHazard.allCases)))
+    let facts = try Preflight.facts(of: image, for: runtime.offer.allowing(Set(LibraryHazard.allCases)))
     step("while it was loaded (in a constructor, or a global initializer)")
     let loaded = try LoadedLibrary.load(StoredPlugin.borrowed(image), facts: facts, path: path)
     step("in its entry point")

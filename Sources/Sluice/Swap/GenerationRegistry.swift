@@ -91,7 +91,7 @@ final class GenerationRegistry: Sendable {
     guard let path = store ?? PluginStore.defaultPath() else { throw Self.noStore }
     let store = try PluginStore(at: path)
     let way = Way(
-      loader: PluginLoader(store: store, offer: HostOffer()), refusals: RefusalList(store: store, project: project))
+      loader: PluginLoader(store: store, offer: runtime.offer), refusals: RefusalList(store: store, project: project))
     state.withLock { $0.way = way }
     return way
   }

@@ -59,6 +59,9 @@ extension CallContext {
 extension CalledExchange {
   var phase: CallPhase { call.pointee.phase }
 
+  /// Whether the host has the feature.
+  func offers(_ feature: HostFeatures) -> Bool { call.pointee.instance.seat.features.contains(feature) }
+
   func refuse(_ kind: Violation, _ detail: String) -> sluice_status {
     call.pointee.instance.seat.report(kind, detail)
     return kind == .invalidArgument ? Status.invalid : Status.refused

@@ -22,6 +22,7 @@ enum ExchangeAnswers {
     guard called.phase.responds else {
       return failed(called, called.refuse(.refusedWrite, "respond"), "respond is not allowed in this call")
     }
+    guard called.mayRespond else { return failed(called, Status.unsupported, "this host does not offer respond") }
     guard (200...999).contains(status) else {
       return failed(
         called, called.refuse(.invalidArgument, "respond: \(status)"), "it responded with the status \(status)")
@@ -67,6 +68,7 @@ enum ExchangeAnswers {
     guard called.phase.responds else {
       return failed(called, called.refuse(.refusedWrite, "retry"), "retry is not allowed in this call")
     }
+    guard called.offers(.retry) else { return failed(called, Status.unsupported, "this host does not offer retry") }
     called.record.retryDelay = .nanoseconds(Int64(clamping: delay))
     called.call.pointee.hasDetails = true
     return VerdictNumber.retry
@@ -75,6 +77,7 @@ enum ExchangeAnswers {
   static func suspend(_ handle: OpaquePointer?, _ token: UnsafeMutablePointer<sluice_token>?) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard let token else { return called.refuse(.invalidArgument, "suspend") }
+    guard called.offers(.suspend) else { return Status.unsupported }
     let context = called.call.pointee
     guard context.phase.suspends, !context.isBlocking else { return called.refuse(.refusedWrite, "suspend") }
     guard context.token == nil, let taken = context.offeredToken ?? called.exchange.suspend() else {
@@ -99,6 +102,10 @@ enum ExchangeAnswers {
 
 extension CalledExchange {
   var record: InstanceRecord { call.pointee.instance.record(exchange) }
+
+  /// Whether the host lets the call set a response. One that replaces a received response takes no feature beside that of
+  /// the call.
+  fileprivate var mayRespond: Bool { phase == .response || offers(.respond) }
 }
 
 extension UInt8 {

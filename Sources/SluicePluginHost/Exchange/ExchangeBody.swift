@@ -14,6 +14,7 @@ enum ExchangeBody {
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard let bytes, side < 2 else { return called.refuse(.invalidArgument, "body_get") }
+    guard called.offersBody(of: side) else { return Status.unsupported }
     switch body(called, side) {
     case .empty, nil: return Status.absent
     case .file, .stream: return Status.unsupported
@@ -27,6 +28,7 @@ enum ExchangeBody {
   static func set(_ handle: OpaquePointer?, _ side: sluice_side, _ bytes: sluice_bytes) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard side < 2, let bytes = bytes.bytes else { return called.refuse(.invalidArgument, "body_set") }
+    guard called.offersBody(of: side) else { return Status.unsupported }
     guard side == 0 ? called.phase.writesRequest : called.writesResponse else {
       return called.refuse(.refusedWrite, "body_set")
     }
@@ -76,6 +78,7 @@ enum ExchangeBody {
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard side < 2 else { return called.refuse(.invalidArgument, "body_file: side \(side)") }
+    guard called.offersBody(of: side) else { return Status.unsupported }
     guard case .file(let file) = body(called, side) else { return Status.absent }
     path?.pointee = called.lend(file.path)
     bytes?.pointee = UInt64(clamping: file.byteCount)
@@ -85,6 +88,7 @@ enum ExchangeBody {
   static func write(_ handle: OpaquePointer?, _ side: sluice_side, _ bytes: sluice_bytes) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard side < 2, let bytes = bytes.bytes else { return called.refuse(.invalidArgument, "body_write") }
+    guard called.offers(.streamedBody) else { return Status.unsupported }
     guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "body_write") }
     if let output = called.call.pointee.output { return append(bytes, to: &output.pointee) }
     guard let token = called.call.pointee.token,
@@ -100,6 +104,7 @@ enum ExchangeBody {
     guard let (name, value) = ExchangeHeaders.fields(name, value, called.phase) else {
       return ExchangeHeaders.refuseField(called, name, value)
     }
+    guard called.offers(.streamedBody) else { return Status.unsupported }
     guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "trailer_add") }
     guard side == 1 else { return Status.unsupported }
     called.exchange.nativeResponse?.trailers.append(name.span, value.span)
@@ -184,6 +189,12 @@ extension ExchangeBody {
 extension CalledExchange {
   fileprivate func isPiece(of side: sluice_side) -> Bool {
     phase == .requestPiece && side == 0 || phase == .responsePiece && side == 1
+  }
+
+  /// Whether the host lets the call read and set the whole body of the side; that of a response of the call's own is
+  /// always its.
+  func offersBody(of side: sluice_side) -> Bool {
+    offers(.body(of: side)) || side == 1 && call.pointee.hasResponded
   }
 
   /// Keeps a body that is being replaced: the plugin may read its bytes or its file until the call returns.

@@ -16,6 +16,7 @@ enum ExchangeDocument {
       _ = called.refuse(.invalidArgument, "json: side \(side), flags \(flags)")
       return nil
     }
+    guard called.offers(.document), flags & body == 0 || called.offersBody(of: side) else { return nil }
     guard called.phase != .issue, isAllowed(called, side, flags) else {
       _ = called.refuse(.refusedWrite, "json in this call")
       return nil
@@ -41,6 +42,8 @@ enum ExchangeDocument {
     guard present?.isLendable(to: called.call.pointee.name) ?? true else { return nil }
     if let present { BodyDocument.nameMediaType(in: present.json, original: exchange.nativeRequest.headers) }
     let document = present ?? LiveDocument(RequestDocument.make(exchange.nativeRequest, body: .none))
+    document.isLineFixed = !called.offers(.rewrite)
+    document.isBodyFixed = !called.offersBody(of: 0)
     fill(document, exchange.nativeRequest.body, flags)
     keep(document, in: &exchange.requestDocument, called, flags)
     return document
@@ -54,6 +57,7 @@ enum ExchangeDocument {
     guard let response = exchange.nativeResponse else { return nil }
     if let present { BodyDocument.nameMediaType(in: present.json, original: response.headers) }
     let document = present ?? LiveDocument(ResponseDocument.make(response, body: .none))
+    document.isBodyFixed = !called.offersBody(of: 1)
     fill(document, response.body, flags)
     keep(document, in: &exchange.responseDocument, called, flags)
     return document

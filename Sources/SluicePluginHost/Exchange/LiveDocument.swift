@@ -8,6 +8,9 @@ final class LiveDocument: MessageDocument {
   let json: JSONValue
   /// Whether the body member was asked for; if not, a missing one means that the body is as it was.
   var isBodyFilled = false
+  /// What the host lets no stage change in the message: the method and URL, the body.
+  var isLineFixed = false
+  var isBodyFixed = false
   /// Names that were marked as secret, which a document cannot say.
   private var sensitiveNames: [[UInt8]] = []
   /// Who wrote last, to be counted when the document turns out invalid.
@@ -46,7 +49,9 @@ final class LiveDocument: MessageDocument {
     if let failure { throw failure }
     var request = original
     do throws(MessageError) {
+      try checkFixedBody()
       try RequestDocument.update(&request, from: json, bodyWasFilled: isBodyFilled, hosts: .idna)
+      try checkFixedLine(request.method, request.url, original)
       try Self.checkFields(request.headers, against: original.headers)
     } catch { throw reported(error) }
     applyMarks(to: &request.headers)
@@ -57,6 +62,7 @@ final class LiveDocument: MessageDocument {
     if let failure { throw failure }
     var response = original
     do throws(MessageError) {
+      try checkFixedBody()
       try ResponseDocument.update(&response, from: json, bodyWasFilled: isBodyFilled, added: [])
       try Self.checkFields(response.headers, against: original.headers)
       try Self.checkFields(response.trailers, against: original.trailers)
@@ -69,6 +75,7 @@ final class LiveDocument: MessageDocument {
     if let failure { throw failure }
     do throws(MessageError) {
       let (method, url) = try RequestDocument.target(of: json, from: original, hosts: .idna)
+      try checkFixedLine(method, url, original)
       return RequestTarget(method: method, url: url)
     } catch { throw reported(error) }
   }
@@ -82,6 +89,16 @@ final class LiveDocument: MessageDocument {
         .invalidHeader, "header \(PlainText.quote(fields.name(at: index)))",
         "a hop-by-hop field is not a stage's to set")
     }
+  }
+
+  private func checkFixedLine(_ method: String, _ url: HTTPURL, _ original: Request) throws(MessageError) {
+    guard isLineFixed, method != original.method || url != original.url else { return }
+    throw MessageError(.invalidDocument, "document", "this host does not let a stage change method and URL")
+  }
+
+  private func checkFixedBody() throws(MessageError) {
+    guard isBodyFixed, json["body"] != nil else { return }
+    throw MessageError(.invalidDocument, "document", "this host does not let a stage set that body")
   }
 
   private func applyMarks(to headers: inout HeaderFields) {

@@ -11,6 +11,7 @@ package final class HostRuntime: Sendable {
   package let loops: [LoopEnvironment]
   package let programName: String
   package let programVersion: String
+  package let features: HostFeatures
   package let isProbe: Bool
   /// Whether call-outs in a trial are answered instead of refused.
   let answersCallOuts: Bool
@@ -26,19 +27,23 @@ package final class HostRuntime: Sendable {
   private let values = Locked<[String: ValueTable]>([:])
 
   /// - Parameters:
+  ///   - features: what the host does for its plugins. The calls of other features answer that they are not supported,
+  ///     and functions of a plugin that belong to other features are never called.
   ///   - isProbe: plugins are only tried out: `SLUICE_HOST_PROBE`.
   ///   - callOuts: what requests of the plugins' own may take.
   ///   - blockingCalls: how many BLOCKING calls may be under way, including those that wait.
   ///   - blockingThreads: how many of them run at once.
   ///   - log: called on any thread; must not block for long.
   package init(
-    loops: [LoopEnvironment], programName: String, programVersion: String, isProbe: Bool = false,
+    loops: [LoopEnvironment], programName: String, programVersion: String, features: HostFeatures = .offered,
+    isProbe: Bool = false,
     callOuts: CallOutLimits = CallOutLimits(), blockingCalls: Int = 1_024, blockingThreads: Int = 16,
     log: @escaping Log
   ) {
     self.loops = loops
     self.programName = programName
     self.programVersion = programVersion
+    self.features = features
     self.isProbe = isProbe
     answersCallOuts = loops.contains { $0.callOutTransport != nil }
     limits = Locked(callOuts)
@@ -63,6 +68,9 @@ package final class HostRuntime: Sendable {
     get { limits.withLock { $0 } }
     set { limits.withLock { $0 = newValue } }
   }
+
+  /// What libraries are held against before any of their code runs.
+  package var offer: HostOffer { HostOffer(host: programName, features: features) }
 
   /// The monotonic clock. [any]
   package var now: Instant { loops.first?.loop.now ?? .distantFuture }

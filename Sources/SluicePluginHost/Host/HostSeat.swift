@@ -18,6 +18,7 @@ final class HostSeat: @unchecked Sendable {
   let metrics: MetricDraft
   /// The numbers of this name, which are those of the generations before it too.
   let values: ValueTable
+  let features: HostFeatures
   /// What the plugin is given.
   let table: UnsafePointer<sluice_host>
   private(set) weak var runtime: HostRuntime?
@@ -53,6 +54,7 @@ final class HostSeat: @unchecked Sendable {
   ) {
     metrics = MetricDraft(continuing: predecessors)
     values = runtime.values(of: name)
+    features = runtime.features
     self.index = index
     self.name = name
     self.plugin = plugin

@@ -8,6 +8,7 @@ extension HostTable {
     _ host: UnsafePointer<sluice_host>?, _ token: sluice_token, _ verdict: sluice_verdict
   ) -> sluice_status {
     guard let seat = HostSeat.of(host) else { return Status.stale }
+    guard seat.features.contains(.suspend) else { return Status.unsupported }
     guard let instance = seat.instance else {
       // Of a generation that has ended, and every token of it with it.
       seat.report(.staleToken)
@@ -17,6 +18,7 @@ extension HostTable {
       seat.report(.invalidArgument, "resume with the verdict \(verdict)")
       return Status.invalid
     }
+    if verdict == VerdictNumber.retry, !seat.features.contains(.retry) { return Status.unsupported }
     let token = SuspensionToken(token)
     guard let environment = instance.environment(of: token) else {
       seat.report(.staleToken)
@@ -39,7 +41,9 @@ extension HostTable {
     _ host: UnsafePointer<sluice_host>?, _ loop: sluice_loop, _ function: PluginInstance.Function?,
     _ context: UnsafeMutableRawPointer?
   ) -> sluice_status {
-    guard let seat = HostSeat.of(host), let instance = seat.instance else { return Status.closing }
+    guard let seat = HostSeat.of(host) else { return Status.closing }
+    guard seat.features.contains(.suspend) else { return Status.unsupported }
+    guard let instance = seat.instance else { return Status.closing }
     guard let function, let environment = instance.environment(at: Int(loop)) else {
       seat.report(.invalidArgument, function == nil ? "post without a function" : "post to loop \(loop)")
       return Status.invalid
@@ -48,7 +52,9 @@ extension HostTable {
   }
 
   static func enter(_ host: UnsafePointer<sluice_host>?, _ token: sluice_token) -> OpaquePointer? {
-    guard let seat = HostSeat.of(host), let instance = seat.instance else { return nil }
+    guard let seat = HostSeat.of(host), seat.features.contains(.suspend), let instance = seat.instance else {
+      return nil
+    }
     let token = SuspensionToken(token)
     guard CallContext.isPosted(by: instance) else {
       seat.report(.wrongEnter)

@@ -4,14 +4,14 @@ import SluicePipeline
 
 /// The functions of `sluice_host`.
 package enum HostTable {
-  /// Lends a table for the call of an entry point: it has no instance behind it, so everything but the clock answers
-  /// that it is not offered.
+  /// Lends a table for the call of an entry point. No instance belongs to it: its functions do nothing, except for the
+  /// clock.
   package static func withEntryTable<Answer, Failure: Error>(
     for runtime: HostRuntime, _ body: (UnsafePointer<sluice_host>) throws(Failure) -> Answer
   ) throws(Failure) -> Answer {
     let result = runtime.programName.withText { name in
       runtime.programVersion.withText { version in
-        var table = functions(flags: runtime.isProbe ? UInt32(SLUICE_HOST_PROBE) : 0)
+        var table = functions(for: runtime)
         table.name = name
         table.version = version
         return Result { () throws(Failure) in try body(&table) }
@@ -22,19 +22,19 @@ package enum HostTable {
 
   /// A table for an instance, whose texts are never freed.
   static func make(for runtime: HostRuntime, name: String) -> sluice_host {
-    var table = functions(flags: runtime.isProbe ? UInt32(SLUICE_HOST_PROBE) : 0)
+    var table = functions(for: runtime)
     table.name = .immortal(runtime.programName)
     table.version = .immortal(runtime.programVersion)
     table.instance_name = .immortal(name)
     return table
   }
 
-  private static func functions(flags: UInt32) -> sluice_host {
+  private static func functions(for runtime: HostRuntime) -> sluice_host {
     var table = sluice_host()
     table.size = UInt32(MemoryLayout<sluice_host>.size)
     table.abi = UInt32(SLUICE_ABI_VERSION)
-    table.flags = flags
-    table.features = HostFeatures.offered.rawValue
+    table.flags = runtime.isProbe ? UInt32(SLUICE_HOST_PROBE) : 0
+    table.features = runtime.features.rawValue
     table.exchange = ExchangeTable.shared
     table.resume = { HostTable.resume($0, $1, $2) }
     table.post = { HostTable.post($0, $1, $2, $3) }
@@ -63,15 +63,19 @@ package enum HostTable {
   private static func `extension`(
     _ host: UnsafePointer<sluice_host>?, _ id: UnsafePointer<CChar>?
   ) -> UnsafeRawPointer? {
-    guard let id, host?.pointee.handle != nil else { return nil }
-    if strcmp(id, SLUICE_VALUES_ID) == 0 { return UnsafeRawPointer(ValueFunctions.shared) }
-    if strcmp(id, SLUICE_TIMERS_ID) == 0 { return UnsafeRawPointer(TimerFunctions.shared) }
-    if strcmp(id, SLUICE_CALLOUT_ID) == 0 { return UnsafeRawPointer(CallOutFunctions.shared) }
-    if strcmp(id, SLUICE_METRICS_ID) == 0 { return UnsafeRawPointer(MetricFunctions.shared) }
-    if strcmp(id, SLUICE_COMPLETIONS_ID) == 0 { return UnsafeRawPointer(CompletionFunctions.shared) }
-    if strcmp(id, SLUICE_CONNECTION_ID) == 0 { return UnsafeRawPointer(ConnectionFunctions.table()) }
-    if strcmp(id, SLUICE_RESPONSE_STREAM_ID) == 0 { return UnsafeRawPointer(ResponseStreamFunctions.shared) }
-    if strcmp(id, SLUICE_WANT_BODY_ID) == 0 { return UnsafeRawPointer(WantBodyFunctions.shared) }
-    return nil
+    guard let id, let features = HostSeat.of(host)?.features else { return nil }
+    func offer<Table>(
+      _ name: String, _ feature: HostFeatures, _ table: @autoclosure () -> UnsafePointer<Table>
+    ) -> UnsafeRawPointer? {
+      strcmp(id, name) == 0 && !features.isDisjoint(with: feature) ? UnsafeRawPointer(table()) : nil
+    }
+    return offer(SLUICE_VALUES_ID, .values, ValueFunctions.shared)
+      ?? offer(SLUICE_TIMERS_ID, .timers, TimerFunctions.shared)
+      ?? offer(SLUICE_CALLOUT_ID, .callOuts, CallOutFunctions.shared)
+      ?? offer(SLUICE_METRICS_ID, .metrics, MetricFunctions.shared)
+      ?? offer(SLUICE_COMPLETIONS_ID, .notifications, CompletionFunctions.shared)
+      ?? offer(SLUICE_WANT_BODY_ID, [.requestBody, .responseBody], WantBodyFunctions.shared)
+      ?? offer(SLUICE_CONNECTION_ID, .hops, ConnectionFunctions.table())
+      ?? offer(SLUICE_RESPONSE_STREAM_ID, .respond, ResponseStreamFunctions.shared)
   }
 }

@@ -39,6 +39,7 @@ enum TimerFunctions {
     _ timer: UnsafeMutablePointer<sluice_timer>?
   ) -> sluice_status {
     guard let seat = HostSeat.of(host), let instance = seat.instance else { return Status.closing }
+    guard seat.features.contains(.notifications) else { return Status.unsupported }
     let period = Duration.nanoseconds(Int64(clamping: period))
     if let mistake = mistake(instance, name, period, timeout) {
       seat.report(.invalidArgument, mistake)

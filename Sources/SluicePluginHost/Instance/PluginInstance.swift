@@ -70,7 +70,9 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     try ConfigurationCheck.check(configuration, for: generation, name: name)
     let subject = CallSubject(
       generation.library.copy, stage: name, plugin: generation.id, generation: generation.number)
-    let tables = try subject.call(.lookUp) { () throws(PluginError) in try PluginTables(generation, name: name) }
+    let tables = try subject.call(.lookUp) { () throws(PluginError) in
+      try PluginTables(generation, name: name, features: runtime.features)
+    }
     let seat = HostSeat.make(
       name: name, plugin: generation.id, generation: generation.number, runtime: runtime,
       continuing: predecessor?.metrics ?? [])

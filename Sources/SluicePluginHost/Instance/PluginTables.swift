@@ -10,7 +10,8 @@ struct PluginTables {
   var state = sluice_state()
   var capabilities: StageCapabilities = []
 
-  init(_ generation: PluginGeneration, name: String) throws(PluginError) {
+  /// - Parameter features: of the host; what belongs to others is left out.
+  init(_ generation: PluginGeneration, name: String, features: HostFeatures) throws(PluginError) {
     do {
       interceptor = try generation.interceptor() ?? interceptor
       body = try generation.body() ?? body
@@ -18,8 +19,25 @@ struct PluginTables {
       notifications = try generation.notifications() ?? notifications
       state = try generation.state() ?? state
     } catch { throw error.named(name) }
+    keepOnly(features)
     try checkTurns(path: generation.path, name: name)
     capabilities = offered()
+  }
+
+  private mutating func keepOnly(_ features: HostFeatures) {
+    if !features.contains(.hops) {
+      interceptor.on_issue = nil
+      interceptor.on_redirect = nil
+      interceptor.on_challenge = nil
+    }
+    if !features.contains(.response) {
+      interceptor.on_response = nil
+      interceptor.on_failure = nil
+    }
+    if !features.contains(.requestBody) { interceptor.wants &= ~UInt32(SLUICE_WANTS_REQUEST_BODY) }
+    if !features.contains(.responseBody) { interceptor.wants &= ~UInt32(SLUICE_WANTS_RESPONSE_BODY) }
+    if !features.contains(.streamedBody) { body = sluice_body() }
+    if !features.contains(.notifications) { notifications = sluice_notifications() }
   }
 
   /// A SERIAL | BLOCKING instance has no calls for which a loop would have to wait until one on the pool has returned.

@@ -59,6 +59,9 @@ extension PluginInstance {
       seat.report(.unknownVerdict, "\(verdict)")
       return .fault(.fault("it answered \(verdict), which is not a verdict"))
     }
+    if verdict == VerdictNumber.retry, !seat.features.contains(.retry) {
+      return .fault(.fault("it answered RETRY, which this host does not offer"))
+    }
     return resolve(verdict, on: exchange)
   }
 }

@@ -2,6 +2,8 @@ import CSluice
 
 /// What a host has to offer to a plugin: preflight compares a plugin's note and requirements with it.
 public struct HostOffer: Sendable, Hashable {
+  /// The name of the host, for refusals.
+  public var host: String
   /// The ABI revisions that the host speaks.
   public var abi: ClosedRange<UInt32>
   public var features: HostFeatures
@@ -9,8 +11,10 @@ public struct HostOffer: Sendable, Hashable {
   public var allowed: Set<LibraryHazard>
 
   public init(
-    abi: ClosedRange<UInt32> = Self.abi, features: HostFeatures = .offered, allowed: Set<LibraryHazard> = []
+    host: String = "sluice", abi: ClosedRange<UInt32> = Self.abi, features: HostFeatures = .offered,
+    allowed: Set<LibraryHazard> = []
   ) {
+    self.host = host
     self.abi = abi
     self.features = features
     self.allowed = allowed
@@ -18,7 +22,7 @@ public struct HostOffer: Sendable, Hashable {
 
   /// The same offer, for a library to which the configuration allows these hazards.
   package func allowing(_ allowed: Set<LibraryHazard>) -> HostOffer {
-    HostOffer(abi: abi, features: features, allowed: self.allowed.union(allowed))
+    HostOffer(host: host, abi: abi, features: features, allowed: self.allowed.union(allowed))
   }
 
   public static let abi = UInt32(1)...UInt32(SLUICE_ABI_VERSION)

@@ -47,7 +47,7 @@ extension LibraryFacts {
       let (features, them) = missing.count == 1 ? ("feature", "it") : ("features", "them")
       return PluginError(
         .missingFeature, subject,
-        "requires the host \(features) \(missing.joined(separator: ", ")), which this host does not offer",
+        "requires the host \(features) \(missing.joined(separator: ", ")), which the host \(host.host) does not offer",
         advice: "use it in a host that offers \(them)")
     }
     return nil

@@ -22,20 +22,32 @@ final class StageFixture {
   /// Stages after the fixture, in both lists.
   var nextStages: [StageBinding] = []
 
-  init(
+  convenience init(
     _ behaviour: String, defines: [String] = [], configuration: JSONValue = [:], isActive: Bool = true,
-    isProbe: Bool = false,
+    features: HostFeatures = .offered, isProbe: Bool = false,
     answer: @escaping (Request) -> StubTransport.Reply = { _ in .response(Response(status: 200)) }
   ) async throws {
-    library = try LibraryFixture()
     let product = try await LibraryFixture.compile(behaviour, defines: defines)
-    let loaded = try await library.loader.load(product.path)
+    try await self.init(
+      library: product.path, configuration: configuration, isActive: isActive, features: features, isProbe: isProbe,
+      answer: answer)
+    withExtendedLifetime(product) {}
+  }
+
+  init(
+    library path: String, configuration: JSONValue = [:], isActive: Bool = true, features: HostFeatures = .offered,
+    isProbe: Bool = false, answer: @escaping (Request) -> StubTransport.Reply
+  ) async throws {
+    library = try LibraryFixture()
+    let loaded = try await library.loader.load(path)
     loop = StubLoop()
     transport = StubTransport(loop: loop, answer: answer)
     environment = LoopEnvironment(loop: loop, transport: transport)
     let log = Watched<[PluginLogEntry]>([])
     self.log = log
-    runtime = HostRuntime(loops: [environment], programName: "test", programVersion: "1", isProbe: isProbe) { entry in
+    runtime = HostRuntime(
+      loops: [environment], programName: "test", programVersion: "1", features: features, isProbe: isProbe
+    ) { entry in
       log.update { $0.append(entry) }
     }
     generation = try HostTable.withEntryTable(for: runtime) { table throws(PluginError) in

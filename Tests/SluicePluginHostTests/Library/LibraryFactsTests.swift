@@ -39,13 +39,13 @@ struct LibraryFactsTests {
       let required = try RequiredFeatures(sections: names.map { RequiredFeatures.prefix + $0 })
       return try self.reason(host) { $0.requiredFeatures = required }
     }
-    let less = HostOffer(features: HostFeatures.all.subtracting(HostFeatures(rawValue: 65)))
+    let less = HostOffer(host: "proxy", features: .all.subtracting([.suspend, .timers]))
     #expect(try reason("retry") == nil)
     #expect(
-      try reason("frobnicate") == "requires the host feature \"frobnicate\", which this host does not offer")
+      try reason("frobnicate") == "requires the host feature \"frobnicate\", which the host sluice does not offer")
     #expect(
       try reason("suspend", "retry", "timers", by: less)
-        == "requires the host features \"suspend\", \"timers\", which this host does not offer")
+        == "requires the host features \"suspend\", \"timers\", which the host proxy does not offer")
   }
 
   @Test func `a note that cannot be used is refused with the reason, even if it is there`() throws {
