@@ -68,9 +68,10 @@ soak: deps ## the tests at full size: long, and hungry for memory
 fuzz: ## look for input that breaks a parser of trace headers, or the reader of libraries; SECONDS=60 each
 	SWIFT='$(SWIFT)' SWIFTFLAGS='$(SWIFTFLAGS)' scripts/fuzz.sh $(or $(SECONDS),60)
 
-lint: ## style, and who imports whom
+lint: ## style, who imports whom, and that plugins start no threads of Swift's runtime
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_FILES)
 	scripts/check-imports.sh
+	scripts/check-plugin-threads.sh
 
 format: ## fix the style
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_FILES)

@@ -66,6 +66,7 @@ let package = Package(
     .library(name: "chaos-in-swift", type: .dynamic, targets: ["ChaosInSwift"]),
     .library(name: "crashes-in-swift", type: .dynamic, targets: ["CrashesInSwift"]),
     .library(name: "traces-in-swift", type: .dynamic, targets: ["TracesInSwift"]),
+    .library(name: "sleeps-in-swift", type: .dynamic, targets: ["SleepsInSwift"]),
   ],
   targets: [
     // The ABI: headers at top level for C, Swift and outside packages alike.
@@ -190,6 +191,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "TracesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/traces-in-swift",
+      swiftSettings: strict),
+    .target(
+      name: "SleepsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/sleeps-in-swift",
       swiftSettings: strict),
     // Encodes the input for tests of the decoders.
     .target(

@@ -145,7 +145,7 @@ extension SuspendableCall {
     if !isKept { post(job) }
   }
 
-  /// Runs the job on the loop. A host that accepts nothing new has given up the call, so any thread may run it.
+  /// Runs the job on the loop. A host that accepts nothing new has given up the call, so another thread may run it.
   private func post(_ job: UnownedJob) {
     let posted = Unmanaged.passRetained(PostedJob(call: self, job: job))
     let status = link.withHost { host in
@@ -155,7 +155,7 @@ extension SuspendableCall {
     posted.release()
     silence()
     giveUp()
-    globalConcurrentExecutor.enqueue(job)
+    RemainingJobs.run(job, on: self)
   }
 
   /// On the loop: one piece of the task inside the exchange, and the end of the call when it was the last.

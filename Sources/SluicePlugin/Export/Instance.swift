@@ -5,7 +5,7 @@ final class Instance: Sendable {
   let plugin: any Plugin
   let host: PluginHost
   let suspended = SuspendedCalls()
-  let tasks = WorkTasks()
+  let tasks: WorkTasks
   let request: (any RequestInterceptor)?
   let synchronousRequest: (any SynchronousRequestInterceptor)?
   let response: (any ResponseInterceptor)?
@@ -23,6 +23,7 @@ final class Instance: Sendable {
   init(_ plugin: any Plugin, host: PluginHost) {
     self.plugin = plugin
     self.host = host
+    tasks = WorkTasks(host.link)
     request = plugin as? any RequestInterceptor
     synchronousRequest = plugin as? any SynchronousRequestInterceptor
     response = plugin as? any ResponseInterceptor

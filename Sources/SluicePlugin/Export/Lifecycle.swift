@@ -30,6 +30,8 @@ func activateInstance(
 func deactivateInstance(_ instance: UnsafeMutableRawPointer?, _ timeout: UInt64) {
   guard let instance = Instance.from(instance) else { return }
   instance.tasks.cancelAll()
+  // Before the plugin, which may wait for its tasks: the timers are cancelled, and nothing else would end these.
+  instance.host.link.sleeps.cutOff()
   instance.plugin.deactivate(timeout: Duration(nanoseconds: timeout))
 }
 
@@ -38,6 +40,8 @@ func destroyInstance(_ instance: UnsafeMutableRawPointer?) {
   guard let instance else { return }
   let last = Unmanaged<Instance>.fromOpaque(instance).takeRetainedValue()
   last.host.link.close()
+  // Without `activate`, there was no `deactivate`.
+  last.host.link.sleeps.cutOff()
 }
 
 extension Plugin {

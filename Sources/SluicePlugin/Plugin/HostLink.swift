@@ -10,6 +10,7 @@ final class HostLink: @unchecked Sendable {
   private static let closedBit = 1
   /// Twice the number of users, plus the closed bit.
   private let users = Atomic<Int>(0)
+  let sleeps = PendingSleeps()
   /// For calls from the host, during which the host exists.
   let current: UnsafePointer<sluice_host>
 

@@ -1,8 +1,8 @@
 /// Takes notifications from outside.
 ///
 /// The calls for one instance come one at a time, together with those of ``ScheduledWork``, on a thread of the host's that
-/// is no event loop: what comes before the first `await` may block. After it the method goes on wherever Swift's tasks do,
-/// and the next call may come.
+/// is no event loop: what comes before the first `await` may block. After it the method continues on an event loop, which
+/// it must not block, and the next call may come.
 public protocol NotificationHandler: Sendable {
   /// Whether this notification is the plugin's; where not, the next plugin is asked. Comes before ``handle(_:)``.
   func takes(_ notification: PluginNotification) -> Bool

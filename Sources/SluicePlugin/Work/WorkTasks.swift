@@ -11,15 +11,18 @@ final class WorkTasks: Sendable {
   }
 
   private let state = Locked(State())
+  private let executor: LoopExecutor
 
-  /// Runs the body up to where it first waits, on the calling thread.
+  init(_ link: HostLink) { executor = LoopExecutor(link) }
+
+  /// Runs the body up to where it first waits, on the calling thread; from there on, on an event loop.
   func run(_ body: @escaping @Sendable () async -> Void) {
     let number = state.withLock { state in
       state.last += 1
       state.tasks[state.last] = .some(nil)
       return state.last
     }
-    let task = Task.immediate { [self] in
+    let task = Task.immediate(executorPreference: executor) { [self] in
       await body()
       state.withLock { _ = $0.tasks.removeValue(forKey: number) }
     }

@@ -42,7 +42,7 @@ struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInt
     var dice = dice
     switch dice.draw(12) {
     case 0: await thread.turn()
-    case 1: try await Task.sleep(for: .microseconds(dice.draw(8000)))
+    case 1: try await host.sleep(for: .microseconds(dice.draw(8000)))
     case 2:
       // A caller that gave up meanwhile is not waited for; then the handle no longer works.
       async let other: Void = thread.turn()
@@ -133,8 +133,8 @@ private final class ResumingThread: Sendable {
   }
 }
 
-/// ABI 1; suspending (1) is needed; version 1.0.0.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
+@section(".sluice.requires.timers") @used let requiresTimers = true
 
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(ChaosInSwift.self, host, abi, error)

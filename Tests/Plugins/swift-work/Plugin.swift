@@ -88,7 +88,7 @@ struct SwiftWork: Plugin, NotificationHandler, ScheduledWork {
       _ = calls.hanging.add(1, ordering: .relaxed)
       host.log(.warning, "hangs")
       defer { calls.cancelled.signal() }
-      try await Task.sleep(for: .seconds(3600))
+      try await host.sleep(for: .seconds(3600))
       return .newData
     default: return .failed
     }

@@ -130,7 +130,7 @@ struct PreflightTests {
   @Test func `a library that requires more of the host is refused before it is loaded`() async throws {
     let error = try await LibraryFixture.refusal("own-note", defines: ["REQUIRES=\"frobnicate\""])
     #expect(error?.code == .missingFeature)
-    #expect(error?.says("requires the host feature \"frobnicate\", which this host does not offer") == true)
+    #expect(error?.says("requires the host feature \"frobnicate\", which the host sluice does not offer") == true)
     #expect(try await LibraryFixture.facts("own-note", defines: ["REQUIRES=\"retry\""]).note != nil)
   }
 

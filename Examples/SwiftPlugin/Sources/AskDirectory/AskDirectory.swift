@@ -15,7 +15,7 @@ struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
   private let directory: Directory
 
   init(configuration: Configuration, host: PluginHost) throws {
-    directory = Directory(teams: configuration.teams)
+    directory = Directory(teams: configuration.teams, host: host)
   }
 
   func intercept(_ request: Request, context: RequestContext) async throws {
@@ -34,6 +34,9 @@ struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
     response.document(for: .writing, body: true)?["body"]?["json"]?["answeredFor"] = JSONValue(team)
   }
 }
+
+@section(".sluice.requires.suspend") @used let requiresSuspend = true
+@section(".sluice.requires.timers") @used let requiresTimers = true
 
 /// What the host calls.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {

@@ -1,14 +1,20 @@
+import SluicePlugin
+
 /// Knows which team a host belongs to, and takes a moment to say so.
 actor Directory {
   private let teams: [String: String]
+  private let host: PluginHost
   private var known: [String: String] = [:]
 
-  init(teams: [String: String]) { self.teams = teams }
+  init(teams: [String: String], host: PluginHost) {
+    self.teams = teams
+    self.host = host
+  }
 
   /// In a real plugin, a look-up elsewhere: the caller is suspended, and its event loop continues with other requests.
   func team(of path: String) async throws -> String {
     if let team = known[path] { return team }
-    try await Task.sleep(for: .milliseconds(1))
+    try await host.sleep(for: .milliseconds(1))
     let team = teams.first { path.hasPrefix($0.key) }?.value ?? "nobody"
     known[path] = team
     return team

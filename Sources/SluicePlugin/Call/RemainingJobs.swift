@@ -1,0 +1,47 @@
+import SluiceLocks
+
+/// Runs what is left of tasks after the host accepts nothing new, on a thread that ends when nothing is left. Not on the
+/// threads of Swift's runtime: the plugin starts none of those in the program that it runs in.
+enum RemainingJobs {
+  private struct Piece {
+    let job: UnownedJob
+    let executor: any TaskExecutor
+  }
+
+  private struct State {
+    var pieces: [Piece] = []
+    var hasThread = false
+  }
+
+  private static let state = Locked(State())
+
+  /// Runs the job later, in order. [any]
+  static func run(_ job: UnownedJob, on executor: any TaskExecutor) {
+    let isFirst = state.withLock { state in
+      state.pieces.append(Piece(job: job, executor: executor))
+      defer { state.hasThread = true }
+      return !state.hasThread
+    }
+    guard isFirst else { return }
+    do {
+      try BackgroundThread { work() }.detach()
+    } catch {
+      // Where no thread is to be had, the caller has to do it.
+      work()
+    }
+  }
+
+  private static func work() {
+    while let piece = next() { piece.job.runSynchronously(on: piece.executor.asUnownedTaskExecutor()) }
+  }
+
+  private static func next() -> Piece? {
+    state.withLock { state in
+      guard !state.pieces.isEmpty else {
+        state.hasThread = false
+        return nil
+      }
+      return state.pieces.removeFirst()
+    }
+  }
+}

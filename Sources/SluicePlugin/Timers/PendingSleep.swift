@@ -1,0 +1,122 @@
+import CSluice
+import SluiceLocks
+
+/// A task that waits for a timer of the host: the timer resumes it, or the cancellation of the task, or the end of the
+/// instance.
+///
+/// Whoever takes it out of ``PendingSleeps`` resumes the task, so that happens once. Until then that list keeps it alive
+/// for the timer.
+final class PendingSleep: Sendable {
+  private struct State: Sendable {
+    var continuation: CheckedContinuation<Void, any Error>?
+    var timer: sluice_timer = 0
+    var isCancelled = false
+  }
+
+  private let state = Locked(State())
+  private let link: HostLink
+
+  init(_ link: HostLink) { self.link = link }
+
+  func wait(_ duration: Duration) async throws {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        state.withLock { $0.continuation = continuation }
+        start(duration)
+      }
+    } onCancel: {
+      cancel()
+    }
+  }
+
+  private func start(_ duration: Duration) {
+    link.sleeps.insert(self)
+    guard !state.withLock({ $0.isCancelled }) else { return finish(.failure(CancellationError())) }
+    var timer: sluice_timer = 0
+    let status = link.withHost { host -> sluice_status in
+      guard let timers = host.timers else { return sluice_status(SLUICE_STATUS_UNSUPPORTED) }
+      return timers.pointee.start(
+        host, duration.wholeNanoseconds, { endSleep($0) }, Unmanaged.passUnretained(self).toOpaque(), &timer)
+    }
+    guard status == sluice_status(SLUICE_STATUS_OK) else {
+      return finish(.failure(PluginFailure(refusedSleep: status)))
+    }
+    let isCancelled = state.withLock { [timer] state in
+      state.timer = timer
+      return state.isCancelled
+    }
+    if isCancelled { cancel(timer) }
+  }
+
+  /// The task was cancelled. [any]
+  private func cancel() {
+    let timer = state.withLock { state in
+      state.isCancelled = true
+      return state.timer
+    }
+    if timer != 0 { cancel(timer) }
+  }
+
+  /// A timer that cannot be cancelled any more resumes the task itself, or the end of the instance does.
+  private func cancel(_ timer: sluice_timer) {
+    let status = link.withHost { host in host.timers?.pointee.cancel(host, timer) }
+    if status == sluice_status(SLUICE_STATUS_OK) { finish(.failure(CancellationError())) }
+  }
+
+  /// Resumes the task, unless somebody else does.
+  func finish(_ result: Result<Void, any Error>) {
+    guard link.sleeps.remove(self) else { return }
+    resume(result)
+  }
+
+  /// The instance ends, and its timers with it. The caller has taken it out of the list.
+  func cutOff() {
+    let isCancelled = state.withLock { $0.isCancelled }
+    resume(.failure(isCancelled ? CancellationError() : PluginFailure.sleepCutOff))
+  }
+
+  private func resume(_ result: Result<Void, any Error>) {
+    state.withLock { $0.continuation.take() }?.resume(with: result)
+  }
+}
+
+/// Called by the host at most once.
+private func endSleep(_ context: UnsafeMutableRawPointer?) {
+  guard let context else { return }
+  Unmanaged<PendingSleep>.fromOpaque(context).takeUnretainedValue().finish(.success(()))
+}
+
+/// The sleeps of an instance that have not ended.
+final class PendingSleeps: Sendable {
+  private let sleeps = Locked<[ObjectIdentifier: PendingSleep]>([:])
+
+  func insert(_ sleep: PendingSleep) { sleeps.withLock { $0[ObjectIdentifier(sleep)] = sleep } }
+
+  /// False if it was taken out before.
+  func remove(_ sleep: PendingSleep) -> Bool {
+    sleeps.withLock { $0.removeValue(forKey: ObjectIdentifier(sleep)) } != nil
+  }
+
+  /// Ends all. The host has cancelled its timers, and none of their functions runs any more.
+  func cutOff() {
+    let left = sleeps.withLock { sleeps in
+      defer { sleeps = [:] }
+      return sleeps
+    }
+    for sleep in left.values { sleep.cutOff() }
+  }
+}
+
+extension PluginFailure {
+  fileprivate static let sleepCutOff = PluginFailure(code: "closing", message: "the instance has ended")
+
+  /// A timer that was not started.
+  fileprivate init(refusedSleep status: sluice_status?) {
+    switch status.map(Int.init) {
+    case nil, Int(SLUICE_STATUS_CLOSING): self = .sleepCutOff
+    case Int(SLUICE_STATUS_UNSUPPORTED): self.init(code: "unsupported", message: "this host has no timers")
+    case Int(SLUICE_STATUS_LIMIT): self.init(code: "limit", message: "too many timers of this plugin are running")
+    case let status?: self.init(code: "refused", message: "the host refused a timer with status \(status)")
+    }
+  }
+}

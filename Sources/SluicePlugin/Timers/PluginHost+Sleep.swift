@@ -1,0 +1,17 @@
+extension PluginHost {
+  /// Waits for that time, on a timer of the host (`sluice.timers/1`). A transaction that waits is suspended; its event loop
+  /// continues with others.
+  ///
+  ///     try await host.sleep(for: .milliseconds(50))
+  ///
+  /// Use it in place of `Task.sleep`, which starts threads of its own in the program that the plugin runs in. A plugin that
+  /// cannot do without it requires `SLUICE_FEATURE_TIMERS`.
+  ///
+  /// - Parameter duration: a negative one counts as zero.
+  /// - Throws: `CancellationError` at once when the task is cancelled; ``PluginFailure`` with the code `closing` if the
+  ///   instance has ended or ends, `limit` if too many timers are running, `unsupported` in a host without timers.
+  public func sleep(for duration: Duration) async throws {
+    try Task.checkCancellation()
+    try await PendingSleep(link).wait(duration)
+  }
+}

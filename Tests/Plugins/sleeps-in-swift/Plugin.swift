@@ -1,0 +1,90 @@
+public import SluicePlugin
+
+/// Waits on the host's timers in requests and responses, in tasks of its own and in scheduled work, and looks conformances
+/// up meanwhile, as code does that is written without a thought for the runtime.
+struct SleepsInSwift: Plugin, RequestInterceptor, ResponseInterceptor, ScheduledWork {
+  struct Configuration: Decodable, Sendable {
+    var header: String
+    /// Scheduled work in every so many milliseconds; 0 for none.
+    var period: Int
+  }
+
+  static let information = PluginInformation(
+    id: "org.example.sleeps-in-swift", version: "1.0.0", summary: "A fixture of the tests.")
+  static let configurationDefaults: JSONValue? = ["header": "x-slept", "period": 0]
+
+  private let configuration: Configuration
+  private let host: PluginHost
+  private let tally = Tally<String>()
+
+  init(configuration: Configuration, host: PluginHost) {
+    self.configuration = configuration
+    self.host = host
+  }
+
+  func activate() throws {
+    guard configuration.period > 0 else { return }
+    try host.schedule("count", every: .milliseconds(configuration.period), timeout: .seconds(60))
+  }
+
+  func intercept(_ request: Request, context: RequestContext) async throws {
+    if request.headers["x-sleep"] == "forever" { return try await sleepForever() }
+    try await host.sleep(for: .microseconds(500))
+    async let count = tally.add(context.path)
+    let words = try await host.task { [host] in
+      try await host.sleep(for: .microseconds(100))
+      return describe(["a", 1, true])
+    }.value
+    request.headers[configuration.header] = words
+    request.headers["x-count"] = "\(await count)"
+  }
+
+  private func sleepForever() async throws {
+    do { try await host.sleep(for: .seconds(100_000)) } catch {
+      host.log(.info, "woken=\(error is CancellationError ? "cancelled" : "\(error)")")
+      throw error
+    }
+  }
+
+  func intercept(_ response: Response, context: ResponseContext) async throws {
+    try await host.sleep(for: .microseconds(500))
+    response.headers[configuration.header] = describe([2.5, "b"])
+  }
+
+  func perform(_ name: String) async throws -> WorkOutcome {
+    try await host.sleep(for: .milliseconds(1))
+    host.log(.info, "performed=\(await tally.add(name))")
+    return .newData
+  }
+}
+
+/// Counts by key.
+private actor Tally<Key: Hashable & Sendable> {
+  private var counts: [Key: Int] = [:]
+
+  func add(_ key: Key) -> Int {
+    counts[key, default: 0] += 1
+    return counts[key] ?? 0
+  }
+}
+
+private protocol Described { var words: String { get } }
+extension String: Described { fileprivate var words: String { "text \(self)" } }
+extension Int: Described { fileprivate var words: String { "number \(self)" } }
+
+/// Casts to a protocol of the plugin's own and to one of the library, which looks through every image that the runtime knows.
+private func describe(_ values: [any Sendable]) -> String {
+  values.map { ($0 as? any Described)?.words ?? ($0 as? any CustomStringConvertible)?.description ?? "?" }
+    .joined(separator: ", ")
+}
+
+/// ABI 1; suspending (1) and timers (64) are needed; version 1.0.0.
+@section(".note.sluice") @used
+public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 65, 1, 0, 0)
+
+@c(sluice_plugin_entry)
+public func sluicePluginEntry(
+  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
+) -> PluginEntryTable {
+  export(SleepsInSwift.self, host, abi, error)
+}
