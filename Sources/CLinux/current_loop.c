@@ -1,7 +1,10 @@
+#define _GNU_SOURCE
 #include "current_loop.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "sanitized.h"
 
@@ -10,6 +13,13 @@
 #endif
 
 _Thread_local const void *_Nullable sluice_thread_loop;
+
+uint64_t sluice_thread_identity(void) {
+  static atomic_uint threads;
+  static _Thread_local uint64_t identity;
+  if (identity == 0) identity = (uint64_t)(atomic_fetch_add(&threads, 1) + 1) << 32 | (uint32_t)gettid();
+  return identity;
+}
 
 typedef struct thread_watch {
   void (*end)(const void *context);

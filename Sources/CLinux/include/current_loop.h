@@ -1,6 +1,7 @@
 // Which event loop runs on this thread. In C because Swift has no thread-local variables.
 #ifndef SLUICE_CURRENT_LOOP_H
 #define SLUICE_CURRENT_LOOP_H
+#include <stdint.h>
 
 /// The loop whose thread calls, or NULL. Compared, and turned back into the object only by who has set it.
 extern _Thread_local const void *_Nullable sluice_thread_loop;
@@ -13,6 +14,10 @@ void sluice_enter_loop(const void *_Nonnull loop, void (*_Nonnull end)(const voi
 
 /// Notes that the calling thread no longer runs a loop.
 void sluice_leave_loop(void);
+
+/// Identifies the calling thread: its kernel id in the lower 32 bits, and in the upper ones a number that no other thread of
+/// the process has had. Never 0.
+uint64_t sluice_thread_identity(void);
 
 /// Has `end` called once, on the calling thread, when that thread ends without `sluice_unwatch_thread`: by `pthread_exit` in
 /// something that it has called.

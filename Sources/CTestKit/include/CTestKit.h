@@ -1,6 +1,7 @@
 // What the test kit needs from C: glibc declares these for _GNU_SOURCE only, which the Glibc module does not set.
 #ifndef SLUICE_CTESTKIT_H
 #define SLUICE_CTESTKIT_H
+#include <pthread.h>
 #include <spawn.h>
 #include <stddef.h>
 
@@ -15,6 +16,10 @@ int sluice_test_change_folder(posix_spawn_file_actions_t *actions, const char *p
 
 /// Bytes that were allocated and not freed, in all arenas of the process and as mappings of their own. [any]
 size_t sluice_test_allocated_bytes(void);
+
+/// Starts a thread as a program in C has it: it waits until the descriptor is readable, calls `turn`, and ends when `turn`
+/// returns 0. Join it. Returns 0, or an error number. [any]
+int sluice_test_start_foreign_thread(pthread_t *thread, int descriptor, int (*turn)(void *context), void *context);
 
 typedef enum sluice_test_coding {
   SLUICE_TEST_GZIP,

@@ -22,6 +22,8 @@ public final class Engine: Sendable {
   private let limits: EngineLimits
   private let next = Atomic<Int>(0)
   let isClosed = Atomic<Bool>(false)
+  /// The one loop belongs to the program.
+  let isHosted: Bool
   private let unsentFields = UnsentFields()
   private let delegate: (any TransactionDelegate)?
   let notificationHandler = Locked<NotificationHandler?>(nil)
@@ -29,25 +31,31 @@ public final class Engine: Sendable {
   /// Loads the plugins, starts the loops and activates the instances. If a step fails, the earlier steps are undone.
   ///
   /// - Parameters:
+  ///   - loop: a loop that a thread of the program runs, in place of threads of the engine; `transport.loops` is then 1. It
+  ///     ends with the engine, and if this initializer throws.
   ///   - delegate: decides about redirects and challenges if neither a stage nor the transaction's own delegate does.
   ///   - probe: tries libraries out before they are loaded; nil loads every library that passes the preflight.
   ///   - log: gets the log lines of the engine and its plugins; called from any thread.
   public convenience init(
-    _ configuration: Configuration, delegate: (any TransactionDelegate)? = nil, probe: (any SwapProbe)? = nil,
-    log: @escaping @Sendable (LogLine) -> Void = { _ in }
+    _ configuration: Configuration, on loop: HostedLoop? = nil, delegate: (any TransactionDelegate)? = nil,
+    probe: (any SwapProbe)? = nil, log: @escaping @Sendable (LogLine) -> Void = { _ in }
   ) throws(EngineError) {
-    try self.init(configuration, sources: [:], delegate: delegate, probe: probe, log: log)
+    try self.init(configuration, sources: [:], on: loop, delegate: delegate, probe: probe, log: log)
   }
 
   /// - Parameter sources: the files from which libraries are read at the start, by their paths in the configuration: an
   ///   engine that is started again begins with the builds that served. Swaps read the original paths.
   package init(
-    _ configuration: Configuration, sources: [String: String], delegate: (any TransactionDelegate)? = nil,
-    probe: (any SwapProbe)? = nil, log: @escaping @Sendable (LogLine) -> Void
+    _ configuration: Configuration, sources: [String: String], on hosted: HostedLoop? = nil,
+    delegate: (any TransactionDelegate)? = nil, probe: (any SwapProbe)? = nil,
+    log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     self.delegate = delegate
     limits = configuration.limits
-    workers = try Self.startWorkers(configuration)
+    var configuration = configuration
+    isHosted = hosted != nil
+    if isHosted { configuration.transport.loops = 1 }
+    workers = try Self.startWorkers(configuration, hosted?.loop)
     do throws(EngineError) {
       swaps = try SwapCoordinator(
         configuration, sources: sources, workers: workers, delegate: delegate?.binding, probe: probe, log: log)
@@ -60,12 +68,16 @@ public final class Engine: Sendable {
   /// The base of relative URLs.
   public var baseURL: HTTPURL? { swaps.published.configuration.baseURL }
 
-  private static func startWorkers(_ configuration: Configuration) throws(EngineError) -> [Worker] {
+  /// - Parameter hosted: the one loop, if it has no thread of its own.
+  private static func startWorkers(
+    _ configuration: Configuration, _ hosted: Loop?
+  ) throws(EngineError) -> [Worker] {
     let empty = Pipeline(loops: configuration.transport.loops)
     var workers: [Worker] = []
     do {
       for index in 0..<configuration.transport.loops {
-        workers.append(try Worker(index: index, settings: configuration.transport, pipeline: empty))
+        let loop = if let hosted { hosted } else { try Loop(index: index) }
+        workers.append(try Worker(loop: loop, settings: configuration.transport, pipeline: empty))
       }
     } catch {
       for worker in workers { worker.loop.shutdown() }

@@ -23,8 +23,9 @@ final class Worker: @unchecked Sendable {
   /// The pipeline for new transactions of this loop.
   var pipeline: Pipeline
 
-  init(index: Int, settings: TransportSettings, pipeline: Pipeline) throws(TransportError) {
-    loop = try Loop(index: index)
+  /// - Parameter loop: of this worker alone; it ends if this initializer throws.
+  init(loop: Loop, settings: TransportSettings, pipeline: Pipeline) throws(TransportError) {
+    self.loop = loop
     do { transport = try CurlTransport(loop: loop, settings: settings) } catch {
       loop.shutdown()
       throw error

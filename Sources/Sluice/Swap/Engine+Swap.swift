@@ -21,7 +21,9 @@ extension Engine {
   /// loaded again.
   @discardableResult
   public func reload(_ configuration: Configuration) async throws(SwapError) -> SwapReport {
-    try Self.outcome(await swaps.submit(.reload, configuration: configuration))
+    var configuration = configuration
+    if isHosted { configuration.transport.loops = 1 }
+    return try Self.outcome(await swaps.submit(.reload, configuration: configuration))
   }
 
   /// Returns to the previous snapshot, before waiting swaps: at once if it stands by, otherwise by loading its builds

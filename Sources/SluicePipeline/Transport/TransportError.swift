@@ -30,6 +30,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public static let bodyFile = Code("body_file")
     /// No descriptor, no memory, no thread.
     public static let resources = Code("resources")
+    /// A function of an event loop was called on a thread that must not call it.
+    public static let wrongThread = Code("wrong_thread")
     public static let transport = Code("transport")
   }
 

@@ -6,7 +6,8 @@ import Synchronization
 
 extension Loop {
   /// Ends the loop: transfers are cancelled, queued work runs, the thread is joined. From any thread but the loop's
-  /// own; a second call waits for the first.
+  /// own; a second call waits for the first. A hosted loop ends in its next turn, or in this call if no other thread runs
+  /// it.
   public func shutdown() { _ = shutdown(within: nil) }
 
   /// Like ``shutdown()``, but waits at most `limit` for the thread. Returns false when the thread is in a call that
@@ -15,6 +16,10 @@ extension Loop {
   public func shutdown(within limit: Duration?) -> Bool {
     isStopping.store(true, ordering: .sequentiallyConsistent)
     poller.wake()
+    if let hosting, !isCurrent, hosting.claim() {
+      endHosted(within: limit)
+      return true
+    }
     guard let limit else {
       life.wait { $0 == .running ? nil : () }
       join()
@@ -46,12 +51,9 @@ extension Loop {
 
   /// Called when the thread was ended from within, by `pthread_exit` in a stage: nothing runs on this loop any more.
   /// Runs on that thread, which is about to end.
-  private func threadDidEnd() {
-    // Queued work is dropped; tasks continue on the global executor.
+  func threadDidEnd() {
     repeat {
-      inbox.takeAll { work in
-        if case .job(let job) = work { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
-      }
+      inbox.takeAll { drop([$0]) }
     } while !inbox.closeIfEmpty()
     life.update { $0 = .diedEarly }
   }

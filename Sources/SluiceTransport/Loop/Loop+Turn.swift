@@ -9,14 +9,20 @@ extension Loop {
 
   func run() {
     repeat {
-      let ready = poller.wait(timeout: prepareToSleep())
-      turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
-      isAsleep.store(false, ordering: .relaxed)
-      turnBegan = now
-      for index in 0..<ready { dispatch(index) }
-      fireTimers()
-      runWork()
-    } while !hasEnded()
+      turn(waiting: milliseconds(prepareToSleep()))
+    } while !isStopping.load(ordering: .acquiring)
+    end()
+  }
+
+  /// - Parameter timeout: for the first event, in milliseconds; -1 means no limit.
+  func turn(waiting timeout: Int32) {
+    let ready = poller.wait(timeout: timeout)
+    turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    isAsleep.store(false, ordering: .relaxed)
+    turnBegan = now
+    for index in 0..<ready { dispatch(index) }
+    fireTimers()
+    runWork()
   }
 
   /// Work of the source comes back under its index, with the descriptor.
@@ -66,26 +72,53 @@ extension Loop {
     local.recycle(work)
   }
 
-  /// Says that the loop sleeps, unless there is something to do; the order against ``LoopInbox/push(_:)`` loses no
-  /// wake-up.
-  private func prepareToSleep() -> Int32 {
-    if !local.isEmpty || sources.contains(where: { $0.hasWork }) { return 0 }
-    isAsleep.store(true, ordering: .sequentiallyConsistent)
-    if !inbox.isEmpty || isStopping.load(ordering: .sequentiallyConsistent) { return 0 }
-    guard let deadline = timers.nextDeadline else { return -1 }
-    let wait = deadline.duration(since: now).nanoseconds
-    return Int32(clamping: (wait + 999_999) / 1_000_000)
+  /// How long the loop may wait for events.
+  enum Sleep {
+    case none, untilEvent
+    case until(Instant)
   }
 
-  private func hasEnded() -> Bool {
-    guard isStopping.load(ordering: .acquiring) else { return false }
+  /// Says that the loop sleeps, unless there is something to do; the order against ``LoopInbox/push(_:)`` loses no
+  /// wake-up.
+  func prepareToSleep() -> Sleep {
+    if !local.isEmpty || sources.contains(where: { $0.hasWork }) { return .none }
+    isAsleep.store(true, ordering: .sequentiallyConsistent)
+    if !inbox.isEmpty || isStopping.load(ordering: .sequentiallyConsistent) { return .none }
+    guard let deadline = timers.nextDeadline else { return .untilEvent }
+    return .until(deadline)
+  }
+
+  private func milliseconds(_ sleep: Sleep) -> Int32 {
+    switch sleep {
+    case .none: return 0
+    case .untilEvent: return -1
+    case .until(let deadline):
+      let wait = deadline.duration(since: now).nanoseconds
+      return Int32(clamping: (wait + 999_999) / 1_000_000)
+    }
+  }
+
+  /// Cancels transfers and runs what is queued; then nothing runs here any more.
+  /// - Parameter deadline: what is queued after it is dropped, and tasks continue elsewhere. Returns false then.
+  @discardableResult
+  func end(by deadline: Instant = .distantFuture) -> Bool {
     for source in sources { source.loopWillEnd() }
     sources = []
+    var isInTime = true
     repeat {
       inbox.takeAll { local.append($0) }
-      while !local.isEmpty { runLocalWork() }
+      while isInTime, !local.isEmpty {
+        runLocalWork()
+        isInTime = now <= deadline
+      }
+      if !isInTime { drop(local.takeAll()) }
     } while !inbox.closeIfEmpty()
     timers.removeAll()
-    return true
+    return isInTime
+  }
+
+  /// Releases work without running it; tasks continue on the global executor.
+  func drop(_ work: [LoopWork]) {
+    for case .job(let job) in work { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
   }
 }

@@ -4,7 +4,8 @@ import SluiceLocks
 public import SluicePipeline
 import Synchronization
 
-/// An event loop on a thread of its own: epoll, timers, an inbox for other threads, and a Swift task executor.
+/// An event loop on a thread of its own: epoll, timers, an inbox for other threads, and a Swift task executor. A
+/// ``HostedLoop`` is one on a thread of the program.
 ///
 ///     let loop = try Loop(index: 0)
 ///     loop.post { print("on the loop") }
@@ -25,6 +26,8 @@ public final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
   let isStopping = Atomic<Bool>(false)
   let thread = Locked<pthread_t?>(nil)
   let life = Monitor(LoopLife.running)
+  /// Nil for a loop with a thread of its own.
+  let hosting: LoopHosting?
   /// Counts the turns of the loop, so that other threads can see whether it moves; written on the loop's thread.
   let turns = Atomic<UInt64>(0)
 
@@ -35,11 +38,19 @@ public final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
   var turnBegan = Instant(nanoseconds: 0)
 
   /// Starts the thread. It ends with ``shutdown()``; a loop that is never shut down lives as long as the process.
-  public init(index: Int = 0) throws(TransportError) {
-    self.index = index
-    poller = try Poller()
-    turnBegan = Self.clock()
+  public convenience init(index: Int = 0) throws(TransportError) {
+    try self.init(index: index, hosting: nil)
     try startThread()
+  }
+
+  /// A loop that does nothing until somebody calls its turns.
+  init(index: Int, hosting: LoopHosting?) throws(TransportError) {
+    self.index = index
+    self.hosting = hosting
+    poller = try Poller(hasAlarm: hosting != nil)
+    turnBegan = Self.clock()
+    // The first work then wakes whoever waits for the descriptor.
+    isAsleep.store(hosting != nil, ordering: .relaxed)
   }
 
   /// The loop whose thread calls.

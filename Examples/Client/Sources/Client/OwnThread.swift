@@ -1,0 +1,14 @@
+import Glibc
+import Sluice
+
+/// An engine without threads for its transactions: the thread that calls this function waits and runs them.
+func ownThread(_ url: HTTPURL) throws {
+  let loop = try HostedLoop()
+  let engine = try Engine(Configuration(), on: loop)
+  engine.submit(Request(url: url)) { result in
+    print("ownThread: \(result.status)")
+    Task { await engine.shutdown() }
+  }
+  var waited = pollfd(fd: loop.descriptor, events: Int16(POLLIN), revents: 0)
+  repeat { poll(&waited, 1, -1) } while try loop.turn()
+}
