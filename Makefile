@@ -128,7 +128,7 @@ install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' share/pkgconfig/sluice.pc.in \
 	  >"$(DESTDIR)$(libdir)/pkgconfig/sluice.pc"
 	chmod 644 "$(DESTDIR)$(libdir)/pkgconfig/sluice.pc"
-	cp share/sluice/sdk/Package.swift LICENSE NOTICE "$(DESTDIR)$(datadir)/sluice/sdk"
+	cp share/sluice/sdk/Package.swift share/sluice/sdk/exports.map LICENSE NOTICE "$(DESTDIR)$(datadir)/sluice/sdk"
 	rm -rf "$(DESTDIR)$(datadir)/sluice/sdk/include" "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
 	install -d "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
 	cp -R include "$(DESTDIR)$(datadir)/sluice/sdk/include"

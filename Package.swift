@@ -66,7 +66,9 @@ let package = Package(
     .library(name: "chaos-in-swift", type: .dynamic, targets: ["ChaosInSwift"]),
     .library(name: "crashes-in-swift", type: .dynamic, targets: ["CrashesInSwift"]),
     .library(name: "traces-in-swift", type: .dynamic, targets: ["TracesInSwift"]),
+    // The same plugin with the shared and with a static runtime of Swift.
     .library(name: "sleeps-in-swift", type: .dynamic, targets: ["SleepsInSwift"]),
+    .library(name: "sleeps-statically", type: .dynamic, targets: ["SleepsInSwift", "CStaticRuntime"]),
   ],
   targets: [
     // The ABI: headers at top level for C, Swift and outside packages alike.
@@ -195,6 +197,17 @@ let package = Package(
     .target(
       name: "SleepsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/sleeps-in-swift",
       swiftSettings: strict),
+    // Nothing but flags, for the product that it is a part of: those of "sluice plugin build --static-stdlib".
+    .target(
+      name: "CStaticRuntime", path: "Tests/Plugins/static-runtime",
+      linkerSettings: isFetched
+        ? []
+        : [
+          .unsafeFlags([
+            "-static-stdlib", "-Xlinker", "--version-script=\(Context.packageDirectory)/share/sluice/sdk/exports.map",
+            "-Xlinker", "-Bsymbolic",
+          ])
+        ]),
     // Encodes the input for tests of the decoders.
     .target(
       name: "CTestKit", dependencies: ["CZlib", "CZstd"], cSettings: strictC,

@@ -10,7 +10,7 @@ failed=0
 linker='^(_init|_fini|_edata|_end|_etext|__bss_start|__data_start)$'
 
 for library; do
-  symbols=$(nm -D --defined-only --format=posix "$library") || { failed=$((failed + 1)); continue; }
+  symbols=$(nm -D --defined-only --extern-only --format=posix "$library") || { failed=$((failed + 1)); continue; }
   found=$(printf '%s\n' "$symbols" | cut -d' ' -f1 | sed 's/@.*//' | grep -vE "$linker" | grep -v '^\$s' | sort -u)
   if [ "$found" != "$(sort -u "$list")" ]; then
     failed=$((failed + 1))

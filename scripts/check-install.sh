@@ -39,6 +39,15 @@ done
 chmod go-w "$work/libstatic-headers.so"
 "$prefix/bin/sluice" plugin inspect "$work/libstatic-headers.so" >/dev/null || fail "sluice plugin inspect refuses it"
 
+# The one in Swift with a runtime of its own, which keeps every rule as well.
+"$prefix/bin/sluice" plugin build --static-stdlib "$work/request" >"$work/out" 2>"$work/log" ||
+  { cat "$work/log" >&2; fail "the new plugin in Swift does not build with a static standard library"; }
+library=$(cat "$work/out")
+scripts/check-exports.sh "$library"
+"$prefix/bin/sluice" plugin inspect "$library" | grep -q '^  Swift runtime  static$' || fail "$library has no runtime of its own"
+"$prefix/bin/sluice" plugin validate --config '{"value": "a"}' "$library" >"$work/out" ||
+  { cat "$work/out" >&2; fail "the new plugin in Swift does not pass its validation with a static standard library"; }
+
 make -s uninstall PREFIX="$prefix"
 left=$(find "$prefix" -type f)
 [ -z "$left" ] || fail "make uninstall leaves $left"

@@ -112,6 +112,39 @@ import Testing
     #expect(try library(result, has: "last-text"))
   }
 
+  @Test func `C7 a static standard library is linked by the package manager and directly, and hidden both times`()
+    async throws
+  {
+    func build(_ options: [String], _ expected: String, isStatic: Bool) async throws -> CommandResult {
+      let result = try await Command.run(
+        Tool.path, ["plugin", "build", "--direct", "my"] + options, environment: Tool.cleared,
+        workingDirectory: folder.path, limit: Patience.limit)
+      #expect(result.status == 0 && result.errorText.contains(expected), "\(result.errorText)")
+      let inspected = try await Tool.run("plugin", "inspect", "--json", result.outputText.trimmed)
+      let document = try #require(inspected.documents.first)
+      #expect(document["swiftRuntime"]?.string == (isStatic ? "static" : "shared"), "\(document)")
+      #expect(document["needed"]?.elements.contains { $0.string == "libswiftCore.so" } == !isStatic)
+      return result
+    }
+    // Enough to need the runtime of tasks, too.
+    func source(_ text: String) -> String {
+      Self.source(text) + "public func work() { Task { print(await value()) } }\nfunc value() async -> Int { 1 }\n"
+    }
+    let exports = "sluice_test_text"
+    try folder.write(source("first-text"), to: "my/Sources/My/My.swift")
+    var result = try await build(["--static-stdlib"], Self.package, isStatic: true)
+    var symbols = try await Command.check("nm", ["-D", "--extern-only", "--defined-only", result.outputText.trimmed])
+    #expect(!symbols.outputText.contains("swift") && !symbols.outputText.contains(exports), "\(symbols.outputText)")
+
+    try folder.write(source("second-text"), to: "my/Sources/My/My.swift")
+    result = try await build(["--static-stdlib"], Self.direct, isStatic: true)
+    #expect(try library(result, has: "second-text"))
+
+    result = try await build([], Self.package + "the environment is not", isStatic: false)
+    symbols = try await Command.check("nm", ["-D", "--extern-only", "--defined-only", result.outputText.trimmed])
+    #expect(symbols.outputText.contains(exports))
+  }
+
   @Test func `another environment, and a record that is broken, lead to a package build`() async throws {
     _ = try await build(Self.package)
     let record = folder.path("my/.build/sluice-direct/record.json")

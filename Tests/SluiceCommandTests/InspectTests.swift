@@ -38,12 +38,20 @@ import Testing
     return result
   }
 
-  @Test func `hazards for a later swap are named in plain words (L9, S4)`() async throws {
+  @Test func `hazards for a later swap are named in plain words (L9)`() async throws {
     let unique = try await inspect("unique-symbol")
     #expect(unique.status == 0)
     #expect(unique.outputText.contains("keep the variables of the first generation after a swap"))
-    let runtime = try await inspect("own-swift-runtime")
-    #expect(runtime.outputText.contains("contains its own Swift runtime (-static-stdlib)"))
+  }
+
+  @Test func `which Swift runtime a library has is shown, and a mixture is refused (S4)`() async throws {
+    let own = try await inspect("own-swift-runtime")
+    #expect(own.status == 0)
+    #expect(own.outputText.contains("  Swift runtime  static\n"))
+    let mixed = try await inspect("own-swift-runtime", ["EXPORTED"])
+    #expect(mixed.status == 3)
+    #expect(mixed.outputText.contains("  Swift runtime  mixed\n"))
+    #expect(mixed.errorText.contains("sluice plugin build --static-stdlib"))
   }
 
   @Test(arguments: [

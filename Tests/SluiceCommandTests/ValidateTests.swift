@@ -46,6 +46,8 @@ struct ValidateTests {
     ("keeps-state", "FORGET", "state-round-trip", "another state"),
     ("tests-itself", "VALUE=\"green\"", "self-tests", "green"),
     ("unique-symbol", "UNUSED", "swap-hazards", "fixture_unique"),
+    ("starts-runtime-threads", "UNUSED", "swift-runtime", "it uses Dispatch"),
+    ("starts-runtime-threads", "SLEEPS", "swift-runtime", "it uses Task.sleep"),
     ("constructor-opens-files", "UNUSED", "load-is-quiet", "no descriptor"),
     ("constructor-exits", "UNUSED", "load-is-quiet", "status \(Sanitizer.statusOfExitWhileLoading)"),
     ("constructor-hangs", "UNUSED", "load-is-quiet", "while it was loaded"),

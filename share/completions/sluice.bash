@@ -57,7 +57,7 @@ _sluice() {
     "ctl notify") options="--deadline --socket --json --help" ;;
     "plugin inspect") options="--json --help" ;;
     "plugin new") options="--lang --path --help" ;;
-    "plugin build") options="--configuration --direct --help" ;;
+    "plugin build") options="--configuration --direct --static-stdlib --help" ;;
     "plugin validate") options="--config --answer --strict --list --only --seed --deadline --json --help" ;;
     "version") options="--help" ;;
     "help") options="--help" ;;

@@ -135,6 +135,7 @@ complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subco
 # sluice plugin build
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s c -l configuration -x -a 'debug release' -d 'debug (default) or release'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -l direct -d 'In Swift: call the compiler without the package manager if only the plugin\'s own sources have changed'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -l static-stdlib -d 'In Swift: link the standard library statically, for hosts in programs with another runtime or none'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s h -l help -d 'Show this help'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -F
 

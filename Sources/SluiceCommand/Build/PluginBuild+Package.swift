@@ -6,9 +6,13 @@ import SluicePluginHost
 extension PluginBuild {
   func buildPackage() throws(CommandError) -> [String] {
     let build = sourceHash
-    let settings = ["SLUICE_SDK": try PluginSDK.find().package, "SLUICE_BUILD": build]
+    let sdk = try PluginSDK.find()
+    var settings = ["SLUICE_SDK": sdk.package, "SLUICE_BUILD": build]
+    // Also tells a direct build that the last one was of the other kind.
+    if isStatic { settings["SLUICE_STATIC_STDLIB"] = "1" }
+    let flags = isStatic ? Self.staticFlags(sdk) : []
     // A release is built as a package, always.
-    guard isDirect, !isRelease else { return try buildPackage(settings) }
+    guard isDirect, !isRelease else { return try buildPackage(settings, flags) }
     let direct = DirectBuild(package: folder, settings: settings, build: build)
     let reason: String
     do {
@@ -24,13 +28,21 @@ extension PluginBuild {
     StandardError.say(BuildWay.package(because: reason).message, .info)
     direct.forget()
     let beginning = BuildBeginning(package: folder)
-    let libraries = try buildPackage(settings)
+    let libraries = try buildPackage(settings, flags)
     direct.note(libraries, beginning: beginning)
     return libraries
   }
 
-  private func buildPackage(_ settings: [String: String]) throws(CommandError) -> [String] {
-    let words = ["swift", "build", "--package-path", folder, "-c", isRelease ? "release" : "debug"]
+  /// `--static-swift-stdlib` of the package manager is for programs only. Of what is linked in, only the entry point is
+  /// exported, and the library calls its own runtime whatever the process has under the same names.
+  private static func staticFlags(_ sdk: PluginSDK) -> [String] {
+    [
+      "-Xswiftc", "-static-stdlib", "-Xlinker", "--version-script=\(sdk.exports)", "-Xlinker", "-Bsymbolic",
+    ]
+  }
+
+  private func buildPackage(_ settings: [String: String], _ flags: [String]) throws(CommandError) -> [String] {
+    let words = ["swift", "build", "--package-path", folder, "-c", isRelease ? "release" : "debug"] + flags
     try Self.check(ToolProcess(words, environment: settings))
     let place = ToolProcess(words + ["--show-bin-path"], environment: settings).output()?.filter { !$0.isNewline }
     guard let place else { throw CommandError(.failed, "plugin build: swift build does not say where it builds") }

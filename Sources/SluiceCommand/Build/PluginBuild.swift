@@ -8,6 +8,8 @@ struct PluginBuild {
   let isRelease: Bool
   /// Whether the compiler may be called without the package manager; see ``DirectBuild``.
   var isDirect = false
+  /// Whether a library in Swift gets a runtime of its own, which nothing else sees.
+  var isStatic = false
 
   /// Gives the paths of the libraries that it built. What the compiler says goes to standard error.
   func run() throws(CommandError) -> [String] {

@@ -6,6 +6,8 @@ struct PluginSDK {
   let headers: String
   /// The Swift package with the product SluicePlugin.
   let package: String
+  /// The linker's list of what a plugin exports.
+  let exports: String
 
   /// Beside this command, where it was installed or built; else what pkg-config knows.
   static func find() throws(CommandError) -> PluginSDK {
@@ -26,6 +28,7 @@ struct PluginSDK {
   private init?(installedAt prefix: String) {
     headers = "\(prefix)/include"
     package = "\(prefix)/share/sluice/sdk"
+    exports = "\(package)/exports.map"
     guard Self.isThere("\(headers)/sluice/sluice.h"), Self.isThere("\(package)/include/sluice/sluice.h") else {
       return nil
     }
@@ -34,6 +37,7 @@ struct PluginSDK {
   private init?(sourceTree folder: String) {
     headers = "\(folder)/include"
     package = folder
+    exports = "\(folder)/share/sluice/sdk/exports.map"
     guard Self.isThere("\(headers)/sluice/sluice.h"), Self.isThere("\(folder)/Sources/SluicePlugin") else { return nil }
   }
 

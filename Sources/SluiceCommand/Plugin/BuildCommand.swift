@@ -14,6 +14,9 @@ enum BuildCommand {
       Option(
         "direct", nil, nil,
         "In Swift: call the compiler without the package manager if only the plugin's own sources have changed"),
+      Option(
+        "static-stdlib", nil, nil,
+        "In Swift: link the standard library statically, for hosts in programs with another runtime or none"),
     ],
     run: { arguments throws(CommandError) in try build(arguments) })
 
@@ -27,7 +30,8 @@ enum BuildCommand {
       throw CommandError(.usage, "plugin build: there is no folder \(given)")
     }
     let build = PluginBuild(
-      folder: folder, isRelease: configuration == "release", isDirect: arguments.has("direct"))
+      folder: folder, isRelease: configuration == "release", isDirect: arguments.has("direct"),
+      isStatic: arguments.has("static-stdlib"))
     for library in try build.run() {
       try StandardOutput.write("\(library)\n")
     }

@@ -37,6 +37,7 @@ struct PluginReport {
     }
     let required = facts.requiredFeatures.names
     rows.append(("requires", required.isEmpty ? "nothing" : required.joined(separator: ", ")))
+    if let runtime = facts.swiftRuntime { rows.append(("Swift runtime", runtime.name)) }
     rows.append(("libraries", facts.needed.joined(separator: ", ")))
     rows.append(("SHA-256", "\(facts.hash)"))
     if let buildID = facts.buildID { rows.append(("build id", buildID)) }
@@ -81,11 +82,22 @@ struct PluginReport {
       document["abi"] = [JSONValue(Int64(note.abi.lowerBound)), JSONValue(Int64(note.abi.upperBound))]
     }
     document["requires"] = .array(of: facts.requiredFeatures.names)
+    document["swiftRuntime"] = facts.swiftRuntime.map { JSONValue($0.name) }
     document["hazards"] = .array(of: facts.hazards.sorted().map(\.rawValue))
     document["needed"] = .array(of: facts.needed)
     document["sha256"] = JSONValue("\(facts.hash)")
     document["buildId"] = facts.buildID.map { JSONValue($0) }
     document["sizeBytes"] = JSONValue(Int64(facts.sizeBytes))
     document["warnings"] = .array(of: Self.warnings(facts))
+  }
+}
+
+extension LibraryFacts.SwiftRuntime {
+  fileprivate var name: String {
+    switch self {
+    case .shared: "shared"
+    case .own: "static"
+    case .mixed: "mixed"
+    }
   }
 }

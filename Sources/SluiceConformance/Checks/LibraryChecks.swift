@@ -17,6 +17,15 @@ extension ConformanceCheck {
         "it exports \(facts.strayExports.count) more: \(shown)\(facts.strayExports.count > 5 ? " …" : ""); "
           + "make them static, or compile with -fvisibility=hidden")
     },
+    // A mixture of two runtimes is refused before any check, as is a copy of jansson.
+    ConformanceCheck("swift-runtime", "Its Swift code starts no threads of Swift's runtime") { run in
+      let facts = try LibraryFacts(of: LibraryImage(reading: run.request.path))
+      guard facts.swiftRuntime != nil else { throw TrialFailure.absent("it has no Swift code") }
+      guard let starter = facts.threadStarter else { return }
+      throw TrialFailure(
+        "it uses \(starter), which starts threads in the program that it runs in; use sleep(for:) and task of PluginHost, "
+          + "or a BackgroundThread")
+    },
     ConformanceCheck("load-is-quiet", "Loading the library starts no thread and opens no file") { run in
       let before = ProcessState()
       _ = try TrialLibrary.load(run.request, run.channel)

@@ -58,7 +58,8 @@ extension LibraryFacts {
     uniqueSymbols = survey.uniqueSymbols
     usesJansson = survey.usesJansson
     ownJanssonSymbol = survey.ownJanssonSymbol
-    hasOwnSwiftRuntime = survey.hasOwnSwiftRuntime
+    swiftRuntime = Self.swiftRuntime(survey, links.needed)
+    threadStarter = survey.threadStarter
     hazards = file.hazards(links)
     self.hash = hash
     sizeBytes = file.sizeBytes
@@ -72,9 +73,23 @@ extension LibraryFacts {
     return nil
   }
 
+  private static func swiftRuntime(_ survey: SymbolSurvey, _ needed: [String]) -> SwiftRuntime? {
+    let core = "libswiftCore.so"
+    if let symbol = survey.exportedRuntimeSymbol { return .mixed(symbol: symbol) }
+    guard let symbol = survey.ownRuntimeSymbol else {
+      guard survey.usesSwift else { return nil }
+      // A stripped library does not show what it defines, but it shows what it lacks.
+      return needed.contains(core) || survey.foreignRuntimeSymbol != nil ? .shared : .own
+    }
+    if let foreign = survey.foreignRuntimeSymbol { return .mixed(symbol: foreign) }
+    // Any library of Swift brings the shared runtime with it.
+    let brings = needed.contains { $0.hasPrefix("libswift") || $0.hasPrefix("libFoundation") }
+    return brings ? .mixed(symbol: symbol) : .own
+  }
+
   private static func language(_ survey: SymbolSurvey, _ needed: [String]) -> Language {
     // Not by libswiftCore.so: SwiftPM names it in the libraries of C targets too.
-    if survey.usesSwift || survey.hasOwnSwiftRuntime { return .swift }
+    if survey.usesSwift || survey.ownRuntimeSymbol != nil { return .swift }
     let cPlusPlus = survey.usesCPlusPlus || needed.contains { $0.hasPrefix("libstdc++.") || $0.hasPrefix("libc++.") }
     return cPlusPlus ? .cPlusPlus : .c
   }

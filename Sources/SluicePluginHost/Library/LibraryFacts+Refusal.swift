@@ -3,7 +3,7 @@ extension LibraryFacts {
   public func refusal(by host: HostOffer = HostOffer(), at path: String) -> PluginError? {
     let subject = PluginError.Subject.plugin(name: nil, path: path)
     return entryRefusal(subject) ?? noteRefusal(subject, host) ?? janssonRefusal(subject)
-      ?? hazardRefusal(subject, host)
+      ?? runtimeRefusal(subject) ?? hazardRefusal(subject, host)
   }
 
   private func entryRefusal(_ subject: PluginError.Subject) -> PluginError? {
@@ -66,6 +66,14 @@ extension LibraryFacts {
     guard usesJansson, !needed.contains(Self.jansson) else { return nil }
     return PluginError(
       .ownJansson, subject, "uses jansson without naming \(Self.jansson)", advice: "link it with -ljansson")
+  }
+
+  private func runtimeRefusal(_ subject: PluginError.Subject) -> PluginError? {
+    guard case .mixed(let symbol) = swiftRuntime else { return nil }
+    return PluginError(
+      .mixedRuntimes, subject,
+      "contains a Swift runtime that is mixed with that of the process (\(symbol) is not its own alone)",
+      advice: "build it with sluice plugin build --static-stdlib, or against the shared runtime")
   }
 
   private func hazardRefusal(_ subject: PluginError.Subject, _ host: HostOffer) -> PluginError? {

@@ -17,6 +17,16 @@ public struct LibraryFacts: Sendable, Hashable {
     case swift = "Swift"
   }
 
+  /// Which runtime the library's Swift code uses.
+  public enum SwiftRuntime: Sendable, Hashable {
+    /// That of the process: it needs libswiftCore.so.
+    case shared
+    /// One that is linked into it, and that nothing else sees.
+    case own
+    /// One that is linked into it and is mixed with that of the process, by way of this function.
+    case mixed(symbol: String)
+  }
+
   public static let entrySymbol = "sluice_plugin_entry"
 
   /// The machine in words.
@@ -46,8 +56,10 @@ public struct LibraryFacts: Sendable, Hashable {
   public var usesJansson: Bool
   /// A function of jansson that it defines itself.
   public var ownJanssonSymbol: String?
-  /// Swift's runtime was linked into it statically.
-  public var hasOwnSwiftRuntime: Bool
+  /// Nil without Swift code.
+  public var swiftRuntime: SwiftRuntime?
+  /// What the library uses that starts threads of Swift's runtime; known only with the shared runtime.
+  public var threadStarter: String?
   /// What the library does to the memory protection of the process.
   public var hazards: Set<LibraryHazard> = []
   public var hash: ContentHash
@@ -60,9 +72,6 @@ extension LibraryFacts {
     var warnings = privateLibraries.map {
       "needs \($0) from its own folder, which is not copied along, and which stays at its first version once it is "
         + "loaded; link it statically"
-    }
-    if hasOwnSwiftRuntime {
-      warnings.append("contains its own Swift runtime (-static-stdlib); link it against the shared one")
     }
     if let first = uniqueSymbols.first {
       warnings.append(

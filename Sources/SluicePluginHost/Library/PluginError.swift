@@ -75,6 +75,8 @@ extension PluginError.Code {
   public static let abiMismatch = Self(rawValue: "abi_mismatch")
   public static let missingFeature = Self(rawValue: "missing_feature")
   public static let ownJansson = Self(rawValue: "own_jansson")
+  /// The library's Swift code would run partly on a runtime of its own and partly on that of the process.
+  public static let mixedRuntimes = Self(rawValue: "mixed_runtimes")
   /// Parts of the file contradict each other; no linker produces such a file.
   public static let damaged = Self(rawValue: "damaged")
   /// The library wants memory that is writable and executable.

@@ -7,8 +7,12 @@ struct SymbolSurvey {
   /// A function of jansson that the library defines itself.
   var ownJanssonSymbol: String?
   var usesJansson = false
-  var hasOwnSwiftRuntime = false
   var usesSwift = false
+  /// A function of Swift's runtime that the library defines, exports, leaves to another library.
+  var ownRuntimeSymbol: String?
+  var exportedRuntimeSymbol: String?
+  var foreignRuntimeSymbol: String?
+  var threadStarter: String?
   var usesCPlusPlus = false
   var exportedSymbolCount = 0
   var uniqueSymbols: [String] = []
@@ -25,7 +29,22 @@ struct SymbolSurvey {
     "json_dumps", "json_object_get", "json_object_set_new", "json_array_append_new", "json_object_iter",
   ]
 
+  /// Functions of Swift's runtime that nearly all Swift code calls, and two of its concurrency.
+  private static let runtimeFunctions = [
+    "swift_retain", "swift_release", "swift_allocObject", "swift_deallocClassInstance", "swift_conformsToProtocol",
+    "swift_getTypeByMangledNameInContext", "swift_getWitnessTable", "swift_once", "swift_task_create",
+    "swift_task_switch",
+  ]
+
+  /// What starts threads of libdispatch, and the mangled names of its functions.
+  private static let threadStarters = [
+    ("$sScTss5NeverORs_rlE5sleep", "Task.sleep"), ("$ss5ClockP5sleep", "Task.sleep"), ("$s8Dispatch", "Dispatch"),
+    ("dispatch_", "Dispatch"),
+  ]
+
   init(_ file: borrowing ELFFile, _ sections: [ELFSection]) {
+    // Metadata, which is there in a stripped library too. A C target of SwiftPM has these sections without content.
+    usesSwift = sections.contains { $0.name.hasPrefix("swift5_") && $0.header.sh_size > 0 }
     for section in sections where section.header.sh_type == SHT_DYNSYM {
       file.forEachSymbol(of: section) { noteDynamic($0, $1) }
     }
@@ -43,6 +62,11 @@ struct SymbolSurvey {
       entry = isExported ? (symbol.type == STT_FUNC ? .defined : .notFunction) : isDefined ? .hidden : .undefined
     }
     if !isDefined && Self.isJansson(name) { usesJansson = true }
+    if !isDefined, threadStarter == nil { threadStarter = Self.threadStarter(name) }
+    if Self.isRuntime(name) {
+      if !isDefined { foreignRuntimeSymbol = String(cString: name) }
+      if isExported { exportedRuntimeSymbol = String(cString: name) }
+    }
     // Not among the local ones: the start-up object that SwiftPM links into C targets has some.
     if strncmp(name, "_Z", 2) == 0 { usesCPlusPlus = true }
     noteContent(name, symbol)
@@ -64,7 +88,15 @@ struct SymbolSurvey {
     if strncmp(name, "$s", 2) == 0 { usesSwift = true }
     guard symbol.isDefined, symbol.type == STT_FUNC else { return }
     if ownJanssonSymbol == nil && Self.isJansson(name) { ownJanssonSymbol = String(cString: name) }
-    if strcmp(name, "swift_retain") == 0 { hasOwnSwiftRuntime = true }
+    if ownRuntimeSymbol == nil && Self.isRuntime(name) { ownRuntimeSymbol = String(cString: name) }
+  }
+
+  private static func threadStarter(_ name: UnsafePointer<CChar>) -> String? {
+    threadStarters.first { strncmp(name, $0.0, $0.0.utf8.count) == 0 }?.1
+  }
+
+  private static func isRuntime(_ name: UnsafePointer<CChar>) -> Bool {
+    strncmp(name, "swift_", 6) == 0 && runtimeFunctions.contains { strcmp($0, name) == 0 }
   }
 
   private static func isJansson(_ name: UnsafePointer<CChar>) -> Bool {

@@ -1,4 +1,4 @@
-// Tries what each feature of a host stands for, and tells the answers. With REQUIRES=NAME its note requires that feature.
+// Tries what each feature of a host stands for, and tells the answers. With REQUIRES=NAME it requires that feature.
 #define _POSIX_C_SOURCE 200809L
 
 #include <sluice/draft/want_body.h>
@@ -6,12 +6,9 @@
 #include "../stage.h"
 
 #ifdef REQUIRES
-#define FEATURE_(name) SLUICE_FEATURE_##name
-#define FEATURE(name) FEATURE_(name)
-SLUICE_PLUGIN_NOTE(FEATURE(REQUIRES), 1, 0, 0)
+#define REQUIRE(name) SLUICE_REQUIRES(name)
+REQUIRE(REQUIRES);
 __attribute__((constructor)) static void run_at_load(void) { setenv("SLUICE_REFUSED_FIXTURE_RAN", "yes", 1); }
-#else
-SLUICE_PLUGIN_NOTE(0, 1, 0, 0)
 #endif
 
 static void nothing(void *context) { (void)context; }
@@ -81,18 +78,13 @@ static void on_schedule(void *instance, sluice_text name, sluice_completion comp
   (void)instance, (void)name, (void)completion;
 }
 
-static const void *extension(const char *id) {
-  static const sluice_interceptor interceptor = {.size = sizeof interceptor,
-                                                 .wants = SLUICE_WANTS_RESPONSE_BODY,
-                                                 .on_request = on_request,
-                                                 .on_issue = on_issue,
-                                                 .on_response = on_response};
-  static const sluice_body body = {.size = sizeof body, .sides = SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk};
-  static const sluice_notifications work = {.size = sizeof work, .on_schedule = on_schedule};
-  if (strcmp(id, SLUICE_INTERCEPTOR_ID) == 0) return &interceptor;
-  if (strcmp(id, SLUICE_BODY_ID) == 0) return &body;
-  return strcmp(id, SLUICE_NOTIFICATIONS_ID) == 0 ? &work : NULL;
-}
+static const sluice_interceptor interceptor = SLUICE_TABLE(
+    sluice_interceptor, .wants = SLUICE_WANTS_RESPONSE_BODY, .on_request = on_request, .on_issue = on_issue,
+    .on_response = on_response);
+static const sluice_body body = SLUICE_TABLE(sluice_body, .sides = SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk);
+static const sluice_notifications work = SLUICE_TABLE(sluice_notifications, .on_schedule = on_schedule);
 
-static const sluice_plugin plugin = {FIXTURE_TABLE, .extension = extension};
-FIXTURE_ENTRY(&plugin)
+SLUICE_EXTENSIONS(
+    extension, {SLUICE_INTERCEPTOR_ID, &interceptor}, {SLUICE_BODY_ID, &body}, {SLUICE_NOTIFICATIONS_ID, &work});
+
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension);

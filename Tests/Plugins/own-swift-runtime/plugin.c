@@ -1,9 +1,23 @@
-// Defines a function of Swift's runtime, as a library does that was linked with -static-stdlib.
+// Defines a function of Swift's runtime, as a library does that was linked with -static-stdlib: hidden, or EXPORTED, or
+// MIXED with a function that it leaves to another library.
 #include "../fixture.h"
 
-SLUICE_EXPORT void *swift_retain(void *object);
+#ifdef EXPORTED
+SLUICE_EXPORT
+#else
+__attribute__((visibility("hidden"), used))
+#endif
+void *swift_retain(void *object);
 void *swift_retain(void *object) {
   return object;
 }
+
+#ifdef MIXED
+void swift_release(void *object);
+__attribute__((visibility("hidden"), used)) void fixture_release(void *object);
+void fixture_release(void *object) {
+  swift_release(object);
+}
+#endif
 
 FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = fixture_no_extension);

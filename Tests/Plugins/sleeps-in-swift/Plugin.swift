@@ -78,13 +78,9 @@ private func describe(_ values: [any Sendable]) -> String {
     .joined(separator: ", ")
 }
 
-/// ABI 1; suspending (1) and timers (64) are needed; version 1.0.0.
-@section(".note.sluice") @used
-public let sluiceNote: PluginNote = (7, 28, 1, 0x6975_6c73, 0x6563, 1, 1, 0, 65, 1, 0, 0)
+@section(".sluice.requires.suspend") @used let requiresSuspend = true
+@section(".sluice.requires.timers") @used let requiresTimers = true
 
-@c(sluice_plugin_entry)
-public func sluicePluginEntry(
-  _ host: PluginEntryHost, _ abi: UInt32, _ error: PluginEntryError
-) -> PluginEntryTable {
+@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(SleepsInSwift.self, host, abi, error)
 }

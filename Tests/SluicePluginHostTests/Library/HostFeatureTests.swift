@@ -47,16 +47,16 @@ struct HostFeatureTests {
 
   @Test(arguments: lacks)
   func `a host refuses a plugin that requires what it lacks, before any code of it runs`(lack: Lack) async throws {
-    let product = try await LibraryFixture.compile("asks-for-features", defines: ["REQUIRES=\(lack.name)"])
+    let feature = try #require(lack.feature.names.first)
+    let product = try await LibraryFixture.compile("asks-for-features", defines: ["REQUIRES=\(feature)"])
     let offer = HostOffer(host: "proxy", features: .all.subtracting(lack.feature))
     let loader = PluginLoader(store: try LibraryFixture().store, offer: offer)
     let error = await #expect(throws: PluginError.self) { _ = try await loader.load(product.path) }
-    let feature = try #require(lack.feature.names.first)
     #expect(error?.code == .missingFeature)
     #expect(
       error?.named("auth").description
-        == "plugin \"auth\" at \(product.path): needs what the host proxy does not offer: \(feature); "
-        + "use it in a host that does")
+        == "plugin \"auth\" at \(product.path): requires the host feature \"\(feature)\", which the host proxy does not "
+        + "offer; use it in a host that offers it")
     #expect(getenv("SLUICE_REFUSED_FIXTURE_RAN") == nil)
   }
 

@@ -7,7 +7,7 @@ struct LibraryFactsTests {
     var facts = LibraryFacts(
       machine: "x86-64", entry: .defined, note: Self.note(1, 1), needed: ["libjansson.so.4", "libc.so.6"],
       privateLibraries: [], language: .c, exportedSymbolCount: 1, uniqueSymbols: [], usesJansson: true,
-      hasOwnSwiftRuntime: false, hash: try #require(ContentHash(of: [])), sizeBytes: 0)
+      hash: try #require(ContentHash(of: [])), sizeBytes: 0)
     change(&facts)
     return facts
   }
@@ -65,13 +65,22 @@ struct LibraryFactsTests {
       } == nil)
   }
 
-  @Test func `a runtime of its own, unique symbols and private libraries are warned of (S4, L9)`() throws {
+  @Test func `a Swift runtime may be shared or the library's own, and not a mixture of both (S4)`() throws {
+    #expect(try reason { $0.swiftRuntime = .shared } == nil)
+    #expect(try reason { $0.swiftRuntime = .own } == nil)
+    #expect(try facts { $0.swiftRuntime = .own }.warnings.isEmpty)
+    let error = try facts { $0.swiftRuntime = .mixed(symbol: "swift_once") }.refusal(at: "a.so")
+    #expect(error?.code == .mixedRuntimes)
+    #expect(
+      error?.description.contains(
+        "(swift_once is not its own alone); build it with sluice plugin build --static-stdlib") == true)
+  }
+
+  @Test func `unique symbols and private libraries are warned of (L9)`() throws {
     let warnings = try facts {
-      $0.hasOwnSwiftRuntime = true
       $0.uniqueSymbols = ["_ZN1aE"]
       $0.privateLibraries = ["libhelper.so"]
     }.warnings
-    #expect(warnings.contains { $0.contains("-static-stdlib") })
     #expect(warnings.contains { $0.contains("_ZN1aE") })
     #expect(warnings.contains { $0.contains("needs libhelper.so from its own folder") })
   }

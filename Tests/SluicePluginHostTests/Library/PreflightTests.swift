@@ -166,9 +166,28 @@ struct PreflightTests {
     #expect(error?.says("carries its own jansson", "json_object_set_new", "libjansson.so.4") == true)
   }
 
-  @Test func `a Swift runtime of its own is warned of (S4)`() async throws {
-    let warnings = try await LibraryFixture.facts("own-swift-runtime").warnings
-    #expect(warnings.contains { $0.contains("-static-stdlib") })
+  @Test(arguments: ["EXPORTED", "MIXED"])
+  func `a Swift runtime of its own that others see, or that is not whole, is refused (S4)`(how: String) async throws {
+    let error = try await LibraryFixture.refusal("own-swift-runtime", defines: [how])
+    #expect(error?.code == .mixedRuntimes)
+    #expect(error?.says(how == "EXPORTED" ? "swift_retain" : "swift_release", "--static-stdlib") == true)
+  }
+
+  @Test func `a Swift runtime of its own that is hidden is no reason to refuse a library`() async throws {
+    let facts = try await LibraryFixture.facts("own-swift-runtime")
+    #expect(facts.swiftRuntime == .own)
+    #expect(facts.language == .swift)
+    #expect(facts.warnings.isEmpty)
+    #expect(try await LibraryFixture.facts("minimal").swiftRuntime == nil)
+  }
+
+  @Test func `a plugin in Swift has the shared runtime, or its own where it was linked statically`() throws {
+    for (product, runtime) in [("sleeps-in-swift", LibraryFacts.SwiftRuntime.shared), ("sleeps-statically", .own)] {
+      let facts = try Preflight.facts(of: LibraryImage(reading: BuiltProducts.library(product)))
+      #expect(facts.swiftRuntime == runtime)
+      #expect(facts.needed.contains("libjansson.so.4"))
+      #expect(facts.needed.contains("libswiftCore.so") == (runtime == .shared))
+    }
   }
 
   @Test func `symbols that keep the first generation's variables are warned of (L9)`() async throws {
