@@ -2,6 +2,7 @@
 ///
 /// A table that grows gets lines at the end of its block, and a new size; no other line here ever changes.
 #include <sluice/draft/connection.h>
+#include <sluice/draft/origins.h>
 #include <sluice/draft/response_stream.h>
 #include <sluice/draft/want_body.h>
 #include <sluice/sluice.h>
@@ -89,6 +90,18 @@ SLUICE_VALUE(SLUICE_LIMIT_ATTEMPT_TIMEOUT_NS, 2);
 SLUICE_VALUE(SLUICE_LIMIT_RESPONSE_BYTES, 3);
 SLUICE_VALUE(SLUICE_LIMIT_ATTEMPTS, 4);
 SLUICE_VALUE(SLUICE_FILE_REMOVE, 1);
+SLUICE_VALUE(SLUICE_CALL_WRITE_REQUEST_HEADERS, 1);
+SLUICE_VALUE(SLUICE_CALL_WRITE_REQUEST_LINE, 2);
+SLUICE_VALUE(SLUICE_CALL_WRITE_REQUEST_BODY, 3);
+SLUICE_VALUE(SLUICE_CALL_WRITE_RESPONSE, 4);
+SLUICE_VALUE(SLUICE_CALL_WRITE_RESPONSE_BODY, 5);
+SLUICE_VALUE(SLUICE_CALL_READ_DOCUMENT, 6);
+SLUICE_VALUE(SLUICE_CALL_WRITE_PIECE, 7);
+SLUICE_VALUE(SLUICE_CALL_RESPOND, 8);
+SLUICE_VALUE(SLUICE_CALL_RETRY, 9);
+SLUICE_VALUE(SLUICE_CALL_FAIL, 10);
+SLUICE_VALUE(SLUICE_CALL_SUSPEND, 11);
+SLUICE_VALUE(SLUICE_CALL_SET_LIMIT, 12);
 
 SLUICE_OFFSET(sluice_exchange_api, size, 0);
 SLUICE_OFFSET(sluice_exchange_api, reserved, 4);
@@ -120,8 +133,9 @@ SLUICE_OFFSET(sluice_exchange_api, trailer_add, 200);
 SLUICE_OFFSET(sluice_exchange_api, issued_header_get, 208);
 SLUICE_OFFSET(sluice_exchange_api, body_set_file, 216);
 SLUICE_OFFSET(sluice_exchange_api, limit_set, 224);
-SLUICE_SIZE(sluice_exchange_api, 232);
-SLUICE_VALUE(SLUICE_EXCHANGE_API_SIZE_1, 232u);
+SLUICE_OFFSET(sluice_exchange_api, may_call, 232);
+SLUICE_SIZE(sluice_exchange_api, 240);
+SLUICE_VALUE(SLUICE_EXCHANGE_API_SIZE_1, 240u);
 
 // host.h
 SLUICE_VALUE(SLUICE_LOG_DEBUG, 0);
@@ -461,6 +475,15 @@ SLUICE_OFFSET(sluice_connection, reserved, 4);
 SLUICE_OFFSET(sluice_connection, get, 8);
 SLUICE_SIZE(sluice_connection, 16);
 SLUICE_VALUE(SLUICE_CONNECTION_SIZE_1, 16u);
+
+// draft/origins.h
+SLUICE_OFFSET(sluice_origins, size, 0);
+SLUICE_OFFSET(sluice_origins, reserved, 4);
+SLUICE_OFFSET(sluice_origins, read, 8);
+SLUICE_OFFSET(sluice_origins, match, 16);
+SLUICE_OFFSET(sluice_origins, release, 24);
+SLUICE_SIZE(sluice_origins, 32);
+SLUICE_VALUE(SLUICE_ORIGINS_SIZE_1, 32u);
 
 // draft/response_stream.h
 SLUICE_VALUE(SLUICE_STREAM_WRITABLE, 1);

@@ -51,6 +51,31 @@ enum {
   SLUICE_LIMIT_ATTEMPTS = 4
 };
 
+/// What a call may do, for `may_call`.
+typedef uint32_t sluice_call_kind;
+enum {
+  /// `header_set`, `header_add`, `header_remove` and `header_mark` of the request.
+  SLUICE_CALL_WRITE_REQUEST_HEADERS = 1,
+  /// `method_set` and `url_set`.
+  SLUICE_CALL_WRITE_REQUEST_LINE = 2,
+  /// `body_set` and `body_set_file` of the request.
+  SLUICE_CALL_WRITE_REQUEST_BODY = 3,
+  /// `status_set`, and the header functions of the response.
+  SLUICE_CALL_WRITE_RESPONSE = 4,
+  /// `body_set` and `body_set_file` of the response.
+  SLUICE_CALL_WRITE_RESPONSE_BODY = 5,
+  /// `json` for reading.
+  SLUICE_CALL_READ_DOCUMENT = 6,
+  /// `body_write` and `trailer_add` of the side whose body passes.
+  SLUICE_CALL_WRITE_PIECE = 7,
+  SLUICE_CALL_RESPOND = 8,
+  SLUICE_CALL_RETRY = 9,
+  SLUICE_CALL_FAIL = 10,
+  SLUICE_CALL_SUSPEND = 11,
+  /// `limit_set`.
+  SLUICE_CALL_SET_LIMIT = 12
+};
+
 /// Flags of `body_set_file`.
 enum {
   /// The host removes the file when no message refers to it any more, and also if `body_set_file` fails.
@@ -150,8 +175,8 @@ typedef struct sluice_exchange_api {
   /// Asks for another attempt after a delay. Returns SLUICE_VERDICT_RETRY. [loop]
   sluice_verdict (*retry)(sluice_exchange *exchange, uint64_t delay_ns);
   /// Takes the token with which this call will be resumed, once; the stage must then return SLUICE_VERDICT_SUSPENDED.
-  /// SLUICE_STATUS_ALREADY if the call already has a token, SLUICE_STATUS_REFUSED in on_issue, in a BLOCKING call and for a tracer.
-  /// [loop]
+  /// SLUICE_STATUS_ALREADY if the call already has a token, SLUICE_STATUS_REFUSED where a call cannot be suspended: in
+  /// on_issue, in a BLOCKING call, for a tracer. SLUICE_STATUS_LIMIT if too many calls are suspended. [loop]
   sluice_status (*suspend)(sluice_exchange *exchange, sluice_token *token);
 
   /// In on_chunk, on_trailer and on_end: adds a field after the body. Fails like `header_set`, and with
@@ -169,7 +194,12 @@ typedef struct sluice_exchange_api {
   /// Lowers a limit for this transaction, in on_request; a value above the limit that holds has no effect.
   /// SLUICE_STATUS_INVALID for 0, and for an unknown limit. [loop]
   sluice_status (*limit_set)(sluice_exchange *exchange, sluice_limit limit, uint64_t value);
+
+  /// Whether functions are allowed here and now: SLUICE_STATUS_OK, or what they would answer, whatever their arguments:
+  /// SLUICE_STATUS_REFUSED in this call, SLUICE_STATUS_UNSUPPORTED by this host and for an unknown number; for
+  /// SLUICE_CALL_SUSPEND also SLUICE_STATUS_ALREADY and SLUICE_STATUS_LIMIT. Asking is never a violation. [loop]
+  sluice_status (*may_call)(sluice_exchange *exchange, sluice_call_kind call);
 } sluice_exchange_api;
-#define SLUICE_EXCHANGE_API_SIZE_1 232u
+#define SLUICE_EXCHANGE_API_SIZE_1 240u
 
 #endif

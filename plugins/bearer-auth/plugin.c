@@ -1,10 +1,10 @@
 /// Adds a bearer token to requests for the listed hosts, and to no other.
 #define _DEFAULT_SOURCE
+#include <stdbool.h>
 #include <stdlib.h>
 
+#include <sluice/draft/origins.h>
 #include <sluice/sluice.h>
-
-#include "host_list.h"
 
 typedef struct bearer_auth {
   const sluice_host *host;
@@ -12,7 +12,9 @@ typedef struct bearer_auth {
   /// The scheme, a space and the token; wiped when it is freed.
   char *value;
   bool overwrite;
-  host_list hosts;
+  /// The hosts that get the token, and the host's functions for them.
+  sluice_origin_list *hosts;
+  const sluice_origins *origins;
 } bearer_auth;
 
 static const char schema[] =
@@ -106,12 +108,21 @@ static sluice_status read_overwrite(bearer_auth *auth, const json_t *config, slu
   return SLUICE_STATUS_OK;
 }
 
+static sluice_status read_hosts(bearer_auth *auth, const json_t *config, sluice_error *error) {
+  auth->origins = auth->host->extension(auth->host, SLUICE_ORIGINS_ID);
+  if (!SLUICE_HAS(auth->origins, release)) {
+    auth->origins = NULL;
+    return sluice_error_set(error, "this host cannot compare hosts (" SLUICE_ORIGINS_ID "); use a newer host");
+  }
+  return auth->origins->read(auth->host, json_object_get(config, "hosts"), "hosts", &auth->hosts, error);
+}
+
 static void destroy(void *instance) {
   bearer_auth *auth = instance;
   if (auth->value) explicit_bzero(auth->value, strlen(auth->value));
   free(auth->value);
   free(auth->header);
-  host_list_destroy(&auth->hosts);
+  if (auth->origins) auth->origins->release(auth->hosts);
   free(auth);
 }
 
@@ -122,7 +133,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   sluice_status status = read_header(auth, config, error);
   if (status == SLUICE_STATUS_OK) status = read_value(auth, config, error);
   if (status == SLUICE_STATUS_OK) status = read_overwrite(auth, config, error);
-  if (status == SLUICE_STATUS_OK) status = host_list_create(&auth->hosts, json_object_get(config, "hosts"), error);
+  if (status == SLUICE_STATUS_OK) status = read_hosts(auth, config, error);
   if (status != SLUICE_STATUS_OK) {
     destroy(auth);
     return status;
@@ -149,11 +160,11 @@ static sluice_verdict set_token(const bearer_auth *auth, sluice_exchange *exchan
 /// The same before the request and before each hop: the URL is then that of the hop, so a redirect is checked again.
 static sluice_verdict authorize(void *instance, sluice_exchange *exchange) {
   const bearer_auth *auth = instance;
-  sluice_text url;
-  if (auth->host->exchange->url_get(exchange, &url) != SLUICE_STATUS_OK) {
-    return sluice_fail(auth->host, exchange, "auth_url", "bearer-auth: the host gave no URL to check");
+  sluice_status status = auth->origins->match(exchange, auth->hosts);
+  if (status == SLUICE_STATUS_ABSENT) return SLUICE_VERDICT_CONTINUE;
+  if (status != SLUICE_STATUS_OK) {
+    return sluice_fail(auth->host, exchange, "auth_url", "bearer-auth: the host could not check the URL");
   }
-  if (!host_list_allows(&auth->hosts, url)) return SLUICE_VERDICT_CONTINUE;
   if (!auth->overwrite && sluice_request_header(auth->host, exchange, auth->header).data) return SLUICE_VERDICT_CONTINUE;
   return set_token(auth, exchange);
 }

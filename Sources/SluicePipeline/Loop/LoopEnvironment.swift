@@ -23,10 +23,11 @@ public final class LoopEnvironment: @unchecked Sendable {
   private var begunCount: UInt64 = 0
   private var retryBudget = RetryBudget()
 
-  public init(loop: any EventLoop, transport: any Transport) {
+  /// - Parameter suspensionChunks: bounds the calls that are suspended at a time; see ``SuspensionTable/init(loop:chunks:)``.
+  public init(loop: any EventLoop, transport: any Transport, suspensionChunks: Int = SuspensionTable.maximumChunks) {
     self.loop = loop
     self.transport = transport
-    suspensions = SuspensionTable(loop: loop)
+    suspensions = SuspensionTable(loop: loop, chunks: suspensionChunks)
   }
 
   /// Transactions that have begun and not completed. [loop]

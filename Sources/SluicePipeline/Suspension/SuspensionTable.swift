@@ -7,20 +7,26 @@ import Synchronization
 public final class SuspensionTable: @unchecked Sendable {
   private static let firstChunkCount = 256
   /// 256 slots, then twice as many with each further chunk, up to 2^24 - 256.
-  private static let chunkLimit = 16
+  public static let maximumChunks = 16
 
   public let loop: any EventLoop
   private let chunks: InlineArray<16, AtomicLazyReference<SuspensionChunk>>
   private var free: [UInt32] = []
   private var chunkCount = 0
+  private let chunkLimit: Int
 
-  public init(loop: any EventLoop) {
+  /// - Parameter chunks: how often the table grows; each chunk is twice as large as the one before.
+  public init(loop: any EventLoop, chunks: Int = SuspensionTable.maximumChunks) {
     self.loop = loop
-    chunks = InlineArray { _ in AtomicLazyReference<SuspensionChunk>() }
+    chunkLimit = min(chunks, Self.maximumChunks)
+    self.chunks = InlineArray { _ in AtomicLazyReference<SuspensionChunk>() }
   }
 
   /// Calls that are suspended now. [loop]
   package var suspendedCount: Int { Self.firstChunkCount * ((1 << chunkCount) - 1) - free.count }
+
+  /// Whether no further call can be suspended. [loop]
+  public var isFull: Bool { free.isEmpty && chunkCount >= chunkLimit }
 
   /// Takes a slot; nil when 16 million calls are suspended. [loop]
   func take(for transaction: Transaction) -> SuspensionToken? {
@@ -93,12 +99,12 @@ public final class SuspensionTable: @unchecked Sendable {
   private func slot(at index: UInt32) -> SuspensionSlot? {
     let shifted = Int(index) + Self.firstChunkCount
     let chunk = (Int.bitWidth - 1 - shifted.leadingZeroBitCount) - Self.firstChunkCount.trailingZeroBitCount
-    guard chunk < Self.chunkLimit, let slots = chunks[chunk].load()?.slots else { return nil }
+    guard chunk < Self.maximumChunks, let slots = chunks[chunk].load()?.slots else { return nil }
     return slots[shifted - Self.firstChunkCount << chunk]
   }
 
   private func grow() -> Bool {
-    guard chunkCount < Self.chunkLimit else { return false }
+    guard chunkCount < chunkLimit else { return false }
     let count = Self.firstChunkCount << chunkCount
     let first = UInt32(Self.firstChunkCount * ((1 << chunkCount) - 1))
     _ = chunks[chunkCount].storeIfNil(SuspensionChunk(count: count))

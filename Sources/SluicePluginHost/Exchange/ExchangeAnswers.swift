@@ -77,14 +77,12 @@ enum ExchangeAnswers {
   static func suspend(_ handle: OpaquePointer?, _ token: UnsafeMutablePointer<sluice_token>?) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard let token else { return called.refuse(.invalidArgument, "suspend") }
-    guard called.offers(.suspend) else { return Status.unsupported }
-    let context = called.call.pointee
-    guard context.phase.suspends, !context.isBlocking else { return called.refuse(.refusedWrite, "suspend") }
-    guard context.token == nil, let taken = context.offeredToken ?? called.exchange.suspend() else {
-      return Status.already
-    }
+    let status = called.status(of: .suspend)
+    if status == Status.refused { return called.refuse(.refusedWrite, "suspend") }
+    guard status == Status.ok else { return status }
+    guard let taken = called.call.pointee.offeredToken ?? called.exchange.suspend() else { return Status.already }
     called.call.pointee.token = taken
-    called.record.suspended(with: taken, in: context.phase)
+    called.record.suspended(with: taken, in: called.phase)
     token.pointee = sluice_token(taken)
     return Status.ok
   }
@@ -105,7 +103,7 @@ extension CalledExchange {
 
   /// Whether the host lets the call set a response. One that replaces a received response takes no feature beside that of
   /// the call.
-  fileprivate var mayRespond: Bool { phase == .response || offers(.respond) }
+  var mayRespond: Bool { phase == .response || offers(.respond) }
 }
 
 extension UInt8 {

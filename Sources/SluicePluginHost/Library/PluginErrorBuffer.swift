@@ -20,6 +20,15 @@ package enum PluginErrorBuffer {
     }
   }
 
+  /// Writes the host's own message into a buffer that a plugin passes on; cut off where it does not fit.
+  static func write(_ message: String, to error: UnsafeMutablePointer<sluice_error>?) {
+    guard let error, let buffer = error.pointee.message, error.pointee.capacity > 0 else { return }
+    let limit = Int(error.pointee.capacity) - 1
+    let bytes = PlainText.line(message, limitBytes: limit).utf8.prefix(limit)
+    for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+    buffer[bytes.count] = 0
+  }
+
   private static func presentable(_ bytes: [UInt8]) -> String? {
     let text = String(String(decoding: bytes, as: UTF8.self).map { $0.isNewline || $0 == "\t" ? " " : $0 })
     guard !text.allSatisfy(\.isWhitespace) else { return nil }

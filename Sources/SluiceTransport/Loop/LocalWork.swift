@@ -14,9 +14,9 @@ struct LocalWork {
     return running
   }
 
-  mutating func recycle(_ work: consuming [LoopWork]) {
-    guard work.capacity <= 4096 else { return }
-    work.removeAll(keepingCapacity: true)
-    running = work
-  }
+  /// - Parameter room: what ``takeAll()`` gave, emptied by its owner.
+  mutating func recycle(_ room: consuming [LoopWork]) { running = room }
+
+  /// A longer array is not kept.
+  static let keptCapacity = 4096
 }

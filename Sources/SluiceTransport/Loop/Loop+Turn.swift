@@ -62,13 +62,15 @@ extension Loop {
 
   private func runLocalWork() {
     guard !local.isEmpty else { return }
-    let work = local.takeAll()
+    var work = local.takeAll()
     for piece in work {
       switch piece {
       case .call(let call): call()
       case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
       }
     }
+    // Here and not in the queue: what is let go may post.
+    work.removeAll(keepingCapacity: work.capacity <= LocalWork.keptCapacity)
     local.recycle(work)
   }
 

@@ -25,24 +25,26 @@ final class StageFixture {
   convenience init(
     _ behaviour: String, defines: [String] = [], configuration: JSONValue = [:], isActive: Bool = true,
     features: HostFeatures = .offered, isProbe: Bool = false,
+    suspensionChunks: Int = SuspensionTable.maximumChunks,
     answer: @escaping (Request) -> StubTransport.Reply = { _ in .response(Response(status: 200)) }
   ) async throws {
     let product = try await LibraryFixture.compile(behaviour, defines: defines)
     try await self.init(
       library: product.path, configuration: configuration, isActive: isActive, features: features, isProbe: isProbe,
-      answer: answer)
+      suspensionChunks: suspensionChunks, answer: answer)
     withExtendedLifetime(product) {}
   }
 
   init(
     library path: String, configuration: JSONValue = [:], isActive: Bool = true, features: HostFeatures = .offered,
-    isProbe: Bool = false, answer: @escaping (Request) -> StubTransport.Reply
+    isProbe: Bool = false, suspensionChunks: Int = SuspensionTable.maximumChunks,
+    answer: @escaping (Request) -> StubTransport.Reply
   ) async throws {
     library = try LibraryFixture()
     let loaded = try await library.loader.load(path)
     loop = StubLoop()
     transport = StubTransport(loop: loop, answer: answer)
-    environment = LoopEnvironment(loop: loop, transport: transport)
+    environment = LoopEnvironment(loop: loop, transport: transport, suspensionChunks: suspensionChunks)
     let log = Watched<[PluginLogEntry]>([])
     self.log = log
     runtime = HostRuntime(

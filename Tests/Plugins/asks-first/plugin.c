@@ -1,0 +1,102 @@
+// Asks in every call what it may do, does it, and tells both: `PHASE.KIND=ASKED,DONE`, where OK is 0.
+#include "../stage.h"
+
+static sluice_status do_it(void *instance, sluice_exchange *exchange, sluice_side side, sluice_call_kind kind) {
+  const sluice_exchange_api *api = api_of(instance);
+  sluice_token token;
+  switch (kind) {
+    case SLUICE_CALL_WRITE_REQUEST_HEADERS:
+      return api->header_set(exchange, SLUICE_SIDE_REQUEST, text("x-asked"), text("yes"));
+    case SLUICE_CALL_WRITE_REQUEST_LINE: return api->method_set(exchange, text("PUT"));
+    case SLUICE_CALL_WRITE_REQUEST_BODY: return api->body_set(exchange, SLUICE_SIDE_REQUEST, bytes_of("body"));
+    case SLUICE_CALL_WRITE_RESPONSE:
+      return api->header_set(exchange, SLUICE_SIDE_RESPONSE, text("x-asked"), text("yes"));
+    case SLUICE_CALL_WRITE_RESPONSE_BODY: return api->body_set(exchange, SLUICE_SIDE_RESPONSE, bytes_of("body"));
+    case SLUICE_CALL_READ_DOCUMENT:
+      return api->json(exchange, SLUICE_SIDE_REQUEST, SLUICE_JSON_READ) ? SLUICE_STATUS_OK : SLUICE_STATUS_REFUSED;
+    case SLUICE_CALL_WRITE_PIECE: return api->body_write(exchange, side, bytes_of("x"));
+    case SLUICE_CALL_SUSPEND: return api->suspend(exchange, &token);
+    case SLUICE_CALL_SET_LIMIT: return api->limit_set(exchange, SLUICE_LIMIT_ATTEMPTS, 1000);
+    case SLUICE_CALL_RETRY:
+      return api->retry(exchange, 0) == SLUICE_VERDICT_RETRY ? SLUICE_STATUS_OK : SLUICE_STATUS_REFUSED;
+    case SLUICE_CALL_RESPOND:
+      return api->respond(exchange, 200) == SLUICE_VERDICT_RESPOND ? SLUICE_STATUS_OK : SLUICE_STATUS_REFUSED;
+    default: return SLUICE_STATUS_UNSUPPORTED;
+  }
+}
+
+static void ask(void *instance, sluice_exchange *exchange, const char *phase, sluice_side side) {
+  // What replaces the response comes last, since writing to it is allowed from then on; `fail` has no other answer.
+  static const sluice_call_kind kinds[] = {1, 2, 3, 4, 5, 6, 7, 11, 12, 9, 8, 10, 99};
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    sluice_status asked = api_of(instance)->may_call(exchange, kinds[i]);
+    // An empty response has no pieces, which the next calls are about.
+    int is_skipped = kinds[i] == SLUICE_CALL_FAIL || (kinds[i] == SLUICE_CALL_RESPOND && strcmp(phase, "response") == 0);
+    sluice_status done = is_skipped ? asked : do_it(instance, exchange, side, kinds[i]);
+    char line[64];
+    snprintf(line, sizeof line, "%s.%u=%d,%d", phase, kinds[i], (int)asked, (int)done);
+    sluice_log(host_of(instance), SLUICE_LOG_INFO, line);
+  }
+  char name[32];
+  snprintf(name, sizeof name, "%s-again", phase);
+  tell(instance, name, api_of(instance)->may_call(exchange, SLUICE_CALL_SUSPEND));
+}
+
+static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
+  ask(instance, exchange, "request", SLUICE_SIDE_REQUEST);
+  return SLUICE_VERDICT_CONTINUE;
+}
+
+static sluice_verdict on_issue(void *instance, sluice_exchange *exchange) {
+  ask(instance, exchange, "issue", SLUICE_SIDE_REQUEST);
+  return SLUICE_VERDICT_CONTINUE;
+}
+
+static sluice_verdict on_redirect(void *instance, sluice_exchange *exchange, const sluice_redirect *redirect) {
+  (void)redirect;
+  ask(instance, exchange, "redirect", SLUICE_SIDE_REQUEST);
+  return SLUICE_VERDICT_CONTINUE;
+}
+
+static sluice_verdict on_challenge(void *instance, sluice_exchange *exchange, const sluice_challenge *challenge) {
+  ask(instance, exchange, "challenge", SLUICE_SIDE_REQUEST);
+  return challenge->answered ? SLUICE_VERDICT_CONTINUE : SLUICE_VERDICT_RESPOND;
+}
+
+static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
+  ask(instance, exchange, "response", SLUICE_SIDE_RESPONSE);
+  return SLUICE_VERDICT_CONTINUE;
+}
+
+static sluice_verdict on_failure(void *instance, sluice_exchange *exchange, const sluice_failure *failure) {
+  (void)failure;
+  ask(instance, exchange, "failure", SLUICE_SIDE_RESPONSE);
+  return SLUICE_VERDICT_CONTINUE;
+}
+
+static void on_informational(void *instance, sluice_exchange *exchange, const sluice_informational *response) {
+  (void)response;
+  ask(instance, exchange, "informational", SLUICE_SIDE_RESPONSE);
+}
+
+static sluice_body_verdict on_chunk(void *instance, sluice_exchange *exchange, sluice_side side, sluice_bytes piece) {
+  (void)piece;
+  ask(instance, exchange, side == SLUICE_SIDE_REQUEST ? "request-piece" : "response-piece", side);
+  return SLUICE_BODY_VERDICT_PASS;
+}
+
+static void on_event(void *instance, const sluice_event *event) {
+  if (event->kind == SLUICE_EVENT_DID_RECEIVE) ask(instance, event->exchange, "event", SLUICE_SIDE_RESPONSE);
+}
+
+static const sluice_interceptor interceptor = SLUICE_TABLE(
+    sluice_interceptor, .on_request = on_request, .on_issue = on_issue, .on_redirect = on_redirect,
+    .on_challenge = on_challenge, .on_response = on_response, .on_failure = on_failure,
+    .on_informational = on_informational);
+static const sluice_body body = SLUICE_TABLE(
+    sluice_body, .sides = SLUICE_BODY_SIDE_REQUEST | SLUICE_BODY_SIDE_RESPONSE, .on_chunk = on_chunk);
+static const sluice_tracer tracer = SLUICE_TABLE(sluice_tracer, .on_event = on_event);
+
+SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor}, {SLUICE_BODY_ID, &body}, {SLUICE_TRACER_ID, &tracer});
+
+FIXTURE_PLUGIN(FIXTURE_LIFE, .extension = extension);
