@@ -1,8 +1,9 @@
 import Glibc
 import Sluice
 
-/// An engine without threads for its transactions: the thread that calls this function waits and runs them.
-func ownThread(_ url: HTTPURL) throws {
+/// An engine without threads for its transactions: the thread that calls this function waits and runs them. It is the main
+/// thread, because a thread of Swift's pool must not wait.
+@MainActor func ownThread(_ url: HTTPURL) throws {
   let loop = try HostedLoop()
   let engine = try Engine(Configuration(), on: loop)
   engine.submit(Request(url: url)) { result in
