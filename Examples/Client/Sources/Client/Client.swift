@@ -14,7 +14,7 @@ struct Client {
       try await collect(url)
       try await giveUp(url)
       try await stayOnLoop(url)
-      try await ownThread(url)
+      try ownThread(url)
       try await report(url)
       try await notify()
       try await explain(url)

@@ -7,7 +7,7 @@ import Sluice
   let loop = try HostedLoop()
   let engine = try Engine(Configuration(), on: loop)
   engine.submit(Request(url: url)) { result in
-    print("ownThread: \(result.status)")
+    print("ownThread: \(result.status ?? 0)")
     Task { await engine.shutdown() }
   }
   var waited = pollfd(fd: loop.descriptor, events: Int16(POLLIN), revents: 0)
