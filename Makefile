@@ -49,6 +49,7 @@ check:
 	scripts/check-foundation.sh .build/debug/sluice $(DEBUG_LIBRARIES)
 	scripts/check-exports.sh $(DEBUG_LIBRARIES)
 	scripts/check-headers.sh
+	scripts/check-abi.sh
 	scripts/check-docs.sh
 	scripts/check-commands.sh
 	scripts/check-c-plugins.sh

@@ -65,10 +65,10 @@ let package = Package(
     // A fixture of the tests.
     .library(name: "chaos-in-swift", type: .dynamic, targets: ["ChaosInSwift"]),
     .library(name: "crashes-in-swift", type: .dynamic, targets: ["CrashesInSwift"]),
-    .library(name: "traces-in-swift", type: .dynamic, targets: ["TracesInSwift"]),
     // The same plugin with the shared and with a static runtime of Swift.
     .library(name: "sleeps-in-swift", type: .dynamic, targets: ["SleepsInSwift"]),
     .library(name: "sleeps-statically", type: .dynamic, targets: ["SleepsInSwift", "CStaticRuntime"]),
+    .library(name: "traces-in-swift", type: .dynamic, targets: ["TracesInSwift"]),
   ],
   targets: [
     // The ABI: headers at top level for C, Swift and outside packages alike.
@@ -192,9 +192,6 @@ let package = Package(
       name: "CrashesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/crashes-in-swift",
       swiftSettings: strict),
     .target(
-      name: "TracesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/traces-in-swift",
-      swiftSettings: strict),
-    .target(
       name: "SleepsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/sleeps-in-swift",
       swiftSettings: strict),
     // Nothing but flags, for the product that it is a part of: those of "sluice plugin build --static-stdlib".
@@ -208,6 +205,9 @@ let package = Package(
             "-Xlinker", "-Bsymbolic",
           ])
         ]),
+    .target(
+      name: "TracesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/traces-in-swift",
+      swiftSettings: strict),
     // Encodes the input for tests of the decoders.
     .target(
       name: "CTestKit", dependencies: ["CZlib", "CZstd"], cSettings: strictC,

@@ -3,6 +3,7 @@
 # value, type and place. Also compiles the asserted sizes and offsets for arm64.
 # usage: scripts/check-abi.sh [--print]     --print writes what the headers say now
 set -u
+export LC_ALL=C
 cd "$(dirname "$0")/.."
 golden=Sources/CSluice/abi-1.txt
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
