@@ -21,7 +21,7 @@ for plugin in bearer-auth json-edit static-headers; do
   name=$(echo $plugin | tr - _)
   # shellcheck disable=SC2086 # the flags are words
   $CC $flags $sanitizers plugins/$plugin/*.c "Tests/CPlugins/${name}_test.c" \
-    Tests/CPlugins/testing.c Tests/CPlugins/stub_host.c Tests/CPlugins/stub_exchange.c \
+    Tests/CPlugins/testing.c Tests/CPlugins/stub_host.c Tests/CPlugins/stub_exchange.c Tests/CPlugins/stub_origins.c \
     -o "$work/$name" $(pkg-config --libs jansson) || { failed=$((failed + 1)); continue; }
   "$work/$name" >"$work/out"
   status=$?

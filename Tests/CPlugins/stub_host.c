@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "stub_origins.h"
+
 extern const sluice_exchange_api stub_exchange_api;
 
 static char message[512];
@@ -23,9 +25,18 @@ void stub_fail_allocation_after(long count) {
   allocations_left = count;
 }
 
+static bool is_without_extensions;
+
+void stub_hide_extensions(bool is_hidden) { is_without_extensions = is_hidden; }
+
+static const void *extension(const sluice_host *host, const char *id) {
+  (void)host;
+  return is_without_extensions ? NULL : stub_origins(id);
+}
+
 const sluice_host *stub_host(void) {
   static const sluice_host host = {
-      .size = sizeof host, .abi = SLUICE_ABI_VERSION, .exchange = &stub_exchange_api};
+      .size = sizeof host, .abi = SLUICE_ABI_VERSION, .exchange = &stub_exchange_api, .extension = extension};
   return &host;
 }
 

@@ -28,11 +28,15 @@ struct sluice_exchange {
   sluice_status refusal;
   /// What marking is answered with.
   sluice_status mark_refusal;
+  /// What comparing the URL with a list of hosts is answered with; SLUICE_STATUS_OK lets it be compared.
+  sluice_status match_refusal;
   char error_code[32];
   char error_message[256];
 };
 
 const sluice_host *stub_host(void);
+/// Whether the host answers NULL for every table, as an older one does.
+void stub_hide_extensions(bool is_hidden);
 
 void stub_begin(sluice_exchange *exchange, const char *url);
 void stub_end(sluice_exchange *exchange);

@@ -28,6 +28,42 @@ import Testing
     await engine.shutdown()
   }
 
+  /// A URL that a stage wrote is read again by the host: on a redirect and in a document.
+  @Test func `bearer-auth checks the URL of each hop`() async throws {
+    let other = try LoopbackServer()
+    defer { other.stop() }
+    let server = try LoopbackServer { request in
+      request.path == "/to"
+        ? ServerResponse(status: 302, headers: [HeaderLine("location", "http://localhost:\(other.port)/b")])
+        : ServerResponse()
+    }
+    defer { server.stop() }
+    let engine = try Self.engine(
+      """
+      {"plugins": {"auth": {"library": "\(Self.library("bearer-auth"))",
+                            "config": {"token": "s3cret", "hosts": ["[::ffff:127.0.0.1]:\(server.port)"]}}},
+       "issue": ["auth"]}
+      """)
+    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/to")))
+    #expect(server.requests.map { $0.value(of: "authorization") } == ["Bearer s3cret"])
+    #expect(other.requests.map { $0.value(of: "authorization") } == [nil])
+    await engine.shutdown()
+  }
+
+  @Test(arguments: ["a/b", "*.1.2.3.4", "fe80::1", "a:65536", "x@y", ""])
+  func `bearer-auth names a host that the host table refuses`(host: String) throws {
+    let error = #expect(throws: EngineError.self) {
+      try Self.engine(
+        """
+        {"plugins": {"auth": {"library": "\(Self.library("bearer-auth"))",
+                              "config": {"token": "s3cret", "hosts": ["a.test", "\(host)"]}}}, "issue": ["auth"]}
+        """)
+    }
+    let text = String(describing: error)
+    #expect(text.contains(host.isEmpty ? "hosts" : "\"hosts\"[1]"), "\(text)")
+    #expect(!text.contains("s3cret"), "\(text)")
+  }
+
   @Test func `F2: json-edit in C changes request and response through the live document`() async throws {
     let server = try LoopbackServer { request in
       ServerResponse(
