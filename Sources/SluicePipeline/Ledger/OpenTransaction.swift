@@ -61,8 +61,8 @@ struct OpenTransaction: Sendable {
 
   /// A retry is followed by the next attempt, or by the end where it never began.
   private mutating func takeAttempt(_ entry: LedgerEntry) throws(LedgerBreach) {
-    // The server did not process the request: it goes out again in the same attempt.
-    if hop.isRefused, entry.attempt == attempt { pendingRetry = nil }
+    // The server did not process the request: it goes out again in the next hop of the same attempt.
+    if hop.isRefused, entry.attempt == attempt, entry.hop == hop.number + 1 { pendingRetry = nil }
     if let pendingRetry, entry.kind != .didComplete || entry.attempt == attempt + 1 {
       guard entry.attempt == attempt + 1 else {
         throw LedgerBreach(

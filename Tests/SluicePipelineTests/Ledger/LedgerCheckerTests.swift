@@ -391,6 +391,17 @@ import Testing
     #expect(Self.violation(Array(same))?.rule == .numbering)
   }
 
+  @Test func `what the server did not process goes out again in the next hop, after one will_retry`() {
+    var (end, retry) = (Self.broken(3, took: 1), Self.entry(.willRetry, 3, status: 0))
+    (end.errorCode, retry.errorCode) = ("not_processed", "not_processed")
+    let refused = Self.success().prefix(3) + [end, retry]
+    let next = [Self.entry(.didIssue, 4, hop: 1), Self.broken(5, took: 1, hop: 1), Self.failed(6, hop: 1)]
+    #expect(Self.violation(refused + next) == nil)
+    #expect(Self.violation(refused + [Self.failed(6)]) == nil)
+    #expect(Self.violation(refused + [retry] + next)?.rule == .numbering)
+    #expect(Self.violation(refused + [end.at(4)])?.rule == .numbering)
+  }
+
   @Test func `the request id stays the same`() {
     #expect(Self.violation(Self.changed(3) { $0.requestID = "s" })?.rule == .identity)
   }
