@@ -26,7 +26,7 @@ until [ -s "$work/url" ]; do
   sleep 0.05
 done
 Examples/Client/.build/debug/Client "$(cat "$work/url")/" >"$work/out"
-for line in 'fetch: 200' 'typed: GET' 'postJSON: {"json":{"name":"a","count":2}}' 'observe: 1 attempt' 'collect: [200: 100]' 'giveUp: cancelled' 'stayOnLoop: 200' 'ownThread: 200' sluice_hops_total 'notify: new-data' '0 0 traceparent hostNotListed'; do
+for line in 'fetch: 200' 'typed: GET' 'postJSON: {"json":{"name":"a","count":2}}' 'observe: 1 attempt' 'collect: [200: 100]' 'giveUp: cancelled' 'stayOnLoop: 200' 'ownThread: 200' sluice_hops_total 'notify: new-data' '0 0 traceparent hostNotListed' 'route: user.id is REDACTED'; do
   grep -qF "$line" "$work/out" || { cat "$work/out" >&2; echo "check-examples: the client does not say \"$line\"" >&2; exit 1; }
 done
 

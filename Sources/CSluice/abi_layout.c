@@ -1,6 +1,8 @@
 /// Freezes the ABI: a size, an offset or a constant that moves is a broken plugin somewhere, so it does not compile.
 ///
 /// A table that grows gets lines at the end of its block, and a new size; no other line here ever changes.
+#include <sluice/draft/attribute.h>
+#include <sluice/draft/attributes.h>
 #include <sluice/draft/connection.h>
 #include <sluice/draft/origins.h>
 #include <sluice/draft/response_stream.h>
@@ -449,6 +451,35 @@ SLUICE_OFFSET(sluice_plugin, destroy, 64);
 SLUICE_OFFSET(sluice_plugin, extension, 72);
 SLUICE_SIZE(sluice_plugin, 80);
 SLUICE_VALUE(SLUICE_PLUGIN_SIZE_1, 80u);
+
+// draft/attribute.h
+SLUICE_VALUE(SLUICE_ATTRIBUTE_TEXT, 1);
+SLUICE_VALUE(SLUICE_ATTRIBUTE_INTEGER, 2);
+SLUICE_VALUE(SLUICE_ATTRIBUTE_NUMBER, 3);
+SLUICE_VALUE(SLUICE_ATTRIBUTE_BOOL, 4);
+SLUICE_VALUE(SLUICE_ATTRIBUTE_SENSITIVE, 1);
+SLUICE_VALUE(SLUICE_ATTRIBUTE_NAME_BYTES, 128u);
+SLUICE_VALUE(SLUICE_ATTRIBUTE_TEXT_BYTES, 4096u);
+SLUICE_VALUE(SLUICE_ATTRIBUTE_COUNT, 64u);
+
+SLUICE_OFFSET(sluice_attribute, name, 0);
+SLUICE_OFFSET(sluice_attribute, kind, 16);
+SLUICE_OFFSET(sluice_attribute, flags, 20);
+SLUICE_OFFSET(sluice_attribute, integer, 24);
+SLUICE_OFFSET(sluice_attribute, number, 32);
+SLUICE_OFFSET(sluice_attribute, text, 40);
+SLUICE_SIZE(sluice_attribute, 56);
+
+// draft/attributes.h
+SLUICE_VALUE(SLUICE_CALL_SET_ATTRIBUTE, 13);
+SLUICE_OFFSET(sluice_attributes, size, 0);
+SLUICE_OFFSET(sluice_attributes, reserved, 4);
+SLUICE_OFFSET(sluice_attributes, set, 8);
+SLUICE_OFFSET(sluice_attributes, get, 16);
+SLUICE_OFFSET(sluice_attributes, remove, 24);
+SLUICE_OFFSET(sluice_attributes, at, 32);
+SLUICE_SIZE(sluice_attributes, 40);
+SLUICE_VALUE(SLUICE_ATTRIBUTES_SIZE_1, 40u);
 
 // draft/connection.h
 SLUICE_VALUE(SLUICE_KNOWN_NOTHING, 0);

@@ -1,3 +1,4 @@
+import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
@@ -47,6 +48,45 @@ import Testing
     let verdict = try await Tool.run("verify-trace", path)
     #expect(verdict.status == 0)
     #expect(verdict.outputText.contains("9 events of 1 transactions, no rule broken"))
+  }
+
+  @Test func `results and did_complete show what stages have set, and hide secrets`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let product = try await PluginCompiler.compile("sets-attributes")
+    chmod(product.path, 0o755)
+    let folder = try TemporaryDirectory()
+    let path = folder.path("events.jsonl")
+    let file = try folder.write(
+      #"{"plugins": {"first": {"library": "\#(product.path)"}}, "request": ["first"], "response": ["first"]}"#,
+      to: "c.json")
+    let run = try await Tool.run(
+      "run", "-q", "-c", file, "--events", path, input: #"{"url": "\#(server.baseURL)/a"}"#)
+    #expect(run.status == 0, "\(run.errorText)")
+    let attributes: JSONValue = [
+      "http.route": "/items/{id}", "tries": 2, "share": 0.5, "is-new": false, "user.id": "REDACTED",
+    ]
+    #expect(try run.documents.first?["attributes"] == attributes)
+    let events = try lines(path)
+    #expect(events.last?["event"] == "did_complete" && events.last?["attributes"] == attributes)
+    #expect(events.dropLast().allSatisfy { $0["attributes"] == nil })
+    let verdict = try await Tool.run("verify-trace", path)
+    #expect(verdict.status == 0, "\(verdict.outputText)")
+    withExtendedLifetime(product) {}
+  }
+
+  @Test(arguments: [
+    #"{}"#, #"[]"#, #"{"a b": 1}"#, #"{"1a": 1}"#, #"{"": 1}"#, #"{"a": null}"#, #"{"a": {}}"#, #"{"a": [1]}"#,
+  ])
+  func `verify-trace refuses attributes that are not attributes`(_ attributes: String) async throws {
+    let last = Self.success.count - 1
+    let verdict = try await Tool.run(
+      "verify-trace", input: log(Self.success) { $0 == last ? #","attributes":\#(attributes)"# : "" })
+    #expect(verdict.status == 1 && verdict.errorText.contains("line \(last + 1)"), "\(verdict.errorText)")
+    #expect(verdict.errorText.contains("attribute"))
+    let early = try await Tool.run(
+      "verify-trace", input: log(Self.success) { $0 == 1 ? #","attributes":{"a":1}"# : "" })
+    #expect(early.status == 1 && early.errorText.contains("line 2"), "\(early.errorText)")
   }
 
   @Test func `E2: the log of a run with failures is whole, on two loops`() async throws {

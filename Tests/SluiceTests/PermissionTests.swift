@@ -9,20 +9,21 @@ import Testing
 /// `may_call` against what the functions do, in every call of a stage.
 @Suite struct PermissionTests {
   private static let request = [
-    "1=0,0", "2=0,0", "3=0,0", "4=-2,-2", "5=-2,-2", "6=0,0", "7=-2,-2", "11=0,0", "12=0,0", "9=0,0", "8=0,0", "10=0,0",
-    "99=4,4",
+    "1=0,0", "2=0,0", "3=0,0", "4=-2,-2", "5=-2,-2", "6=0,0", "7=-2,-2", "11=0,0", "12=0,0", "13=0,0", "9=0,0", "8=0,0",
+    "10=0,0", "99=4,4",
   ]
-  private static let issue = refused(but: [1, 10])
-  private static let between = refused(but: [6, 10, 11])
-  private static let challenge = refused(but: [1, 6, 10, 11])
-  private static let response = refused(but: [4, 5, 6, 8, 9, 10, 11])
-  private static let failure = refused(but: [6, 8, 9, 10, 11])
-  private static let piece = refused(but: [6, 7, 10, 11])
-  private static let watching = refused(but: [6])
+  private static let issue = refused(but: [1, 10, 13])
+  private static let between = refused(but: [6, 10, 11, 13])
+  private static let challenge = refused(but: [1, 6, 10, 11, 13])
+  private static let response = refused(but: [4, 5, 6, 8, 9, 10, 11, 13])
+  private static let failure = refused(but: [6, 8, 9, 10, 11, 13])
+  private static let piece = refused(but: [6, 7, 10, 11, 13])
+  private static let informational = refused(but: [6, 13])
+  private static let event = refused(but: [6])
 
   /// Everything is refused but these, which are allowed.
   private static func refused(but allowed: Set<Int>) -> [String] {
-    [1, 2, 3, 4, 5, 6, 7, 11, 12, 9, 8, 10].map { "\($0)=\(allowed.contains($0) ? "0,0" : "-2,-2")" } + ["99=4,4"]
+    [1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 9, 8, 10].map { "\($0)=\(allowed.contains($0) ? "0,0" : "-2,-2")" } + ["99=4,4"]
   }
 
   @Test func `what may_call answers is what the functions do, in every call`() async throws {
@@ -43,7 +44,7 @@ import Testing
     let expected = [
       "request": Self.request, "issue": Self.issue, "redirect": Self.between, "challenge": Self.challenge,
       "response": Self.response, "request-piece": Self.piece, "response-piece": Self.piece,
-      "informational": Self.watching, "event": Self.watching,
+      "informational": Self.informational, "event": Self.event,
     ]
     for (phase, answers) in expected {
       let told = lines.filter { $0.hasPrefix("\(phase).") }.map { String($0.dropFirst(phase.utf8.count + 1)) }

@@ -1,3 +1,4 @@
+import Glibc
 import Sluice
 import SluiceJSON
 import SluiceMessages
@@ -123,6 +124,29 @@ import Testing
       #expect(result.error == nil)
       #expect(result.response?.body.bytes == Array(body.utf8))
     }
+  }
+
+  @Test func `access-log writes the attributes that it is asked for, without secrets`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let folder = try TemporaryDirectory()
+    let product = try await PluginCompiler.compile("sets-attributes")
+    chmod(product.path, 0o755)
+    let engine = try Self.engine(
+      """
+      {"plugins": {"first": {"library": "\(product.path)"},
+                   "log": {"library": "\(Self.library("access-log"))",
+                           "config": {"output": "\(folder.path("access.log"))",
+                                      "attributes": ["tries", "http.route", "share", "is-new", "user.id", "absent"]}}},
+       "request": ["first"], "response": ["first"], "tracers": ["log"]}
+      """)
+    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    await engine.shutdown()
+    let line = try FileTree.readText(folder.path("access.log"))
+    let attributes =
+      #""attributes":{"tries":2,"http.route":"/items/{id}","share":0.5,"is-new":false,"user.id":"REDACTED"}"#
+    #expect(line.contains(attributes), "\(line)")
+    withExtendedLifetime(product) {}
   }
 
   @Test func `D7: traffic-metrics in C counts transactions by method, status and outcome`() async throws {

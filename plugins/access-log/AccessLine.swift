@@ -20,6 +20,7 @@ struct AccessLine: Sendable {
     if let timings = record.timings { add(timings, to: &line) }
     add("requestHeaders", record.requestHeaders, to: &line)
     add("responseHeaders", record.responseHeaders, to: &line)
+    add(record.attributes, to: &line)
     return line.finished()
   }
 
@@ -49,6 +50,13 @@ struct AccessLine: Sendable {
     guard !fields.isEmpty else { return }
     line.open(key)
     for field in fields { line.add(field.name, redaction.value(field.value, ofHeader: field.name)) }
+    line.close()
+  }
+
+  private func add(_ attributes: [AccessRecord.Attribute], to line: inout JSONLine) {
+    guard !attributes.isEmpty else { return }
+    line.open("attributes")
+    for attribute in attributes { line.add(attribute.name, attribute.value) }
     line.close()
   }
 

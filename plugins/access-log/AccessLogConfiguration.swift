@@ -12,13 +12,15 @@ struct AccessLogConfiguration: Decodable, Sendable {
   /// Fields to log, by name.
   var requestHeaders: [String]
   var responseHeaders: [String]
+  /// Attributes of the transaction to log, by name.
+  var attributes: [String]
   /// Further secrets.
   var redact: Redact
   /// Lines that wait to be written; what comes on top of them is dropped, counted and reported.
   var queueLines: Int
 
   static let defaults: JSONValue = [
-    "output": "-", "requestHeaders": [], "responseHeaders": [], "redact": [:], "queueLines": 16384,
+    "output": "-", "requestHeaders": [], "responseHeaders": [], "attributes": [], "redact": [:], "queueLines": 16384,
   ]
 
   var redaction: Redaction { Redaction(headers: redact.headers ?? [], query: redact.query ?? []) }

@@ -4,6 +4,7 @@ import SluicePlugin
 /// What a line will say, copied out of the event.
 struct AccessRecord: Sendable {
   typealias Field = (name: String, value: String)
+  typealias Attribute = (name: String, value: AttributeValue)
 
   let time: timespec
   let transactionID: TransactionID
@@ -18,6 +19,7 @@ struct AccessRecord: Sendable {
   let timings: TransferTimings?
   let requestHeaders: [Field]
   let responseHeaders: [Field]
+  let attributes: [Attribute]
 
   init(_ event: borrowing TransactionEvent, _ configuration: AccessLogConfiguration) {
     time = .now
@@ -33,6 +35,7 @@ struct AccessRecord: Sendable {
     timings = event.timings
     requestHeaders = pick(configuration.requestHeaders, from: event.request?.headers)
     responseHeaders = pick(configuration.responseHeaders, from: event.response?.headers)
+    attributes = pick(configuration.attributes, from: event.attributes)
   }
 }
 
@@ -50,5 +53,13 @@ private func pick(_ names: [String], from headers: Headers?) -> [AccessRecord.Fi
   return names.compactMap { name in
     let values = headers.values(name)
     return values.isEmpty ? nil : (name.lowercased(), values.joined(separator: ", "))
+  }
+}
+
+private func pick(_ names: [String], from attributes: TransactionAttributes?) -> [AccessRecord.Attribute] {
+  guard let attributes, !names.isEmpty else { return [] }
+  return names.compactMap { name in
+    guard let value = attributes[name] else { return nil }
+    return (name, attributes.isSensitive(name) ? .text(Redaction.placeholder) : value)
   }
 }

@@ -1,3 +1,5 @@
+import SluicePlugin
+
 /// Builds one JSON object on one line, member by member; numbers keep the spelling that a person expects.
 struct JSONLine {
   private var bytes: [UInt8] = [UInt8(ascii: "{")]
@@ -15,6 +17,20 @@ struct JSONLine {
   mutating func add(_ key: String, _ number: Int) {
     begin(key)
     bytes.append(contentsOf: String(number).utf8)
+  }
+
+  mutating func add(_ key: String, _ value: AttributeValue) {
+    switch value {
+    case .text(let text): add(key, text)
+    case .integer(let integer): add(key, Int(integer))
+    case .number(let number): add(key, spelling: "\(number)")
+    case .bool(let bool): add(key, spelling: "\(bool)")
+    }
+  }
+
+  private mutating func add(_ key: String, spelling: String) {
+    begin(key)
+    bytes.append(contentsOf: spelling.utf8)
   }
 
   /// Three decimals, which are microseconds.

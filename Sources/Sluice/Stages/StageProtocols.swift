@@ -52,6 +52,8 @@ public struct RequestContext: Sendable {
   public let transactionID: TransactionID
   /// The caller's trace context.
   public let parent: ParentContext
+  /// Values on the transaction, which its other stages, results and logs show.
+  public let attributes: TransactionAttributes
 
   init(_ exchange: Exchange) {
     path = exchange.nativeRequest.url.path
@@ -60,6 +62,7 @@ public struct RequestContext: Sendable {
     requestId = exchange.requestID
     transactionID = exchange.id
     parent = exchange.parent
+    attributes = TransactionAttributes(exchange)
   }
 }
 
@@ -73,6 +76,7 @@ public struct ResponseContext: Sendable {
   public var method: String { request.method }
   public var attemptNumber: Int { request.attemptNumber }
   public var requestId: String { request.requestId }
+  public var attributes: TransactionAttributes { request.attributes }
 
   init(_ exchange: Exchange) {
     request = RequestContext(exchange)

@@ -49,6 +49,7 @@ enum EventReading {
     try readTrace(document, into: &entry.trace)
     entry.duration = try duration(kind, document)
     entry.timings = try document["timings"].map { timings throws(Failure) in try self.timings(timings) }
+    try checkAttributes(kind, document)
     try refuseOthers(than: members, in: document)
     return entry
   }
@@ -56,7 +57,25 @@ enum EventReading {
   private static let members: Set = [
     "event", "transaction", "sequence", "timeNs", "attempt", "hop", "requestId", "method", "url", "status",
     "receivedStatus", "outcome", "error", "delayNs", "durationNs", "timings", "traceId", "spanId", "parentSpanId",
+    "attributes",
   ]
+
+  private static func checkAttributes(_ kind: TraceEvent.Kind, _ document: JSONValue) throws(Failure) {
+    guard let attributes = document["attributes"] else { return }
+    guard kind == .didComplete else {
+      throw Failure(
+        message: "\(kind.name) has \"attributes\"; expected them in \(TraceEvent.Kind.didComplete.name) alone")
+    }
+    guard attributes.isObject, (1...AttributeList.maximumCount).contains(attributes.count) else {
+      throw Failure(message: "\"attributes\": expected an object with 1 to \(AttributeList.maximumCount) members")
+    }
+    for (name, value) in attributes.members {
+      let isScalar = value.string != nil || value.integer != nil || value.real != nil || value.bool != nil
+      guard isScalar, Attribute.isName(name.utf8.span) else {
+        throw Failure(message: "\"attributes\": \(PlainText.quote(name)) is not an attribute")
+      }
+    }
+  }
 
   /// No event has a member that the schema does not know: a misspelled one would never be held against a rule.
   private static func refuseOthers(than known: Set<String>, in document: JSONValue) throws(Failure) {

@@ -8,7 +8,7 @@ struct LineText {
     open()
   }
 
-  mutating func text(_ name: StaticString, _ value: String) {
+  mutating func text(_ name: String, _ value: String) {
     key(name)
     bytes.append(UInt8(ascii: "\""))
     for byte in value.utf8 {
@@ -23,18 +23,24 @@ struct LineText {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  mutating func number(_ name: StaticString, _ value: some BinaryInteger) {
+  mutating func number(_ name: String, _ value: some BinaryInteger) {
     key(name)
     bytes += "\(value)".utf8
   }
 
-  mutating func flag(_ name: StaticString, _ value: Bool) {
+  /// A finite number.
+  mutating func real(_ name: String, _ value: Double) {
+    key(name)
+    bytes += "\(value)".utf8
+  }
+
+  mutating func flag(_ name: String, _ value: Bool) {
     key(name)
     bytes += value ? "true".utf8 : "false".utf8
   }
 
   /// A member that is an object, whose members the body adds.
-  mutating func object(_ name: StaticString, _ body: (inout LineText) -> Void) {
+  mutating func object(_ name: String, _ body: (inout LineText) -> Void) {
     key(name)
     open()
     body(&self)
@@ -58,11 +64,12 @@ struct LineText {
     needsComma = true
   }
 
-  private mutating func key(_ name: StaticString) {
+  /// - Parameter name: needs no escapes.
+  private mutating func key(_ name: String) {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
     bytes.append(UInt8(ascii: "\""))
-    name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    bytes += name.utf8
     bytes.append(UInt8(ascii: "\""))
     bytes.append(UInt8(ascii: ":"))
   }

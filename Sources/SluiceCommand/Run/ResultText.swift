@@ -10,7 +10,8 @@ enum ResultText {
     let failure = result.error.map { ResultDocument.Failure($0) }
     return try ResultDocument(
       id: id, response: try result.response.map(document), failure: failure, attempts: result.attempts,
-      duration: result.duration, requestID: result.requestID, metadata: mask.map { ResultMetadata.make(result, $0) },
+      duration: result.duration, requestID: result.requestID,
+      attributes: JSONValue.shown(result.attributes), metadata: mask.map { ResultMetadata.make(result, $0) },
       explanation: result.explanation.map(ExplanationDocument.make)
     ).line()
   }

@@ -1,10 +1,10 @@
 /// One line of output: what became of a request line.
 ///
 ///     {"id": …, "response": { response }, "error": {"code": "…", "message": "…", "stage": "…"},
-///      "attempts": 1, "metadata": { … }, "explain": [ … ], "durationMs": 1.93, "requestId": "…"}
+///      "attempts": 1, "attributes": { … }, "metadata": { … }, "explain": [ … ], "durationMs": 1.93, "requestId": "…"}
 ///
 /// `error` is there only where the request failed, its `stage` only where one is to blame, `response` wherever there
-/// was one, `metadata` and `explain` only where they were asked for.
+/// was one, `attributes` where stages have set any, `metadata` and `explain` only where they were asked for.
 public struct ResultDocument {
   /// Why a request failed.
   public struct Failure: Sendable, Hashable {
@@ -34,6 +34,8 @@ public struct ResultDocument {
   public var attempts: Int
   public var duration: Duration
   public var requestID: String?
+  /// What stages have set, as it may be shown.
+  public var attributes: JSONValue?
   /// What else is known, where it was asked for.
   public var metadata: JSONValue?
   /// Why the headers of each hop are what they are, where it was asked for.
@@ -41,7 +43,8 @@ public struct ResultDocument {
 
   public init(
     id: JSONValue, response: JSONValue? = nil, failure: Failure? = nil, attempts: Int, duration: Duration,
-    requestID: String? = nil, metadata: JSONValue? = nil, explanation: JSONValue? = nil
+    requestID: String? = nil, attributes: JSONValue? = nil,
+    metadata: JSONValue? = nil, explanation: JSONValue? = nil
   ) {
     self.id = id
     self.response = response
@@ -49,6 +52,7 @@ public struct ResultDocument {
     self.attempts = attempts
     self.duration = duration
     self.requestID = requestID
+    self.attributes = attributes
     self.metadata = metadata
     self.explanation = explanation
   }
@@ -74,6 +78,7 @@ public struct ResultDocument {
     document["response"] = response
     document["error"] = failure?.document()
     document["attempts"] = JSONValue(Int64(attempts))
+    document["attributes"] = attributes
     document["metadata"] = metadata
     document["explain"] = explanation
     return document

@@ -15,6 +15,7 @@ extension Exchange {
     copy.phase = phase
     copy.attempt = attempt
     copy.hop = hop
+    copy.attributes = attributes
     copy.attachments = attachments
     copy.responseBodyAskers = responseBodyAskers
     return copy
@@ -26,6 +27,7 @@ extension Exchange {
     nativeResponse = copy.nativeResponse
     hasOwnResponseBody = copy.hasOwnResponseBody
     responseBodyAskers = copy.responseBodyAskers
+    attributes = copy.attributes
     requestDocument = copy.requestDocument
     responseDocument = copy.responseDocument
     if hasStreamedResponse { transaction?.machine.streamsOwnBody = true }

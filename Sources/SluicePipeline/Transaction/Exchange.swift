@@ -54,6 +54,9 @@ public final class Exchange: @unchecked Sendable {
     transaction?.machine.streamsOwnBody = true
   }
 
+  /// What stages have set; over all attempts.
+  public var attributes = AttributeList()
+
   /// What instances keep for this transaction; released when it ends.
   public var attachments = Attachments()
 

@@ -227,6 +227,7 @@ public final class Transaction: @unchecked Sendable {
     result.requestID = exchange.requestID
     // Moved out of what ends here, not copied.
     result.response = exchange.nativeResponse.take()
+    result.attributes = exchange.attributes
     result.error = error
     result.attempts = exchange.attempt + 1
     result.duration = duration

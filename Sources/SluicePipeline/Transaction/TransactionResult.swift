@@ -67,6 +67,9 @@ public struct TransactionResult: Sendable {
   /// The request as the last hop sent it, changed by stages and redirects; nil if nothing was sent.
   public var issuedRequest: Request? { record.issuedRequest }
 
+  /// What stages have set on the transaction. Secrets among them are marked, and not redacted.
+  public var attributes: AttributeList { record.attributes }
+
   /// For each issued hop, why each header was sent or not; nil unless the request wanted an explanation.
   public var explanation: [HopExplanation]? { record.explanation }
 
@@ -94,6 +97,7 @@ final class ResultRecord: @unchecked Sendable {
   var duration = Duration.zero
   var timings: TransferTimings?
   var issuedRequest: Request?
+  var attributes = AttributeList()
   var explanation: [HopExplanation]?
   /// Behind one reference: few have any.
   var notes: ResultNotes?
@@ -114,6 +118,7 @@ final class ResultRecord: @unchecked Sendable {
     duration = other.duration
     timings = other.timings
     issuedRequest = other.issuedRequest
+    attributes = other.attributes
     explanation = other.explanation
     notes = other.notes
   }

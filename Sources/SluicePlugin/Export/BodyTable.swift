@@ -72,7 +72,7 @@ extension SuspendableCall {
       try stage.interceptBody(
         PassingBody(
           side: side == .request ? .request : .response, request: Request(call: self),
-          response: side == .request ? nil : Response(call: self), context: RequestContext(facts)))
+          response: side == .request ? nil : Response(call: self), context: RequestContext(facts, self)))
     }
   }
 

@@ -59,8 +59,8 @@ extension Instance {
     _ exchange: OpaquePointer, _ method: @escaping @Sendable (SuspendableCall, RequestContext) async throws -> Void
   ) -> sluice_verdict {
     let facts = context(of: exchange)
-    let context = RequestContext(facts)
     let call = SuspendableCall(link: host.link, suspended: suspended, loop: facts.loop)
+    let context = RequestContext(facts, call)
     return call.run(on: exchange) { try await method(call, context) }
   }
 

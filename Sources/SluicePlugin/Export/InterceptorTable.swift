@@ -32,7 +32,7 @@ private func interceptRequest(_ instance: UnsafeMutableRawPointer?, _ exchange: 
   guard let instance = Instance.from(instance), let exchange else { return sluice_verdict(SLUICE_VERDICT_FAIL) }
   if let stage = instance.synchronousRequest {
     return instance.runNow(exchange) { call in
-      try stage.intercept(Request(call: call), context: RequestContext(instance.context(of: exchange)))
+      try stage.intercept(Request(call: call), context: RequestContext(instance.context(of: exchange), call))
     }
   }
   guard let stage = instance.request else { return sluice_verdict(SLUICE_VERDICT_CONTINUE) }
@@ -43,7 +43,7 @@ private func interceptResponse(_ instance: UnsafeMutableRawPointer?, _ exchange:
   guard let instance = Instance.from(instance), let exchange else { return sluice_verdict(SLUICE_VERDICT_FAIL) }
   if let stage = instance.synchronousResponse {
     return instance.runNow(exchange) { call in
-      let context = RequestContext(instance.context(of: exchange))
+      let context = RequestContext(instance.context(of: exchange), call)
       try stage.intercept(Response(call: call), context: ResponseContext(request: context))
     }
   }
@@ -59,7 +59,7 @@ private func interceptIssue(_ instance: UnsafeMutableRawPointer?, _ exchange: Op
   }
   return instance.runNow(exchange) { call in
     do {
-      try stage.interceptIssue(Request(call: call), context: RequestContext(instance.context(of: exchange)))
+      try stage.interceptIssue(Request(call: call), context: RequestContext(instance.context(of: exchange), call))
     } catch is RetryRequestError {
       throw PluginFailure(message: "the stage asked for a retry while the request is being sent")
     }

@@ -35,5 +35,5 @@ func interceptInformational(
   defer { call.leave() }
   stage.interceptInformational(
     InformationalResponse(response.pointee), of: Request(call: call),
-    context: RequestContext(instance.context(of: exchange)))
+    context: RequestContext(instance.context(of: exchange), call))
 }

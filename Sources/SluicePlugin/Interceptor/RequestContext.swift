@@ -1,6 +1,7 @@
 import CSluice
 
-/// The facts of a transaction when a call began. A value that can be kept.
+/// The facts of a transaction when a call began. A value that can be kept, except for
+/// ``attributes``.
 public struct RequestContext: Sendable, Hashable {
   /// The path of the request's URL, percent-encoded, without the query.
   public let path: String
@@ -18,8 +19,11 @@ public struct RequestContext: Sendable, Hashable {
   public let remaining: Duration?
   /// The caller's W3C trace context, if it has one.
   public let parent: TraceContext?
+  /// The attributes of the transaction; valid like the ``Request`` of the same call.
+  public let attributes: TransactionAttributes
 
-  init(_ context: sluice_context) {
+  init(_ context: sluice_context, _ call: ExchangeCall) {
+    attributes = TransactionAttributes(call: call)
     path = String(context.path)
     method = String(context.method)
     attemptNumber = Int(context.attempt)
@@ -44,6 +48,7 @@ public struct ResponseContext: Sendable, Hashable {
   public var hop: Int { request.hop }
   public var remaining: Duration? { request.remaining }
   public var parent: TraceContext? { request.parent }
+  public var attributes: TransactionAttributes { request.attributes }
   /// From the beginning of the transaction to this call, earlier attempts included.
   public var duration: Duration { request.elapsed }
 }

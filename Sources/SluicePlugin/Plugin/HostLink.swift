@@ -13,8 +13,13 @@ final class HostLink: @unchecked Sendable {
   let sleeps = PendingSleeps()
   /// For calls from the host, during which the host exists.
   let current: UnsafePointer<sluice_host>
+  /// Tables that are used often; nil where the host lacks one.
+  let attributes: UnsafePointer<sluice_attributes>?
 
-  init(_ host: UnsafePointer<sluice_host>) { current = host }
+  init(_ host: UnsafePointer<sluice_host>) {
+    current = host
+    attributes = host.attributes
+  }
 
   /// Lends the host for a function that does not call back; nil if the instance has ended.
   @discardableResult

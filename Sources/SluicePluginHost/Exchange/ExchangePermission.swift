@@ -1,7 +1,8 @@
 import CSluice
 import SluicePipeline
 
-/// What functions of an exchange do, as far as a call may or may not do it; numbered as `exchange.h` numbers them.
+/// What functions of an exchange do, as far as a call may or may not do it; numbered as `exchange.h` and the drafts number
+/// them.
 enum ExchangePermission: UInt32, CaseIterable {
   case writeRequestHeaders = 1
   case writeRequestLine
@@ -15,6 +16,8 @@ enum ExchangePermission: UInt32, CaseIterable {
   case fail
   case suspend
   case setLimit
+  /// `SLUICE_CALL_SET_ATTRIBUTE`.
+  case setAttribute
 
   /// The function `may_call`.
   static func answer(_ handle: OpaquePointer?, _ call: sluice_call_kind) -> sluice_status {
@@ -36,7 +39,7 @@ extension CalledExchange {
 
   private func isOffered(_ permission: ExchangePermission) -> Bool {
     switch permission {
-    case .writeRequestHeaders, .writeResponse, .fail, .setLimit: true
+    case .writeRequestHeaders, .writeResponse, .fail, .setLimit, .setAttribute: true
     case .writeRequestLine: offers(.rewrite)
     case .writeRequestBody: offers(.body(of: 0))
     case .writeResponseBody: offers(.body(of: 1))
@@ -48,7 +51,7 @@ extension CalledExchange {
     }
   }
 
-  private func isAllowed(_ permission: ExchangePermission) -> Bool {
+  func isAllowed(_ permission: ExchangePermission) -> Bool {
     switch permission {
     case .writeRequestHeaders: phase.writesRequestHeaders
     case .writeRequestLine, .writeRequestBody: phase.writesRequest
@@ -59,6 +62,7 @@ extension CalledExchange {
     case .fail: phase.fails
     case .suspend: phase.suspends && !call.pointee.isBlocking
     case .setLimit: phase == .request
+    case .setAttribute: phase != .event
     }
   }
 }

@@ -1,6 +1,7 @@
 import CSluice
 import SluiceLocks
 import SluiceMessages
+import Synchronization
 
 /// An instance as its plugin and its violations know it: the host table, a number, counters.
 ///
@@ -19,6 +20,7 @@ final class HostSeat: @unchecked Sendable {
   /// The numbers of this name, which are those of the generations before it too.
   let values: ValueTable
   let features: HostFeatures
+  private let limitCount = Atomic<Int>(0)
   /// What the plugin is given.
   let table: UnsafePointer<sluice_host>
   private(set) weak var runtime: HostRuntime?
@@ -76,6 +78,14 @@ final class HostSeat: @unchecked Sendable {
     guard violations.count(kind) else { return }
     let count = violations[kind]
     log(.warning, "\(kind.text)\(detail.map { " (\($0))" } ?? "")\(count > 1 ? "; \(count) times so far" : "")")
+  }
+
+  /// Says, now and then, that the plugin was refused something because of a limit, which is no violation.
+  func reportLimit(_ words: String) {
+    let count = limitCount.add(1, ordering: .relaxed).newValue
+    var number = count
+    while number % 10 == 0 { number /= 10 }
+    if number == 1 { log(.warning, "has reached a limit: \(words)\(count > 1 ? "; \(count) refusals so far" : "")") }
   }
 
   /// A line of the host's about the plugin.

@@ -69,8 +69,9 @@ package enum HostTable {
     ) -> UnsafeRawPointer? {
       strcmp(id, name) == 0 && !features.isDisjoint(with: feature) ? UnsafeRawPointer(table()) : nil
     }
-    // Takes nothing but the host's own reader of URLs.
+    // Take nothing of the engine, so every host has them.
     if strcmp(id, SLUICE_ORIGINS_ID) == 0 { return UnsafeRawPointer(OriginFunctions.shared) }
+    if strcmp(id, SLUICE_ATTRIBUTES_ID) == 0 { return UnsafeRawPointer(AttributeFunctions.shared) }
     return offer(SLUICE_VALUES_ID, .values, ValueFunctions.shared)
       ?? offer(SLUICE_TIMERS_ID, .timers, TimerFunctions.shared)
       ?? offer(SLUICE_CALLOUT_ID, .callOuts, CallOutFunctions.shared)

@@ -21,6 +21,11 @@ enum PluginText {
     bounded(text, lineBytes).map { PlainText.line($0, limitBytes: lineBytes) }
   }
 
+  /// The text of an attribute of a log record, on one line; nil if the text is malformed.
+  static func attribute(_ text: sluice_text) -> String? {
+    bounded(text, Attribute.textBytes).map { PlainText.line($0, limitBytes: Attribute.textBytes) }
+  }
+
   /// Reads only as much as is kept, plus enough to show that there was more.
   private static func bounded(_ text: sluice_text, _ limitBytes: Int) -> String? {
     guard let bytes = text.bytes else { return nil }

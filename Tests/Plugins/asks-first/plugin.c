@@ -1,4 +1,6 @@
 // Asks in every call what it may do, does it, and tells both: `PHASE.KIND=ASKED,DONE`, where OK is 0.
+#include <sluice/draft/attributes.h>
+
 #include "../stage.h"
 
 static sluice_status do_it(void *instance, sluice_exchange *exchange, sluice_side side, sluice_call_kind kind) {
@@ -17,6 +19,11 @@ static sluice_status do_it(void *instance, sluice_exchange *exchange, sluice_sid
     case SLUICE_CALL_WRITE_PIECE: return api->body_write(exchange, side, bytes_of("x"));
     case SLUICE_CALL_SUSPEND: return api->suspend(exchange, &token);
     case SLUICE_CALL_SET_LIMIT: return api->limit_set(exchange, SLUICE_LIMIT_ATTEMPTS, 1000);
+    case SLUICE_CALL_SET_ATTRIBUTE: {
+      const sluice_attributes *attributes = host_of(instance)->extension(host_of(instance), SLUICE_ATTRIBUTES_ID);
+      sluice_attribute attribute = sluice_attribute_bool("asked", 1);
+      return attributes->set(exchange, &attribute);
+    }
     case SLUICE_CALL_RETRY:
       return api->retry(exchange, 0) == SLUICE_VERDICT_RETRY ? SLUICE_STATUS_OK : SLUICE_STATUS_REFUSED;
     case SLUICE_CALL_RESPOND:
@@ -27,7 +34,7 @@ static sluice_status do_it(void *instance, sluice_exchange *exchange, sluice_sid
 
 static void ask(void *instance, sluice_exchange *exchange, const char *phase, sluice_side side) {
   // What replaces the response comes last, since writing to it is allowed from then on; `fail` has no other answer.
-  static const sluice_call_kind kinds[] = {1, 2, 3, 4, 5, 6, 7, 11, 12, 9, 8, 10, 99};
+  static const sluice_call_kind kinds[] = {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 9, 8, 10, 99};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     sluice_status asked = api_of(instance)->may_call(exchange, kinds[i]);
     // An empty response has no pieces, which the next calls are about.

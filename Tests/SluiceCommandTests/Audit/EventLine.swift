@@ -35,6 +35,8 @@ struct EventLine {
   var traceId: String?
   var spanId: String?
   var parentSpanId: String?
+  /// What stages have set, as JSON texts.
+  var attributes: [String: String]?
 
   init(_ text: [UInt8]) throws(LogComplaint) {
     guard let document = try? JSONValue(parsing: text, options: .rejectDuplicates), document.isObject else {
@@ -69,6 +71,12 @@ struct EventLine {
     case "spanId": spanId = Self.id(value, digits: 16)
     case "parentSpanId": parentSpanId = Self.id(value, digits: 16)
     case "error": return readError(value)
+    case "attributes":
+      attributes = value.members.reduce(into: [:]) { $0[$1.key] = $1.value.description }
+      return event == "did_complete" && (1...64).contains(value.count)
+        && value.members.allSatisfy {
+          $0.value.isString || $0.value.integer != nil || $0.value.real != nil || $0.value.bool != nil
+        }
     case "timings":
       phasesNs = Self.phases(value)
       timings = value.members.reduce(into: [:]) { $0[$1.key] = $1.value.integer ?? ($1.value.bool == true ? 1 : 0) }

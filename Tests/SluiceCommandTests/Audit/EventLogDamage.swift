@@ -11,6 +11,7 @@ struct EventLogDamage {
   private static let members = [
     "event", "transaction", "sequence", "timeNs", "attempt", "hop", "requestId", "method", "url", "status",
     "receivedStatus", "outcome", "error", "delayNs", "durationNs", "timings", "traceId", "spanId", "parentSpanId",
+    "attributes",
   ]
 
   /// - Parameter log: the lines of a log with `sequence` that breaks no rule.

@@ -18,6 +18,7 @@ struct Client {
       try await report(url)
       try await notify()
       try await explain(url)
+      try await route(url)
     } catch { print("failed: \(error)") }
   }
 }

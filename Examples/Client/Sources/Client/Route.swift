@@ -1,0 +1,19 @@
+import Sluice
+
+/// Puts the route on the transaction, and who asks, as a secret.
+struct Route: RequestInterceptor {
+  func intercept(_ request: inout Request, context: RequestContext) async throws {
+    context.attributes["http.route"] = .text(context.path)
+    context.attributes.set(Attribute("user.id", .text(request.headers["x-user"] ?? ""), isSensitive: true))
+  }
+}
+
+/// What stages have put on a transaction, in its result.
+func route(_ url: HTTPURL) async throws {
+  var configuration = Configuration()
+  configuration.append(StageCode(Route()), named: "route")
+  let engine = try Engine(configuration)
+  let result = await engine.transaction(Request(url: url, headers: ["x-user": "ada"]))
+  for attribute in result.attributes { print("route: \(attribute.name) is \(attribute.shownValue)") }
+  await engine.shutdown()
+}

@@ -1,0 +1,126 @@
+/// A typed value that a stage puts on a transaction or into a log record.
+public enum AttributeValue: Sendable, Hashable {
+  case text(String)
+  case integer(Int64)
+  /// Finite.
+  case number(Double)
+  case bool(Bool)
+}
+
+extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral
+{
+  public init(stringLiteral value: String) { self = .text(value) }
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  public init(floatLiteral value: Double) { self = .number(value) }
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+}
+
+extension AttributeValue: CustomStringConvertible {
+  /// The value alone, as text.
+  public var description: String {
+    switch self {
+    case .text(let text): text
+    case .integer(let integer): "\(integer)"
+    case .number(let number): "\(number)"
+    case .bool(let bool): "\(bool)"
+    }
+  }
+}
+
+/// A name with a typed value.
+public struct Attribute: Sendable, Hashable {
+  /// The limit for a name.
+  public static let nameBytes = 128
+  /// The limit for a text.
+  public static let textBytes = 4096
+
+  /// `http.route`: letters, digits, `.`, `_` and `-`, the first of them a letter.
+  public let name: String
+  public let value: AttributeValue
+  /// A secret, which is not shown.
+  public let isSensitive: Bool
+
+  public init(_ name: String, _ value: AttributeValue, isSensitive: Bool = false) {
+    self.name = name
+    self.value = value
+    self.isSensitive = isSensitive
+  }
+
+  /// The value as logs and results show it.
+  public var shownValue: AttributeValue { isSensitive ? .text(SecretList.placeholder) : value }
+
+  /// Whether bytes are the name of an attribute.
+  package static func isName(_ bytes: Span<UInt8>) -> Bool {
+    guard (1...nameBytes).contains(bytes.count), isLetter(bytes[0]) else { return false }
+    for index in bytes.indices where !isLetter(bytes[index]) {
+      switch bytes[index] {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): break
+      default: return false
+      }
+    }
+    return true
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    switch byte | 0x20 {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): true
+    default: false
+    }
+  }
+
+  /// Whether name and value keep the rules.
+  package var isValid: Bool {
+    guard Self.isName(name.utf8.span) else { return false }
+    switch value {
+    case .text(let text): return text.utf8.count <= Self.textBytes
+    case .number(let number): return number.isFinite
+    case .integer, .bool: return true
+    }
+  }
+}
+
+/// The attributes of a transaction or a log record, in the order in which their names were first set. Empty, it takes no
+/// memory.
+public struct AttributeList: Sendable, Hashable {
+  /// The limit for their number.
+  public static let maximumCount = 64
+
+  private var entries: [Attribute] = []
+
+  public init() {}
+
+  /// Without those that are not valid, and those beyond ``maximumCount``; of two with one name the later one counts.
+  public init(_ attributes: some Sequence<Attribute>) {
+    for attribute in attributes where attribute.isValid { set(attribute) }
+  }
+
+  /// The value of that name; nil without one.
+  public subscript(name: String) -> AttributeValue? { entries.first { $0.name == name }?.value }
+
+  /// Sets an attribute; false, and nothing changes, if there is no room for another name.
+  @discardableResult
+  package mutating func set(_ attribute: Attribute) -> Bool {
+    if let index = entries.firstIndex(where: { $0.name == attribute.name }) {
+      entries[index] = attribute
+      return true
+    }
+    guard entries.count < Self.maximumCount else { return false }
+    entries.append(attribute)
+    return true
+  }
+
+  /// Removes an attribute; false if there is none.
+  @discardableResult
+  package mutating func remove(_ name: String) -> Bool {
+    guard let index = entries.firstIndex(where: { $0.name == name }) else { return false }
+    entries.remove(at: index)
+    return true
+  }
+}
+
+extension AttributeList: RandomAccessCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { entries.count }
+  public subscript(index: Int) -> Attribute { entries[index] }
+}

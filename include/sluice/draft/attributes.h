@@ -1,0 +1,41 @@
+/// The host's table `sluice.attributes/1`: typed values on a transaction, which its other stages, results and logs show.
+///
+/// A draft: the table may still change.
+#ifndef SLUICE_DRAFT_ATTRIBUTES_H
+#define SLUICE_DRAFT_ATTRIBUTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sluice/draft/attribute.h>
+#include <sluice/exchange.h>
+#include <sluice/status.h>
+#include <sluice/text.h>
+
+#define SLUICE_ATTRIBUTES_ID "sluice.attributes/1"
+
+/// What `may_call` calls `set` and `remove`.
+enum { SLUICE_CALL_SET_ATTRIBUTE = 13 };
+
+/// The attributes of a transaction live from the first `set` to its end, over all attempts and hops. Every stage and tracer of
+/// the transaction sees the same ones. They are shown in results, in the event log, and in log records about an exchange.
+typedef struct sluice_attributes {
+  uint32_t size;
+  uint32_t reserved;
+  /// Sets an attribute, whose name and text are copied; the last setter of a name wins, whoever it is.
+  /// SLUICE_STATUS_INVALID for a name, kind, flag or number that is not allowed, and for a text that is not UTF-8 or longer
+  /// than SLUICE_ATTRIBUTE_TEXT_BYTES. SLUICE_STATUS_LIMIT for a further name when the transaction has
+  /// SLUICE_ATTRIBUTE_COUNT. SLUICE_STATUS_REFUSED in on_event. [loop]
+  sluice_status (*set)(sluice_exchange *exchange, const sluice_attribute *attribute);
+  /// The attribute of that name, with the text of a secret too. Name and text are borrowed until the call of the stage
+  /// returns. SLUICE_STATUS_ABSENT if there is none. [loop]
+  sluice_status (*get)(sluice_exchange *exchange, sluice_text name, sluice_attribute *attribute);
+  /// Removes the attribute. SLUICE_STATUS_ABSENT if there is none, SLUICE_STATUS_REFUSED in on_event. [loop]
+  sluice_status (*remove)(sluice_exchange *exchange, sluice_text name);
+  /// The attribute at an index, from 0, in the order in which the names were first set; SLUICE_STATUS_ABSENT beyond the
+  /// last. [loop]
+  sluice_status (*at)(sluice_exchange *exchange, size_t index, sluice_attribute *attribute);
+} sluice_attributes;
+#define SLUICE_ATTRIBUTES_SIZE_1 40u
+
+#endif
