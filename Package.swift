@@ -68,6 +68,7 @@ let package = Package(
     // The same plugin with the shared and with a static runtime of Swift.
     .library(name: "sleeps-in-swift", type: .dynamic, targets: ["SleepsInSwift"]),
     .library(name: "sleeps-statically", type: .dynamic, targets: ["SleepsInSwift", "CStaticRuntime"]),
+    .library(name: "tables-in-swift", type: .dynamic, targets: ["TablesInSwift"]),
     .library(name: "traces-in-swift", type: .dynamic, targets: ["TracesInSwift"]),
   ],
   targets: [
@@ -193,6 +194,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "SleepsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/sleeps-in-swift",
+      swiftSettings: strict),
+    .target(
+      name: "TablesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/tables-in-swift",
       swiftSettings: strict),
     // Nothing but flags, for the product that it is a part of: those of "sluice plugin build --static-stdlib".
     .target(

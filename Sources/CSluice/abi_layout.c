@@ -4,6 +4,7 @@
 #include <sluice/draft/attribute.h>
 #include <sluice/draft/attributes.h>
 #include <sluice/draft/connection.h>
+#include <sluice/draft/log.h>
 #include <sluice/draft/origins.h>
 #include <sluice/draft/response_stream.h>
 #include <sluice/draft/want_body.h>
@@ -506,6 +507,23 @@ SLUICE_OFFSET(sluice_connection, reserved, 4);
 SLUICE_OFFSET(sluice_connection, get, 8);
 SLUICE_SIZE(sluice_connection, 16);
 SLUICE_VALUE(SLUICE_CONNECTION_SIZE_1, 16u);
+
+// draft/log.h
+SLUICE_OFFSET(sluice_log_record, size, 0);
+SLUICE_OFFSET(sluice_log_record, level, 4);
+SLUICE_OFFSET(sluice_log_record, message, 8);
+SLUICE_OFFSET(sluice_log_record, attributes, 24);
+SLUICE_OFFSET(sluice_log_record, attribute_count, 32);
+SLUICE_OFFSET(sluice_log_record, exchange, 40);
+SLUICE_SIZE(sluice_log_record, 48);
+SLUICE_VALUE(SLUICE_LOG_RECORD_SIZE_1, 48u);
+
+SLUICE_OFFSET(sluice_logger, size, 0);
+SLUICE_OFFSET(sluice_logger, reserved, 4);
+SLUICE_OFFSET(sluice_logger, is_enabled, 8);
+SLUICE_OFFSET(sluice_logger, write, 16);
+SLUICE_SIZE(sluice_logger, 24);
+SLUICE_VALUE(SLUICE_LOGGER_SIZE_1, 24u);
 
 // draft/origins.h
 SLUICE_OFFSET(sluice_origins, size, 0);

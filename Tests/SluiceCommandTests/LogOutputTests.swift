@@ -1,4 +1,5 @@
 import SluiceJSON
+import SluiceMessages
 import Testing
 
 @testable import Sluice
@@ -44,6 +45,30 @@ import Testing
     #expect(document["swap"]?["id"]?.integer == 3 && document["swap"]?["outcome"]?.string == "published")
     let plain = LogOutput.document(of: LogLine(level: .error, message: "b"), at: .zero)
     #expect(plain.members.map(\.key) == ["time", "level", "message"])
+  }
+
+  @Test func `a record shows its attributes and its transaction in both forms, and no secret`() throws {
+    var line = LogLine(level: .warning, plugin: "auth", message: "slow")
+    line.attributes = AttributeList([
+      Attribute("http.route", "/a b"), Attribute("status", 503), Attribute("share", 0.5), Attribute("is-new", true),
+      Attribute("token", "s3cret", isSensitive: true), Attribute("server", "api.example.com:443"),
+      Attribute("empty", ""), Attribute("escape", "\u{1B}[2J"),
+    ])
+    line.transaction = TransactionID(randomHigh: 1, randomLow: 2)
+    line.requestID = "r-1"
+    line.attempt = 2
+    let id = try #require(line.transaction).description
+    #expect(
+      LogOutput.text(of: line) == "warning: plugin \"auth\": slow http.route=\"/a b\" status=503 share=0.5 "
+        + "is-new=true token=REDACTED server=api.example.com:443 empty=\"\" escape=\"\\u001B[2J\" transaction=\(id) "
+        + "requestId=r-1 attempt=2")
+    let document = LogOutput.document(of: line, at: .zero)
+    #expect(
+      document["attributes"] == [
+        "http.route": "/a b", "status": 503, "share": 0.5, "is-new": true, "token": "REDACTED",
+        "server": "api.example.com:443", "empty": "", "escape": "\u{1B}[2J",
+      ])
+    #expect(document["transaction"]?.string == id && document["requestId"] == "r-1" && document["attempt"] == 2)
   }
 
   @Test(arguments: [["--log-level", "loud"], ["--log-format", "xml"], ["--log-level", "INFO"]])

@@ -126,6 +126,24 @@ import Testing
     }
   }
 
+  @Test func `error-enrichment logs a record about the transaction that got no response`() async throws {
+    let log = Watched<[LogLine]>([])
+    let text = """
+      {"plugins": {"errors": {"library": "\(Self.library("error-enrichment"))"}}, "response": ["errors"]}
+      """
+    let engine = try Engine(Configuration(text: Array(text.utf8))) { line in log.update { $0.append(line) } }
+    let port = try Loopback.freePort()
+    let result = await engine.transaction(
+      Request(url: try HTTPURL("http://me:s3cret@127.0.0.1:\(port)/a"), headers: ["x-request-id": "r-1"]))
+    await engine.shutdown()
+    let line = try #require(log.value.first { $0.message.contains("got no response") })
+    #expect(line.level == .warning && line.stage == "errors" && line.plugin == "error-enrichment")
+    #expect(line.transaction == result.id && line.requestID == "r-1" && line.attempt == 0)
+    #expect(line.attributes.map(\.name) == ["error.type", "http.request.method", "url.full"])
+    #expect(line.attributes["error.type"] == "connect" && line.attributes["http.request.method"] == "GET")
+    #expect(line.attributes["url.full"] == .text("http://REDACTED:REDACTED@127.0.0.1:\(port)/a"))
+  }
+
   @Test func `access-log writes the attributes that it is asked for, without secrets`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -28,9 +28,11 @@ struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureIntercept
   /// The failure stays as it is; the log says which transaction it was.
   func interceptFailure(_ failure: Failure, of request: Request, context: ResponseContext) async throws {
     host.log(
-      .warning,
-      "transaction \(context.transactionID) (\(context.method) \(redaction.url(request.url)), attempt "
-        + "\(context.attemptNumber)) got no response: \(failure.code): \(failure.message)")
+      .warning, "got no response: \(failure.code): \(failure.message)",
+      [
+        "error.type": .text(failure.code), "http.request.method": .text(context.method),
+        "url.full": .text(redaction.url(request.url)),
+      ], about: request)
   }
 
   /// Only a JSON object is extended, and no member of it replaced: the server knows better what went wrong.

@@ -35,12 +35,15 @@ public final class Engine: Sendable {
   ///     ends with the engine, and if this initializer throws.
   ///   - delegate: decides about redirects and challenges if neither a stage nor the transaction's own delegate does.
   ///   - probe: tries libraries out before they are loaded; nil loads every library that passes the preflight.
+  ///   - leastLogLevel: lines of plugins below it are dropped, and plugins can ask for it.
   ///   - log: gets the log lines of the engine and its plugins; called from any thread.
   public convenience init(
     _ configuration: Configuration, on loop: HostedLoop? = nil, delegate: (any TransactionDelegate)? = nil,
-    probe: (any SwapProbe)? = nil, log: @escaping @Sendable (LogLine) -> Void = { _ in }
+    probe: (any SwapProbe)? = nil, leastLogLevel: LogLine.Level = .debug,
+    log: @escaping @Sendable (LogLine) -> Void = { _ in }
   ) throws(EngineError) {
-    try self.init(configuration, sources: [:], on: loop, delegate: delegate, probe: probe, log: log)
+    try self.init(
+      configuration, sources: [:], on: loop, delegate: delegate, probe: probe, leastLogLevel: leastLogLevel, log: log)
   }
 
   /// - Parameter sources: the files from which libraries are read at the start, by their paths in the configuration: an
@@ -48,7 +51,7 @@ public final class Engine: Sendable {
   package init(
     _ configuration: Configuration, sources: [String: String], on hosted: HostedLoop? = nil,
     delegate: (any TransactionDelegate)? = nil, probe: (any SwapProbe)? = nil,
-    log: @escaping @Sendable (LogLine) -> Void
+    leastLogLevel: LogLine.Level = .debug, log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     self.delegate = delegate
     limits = configuration.limits
@@ -58,7 +61,8 @@ public final class Engine: Sendable {
     workers = try Self.startWorkers(configuration, hosted?.loop)
     do throws(EngineError) {
       swaps = try SwapCoordinator(
-        configuration, sources: sources, workers: workers, delegate: delegate?.binding, probe: probe, log: log)
+        configuration, sources: sources, workers: workers, delegate: delegate?.binding, probe: probe,
+        leastLogLevel: leastLogLevel, log: log)
     } catch {
       for worker in workers { worker.loop.shutdown() }
       throw error

@@ -1,3 +1,4 @@
+public import SluiceMessages
 import SluicePluginHost
 
 /// A log line of the engine or a plugin.
@@ -16,6 +17,12 @@ public struct LogLine: Sendable, Hashable {
   /// The instance's name in the configuration.
   public var stage: String?
   public var message: String
+  /// What the plugin has added, and what the transaction has; secrets among them are marked, and not redacted.
+  public var attributes = AttributeList()
+  /// The transaction that the line is about, with its request id and the attempt; nil for a line about none.
+  public var transaction: TransactionID?
+  public var requestID: String?
+  public var attempt: Int?
   /// The swap whose end it reports.
   public var swap: SwapReport?
 
@@ -37,5 +44,13 @@ extension LogLine {
     self.init(
       level: Level(rawValue: Int(entry.level.rawValue)) ?? .error, plugin: entry.plugin, generation: entry.generation,
       stage: entry.stage, message: entry.message)
+    attributes = entry.attributes
+    transaction = entry.subject?.transaction
+    requestID = entry.subject?.requestID
+    attempt = entry.subject?.attempt
   }
+}
+
+extension PluginLogEntry.Level {
+  init(_ level: LogLine.Level) { self = PluginLogEntry.Level(rawValue: UInt32(level.rawValue)) ?? .error }
 }

@@ -19,7 +19,7 @@ final class SwapCoordinator: Sendable {
   /// Creates and starts the first snapshot; blocks. If a step fails, the earlier steps are undone.
   init(
     _ configuration: Configuration, sources: [String: String], workers: [Worker], delegate: StageBinding?,
-    probe: (any SwapProbe)?, log: @escaping @Sendable (LogLine) -> Void
+    probe: (any SwapProbe)?, leastLogLevel: LogLine.Level, log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     self.workers = workers
     self.delegate = delegate
@@ -28,7 +28,7 @@ final class SwapCoordinator: Sendable {
     let runtime = HostRuntime(
       loops: workers.map(\.environment), programName: "sluice", programVersion: Engine.version,
       callOuts: configuration.callOutLimits, blockingCalls: configuration.limits.blockingCalls,
-      log: { log(LogLine($0)) })
+      leastLogLevel: PluginLogEntry.Level(leastLogLevel), log: { log(LogLine($0)) })
     self.runtime = runtime
     registry = GenerationRegistry(store: configuration.store, file: configuration.file, runtime: runtime)
     let snapshot: Snapshot

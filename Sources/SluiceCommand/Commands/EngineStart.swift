@@ -27,7 +27,7 @@ enum EngineStart {
     // Exit functions that libraries have registered then run after the command's own.
     defer { ProcessEnd.watch() }
     do {
-      return try Engine(configuration, probe: probe) { line in
+      return try Engine(configuration, probe: probe, leastLogLevel: LogOutput.leastLevel) { line in
         if line.swap != nil { ProcessEnd.watch() }
         LogOutput.show(line)
       }

@@ -25,6 +25,9 @@ enum LogOutput {
 
   static var format: Format { settings.withLock { $0.format } }
 
+  /// The least level that is shown of what plugins say.
+  static var leastLevel: LogLine.Level { settings.withLock { $0.least ?? .warning } }
+
   /// Shows what the engine or a plugin says, if its level is wanted.
   static func show(_ line: LogLine) {
     let settings = settings.withLock { $0 }
@@ -62,7 +65,9 @@ enum LogOutput {
 
   static func text(of line: LogLine) -> String {
     let speaker = line.plugin.map { "plugin \"\($0)\": " } ?? ""
-    return "\(line.level): \(speaker)\(PrintableText.of(line.message))"
+    let subject = JSONValue.object()
+    addSubject(of: line, to: subject)
+    return "\(line.level): \(speaker)\(PrintableText.of(line.message))\(words(ofSubject: subject))"
   }
 
   static func document(of line: LogLine, at time: Duration) -> JSONValue {
@@ -73,8 +78,44 @@ enum LogOutput {
     document["plugin"] = line.plugin.map { JSONValue($0) }
     document["generation"] = line.generation.map { JSONValue(Int64($0)) }
     document["stage"] = line.stage.map { JSONValue($0) }
+    addSubject(of: line, to: document)
     document["swap"] = line.swap?.document()
     return document
+  }
+
+  /// What `addSubject` adds.
+  static let subjectKeys = ["transaction", "requestId", "attempt", "attributes"]
+
+  /// The transaction that a line is about, and its attributes, secrets redacted.
+  static func addSubject(of line: LogLine, to document: JSONValue) {
+    document["transaction"] = line.transaction.map { JSONValue($0.description) }
+    document["requestId"] = line.requestID.map { JSONValue(PrintableText.of($0)) }
+    document["attempt"] = line.attempt.map { JSONValue(Int64($0)) }
+    document["attributes"] = JSONValue.shown(line.attributes)
+  }
+
+  /// The same for people: ` http.route="/a b" status=503 transaction=…`, empty for a line without any.
+  static func words(ofSubject document: JSONValue) -> String {
+    var words = document["attributes"]?.members.map { " \($0.key)=\(word($0.value))" } ?? []
+    for key in subjectKeys where key != "attributes" {
+      if let value = document[key] { words.append(" \(key)=\(word(value))") }
+    }
+    return words.joined()
+  }
+
+  /// A text with anything but letters, digits and `._-/:` is quoted.
+  private static func word(_ value: JSONValue) -> String {
+    guard let text = value.string else { return PrintableText.of(value.description) }
+    let isPlain = text.utf8.allSatisfy {
+      switch $0 {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "-")...UInt8(ascii: ":"),
+        UInt8(ascii: "_"):
+        true
+      default: false
+      }
+    }
+    return isPlain && !text.isEmpty ? text : PrintableText.of(value.description)
   }
 
   /// Each line begins with the program's name.

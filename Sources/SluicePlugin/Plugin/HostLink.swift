@@ -14,10 +14,12 @@ final class HostLink: @unchecked Sendable {
   /// For calls from the host, during which the host exists.
   let current: UnsafePointer<sluice_host>
   /// Tables that are used often; nil where the host lacks one.
+  let logger: UnsafePointer<sluice_logger>?
   let attributes: UnsafePointer<sluice_attributes>?
 
   init(_ host: UnsafePointer<sluice_host>) {
     current = host
+    logger = host.logger
     attributes = host.attributes
   }
 
@@ -27,12 +29,6 @@ final class HostLink: @unchecked Sendable {
     let before = users.add(2, ordering: .acquiring).oldValue
     defer { users.subtract(2, ordering: .releasing) }
     return before & Self.closedBit == 0 ? body(current) : nil
-  }
-
-  func log(_ level: PluginHost.LogLevel, _ message: String) {
-    withHost { host in
-      withText(message) { host.pointee.log(host, level.rawValue, $0) }
-    }
   }
 
   func close() {

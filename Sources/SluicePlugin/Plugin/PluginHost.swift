@@ -19,16 +19,4 @@ public struct PluginHost: Sendable {
     programVersion = String(host.pointee.version)
     isProbe = host.pointee.flags & UInt32(SLUICE_HOST_PROBE) != 0
   }
-
-  public enum LogLevel: UInt32, Sendable {
-    case debug = 0
-    case info = 1
-    case warning = 2
-    case error = 3
-  }
-
-  /// Writes a log line, to which the host adds plugin, generation and stage. Keep secrets out of it.
-  public func log(_ level: LogLevel, _ message: String) {
-    link.log(level, message)
-  }
 }

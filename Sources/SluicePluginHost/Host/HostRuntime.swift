@@ -17,6 +17,8 @@ package final class HostRuntime: Sendable {
   let answersCallOuts: Bool
   private let limits: Locked<CallOutLimits>
   let log: Log
+  /// Lines of plugins below it are dropped.
+  let leastLogLevel: PluginLogEntry.Level
   let pool: BlockingPool
   /// Counts the BLOCKING calls under way: those in the pool and those that wait for their turn.
   let blockingCalls: CallCount
@@ -33,12 +35,13 @@ package final class HostRuntime: Sendable {
   ///   - callOuts: what requests of the plugins' own may take.
   ///   - blockingCalls: how many BLOCKING calls may be under way, including those that wait.
   ///   - blockingThreads: how many of them run at once.
+  ///   - leastLogLevel: plugins may ask for it; their lines below it are dropped.
   ///   - log: called on any thread; must not block for long.
   package init(
     loops: [LoopEnvironment], programName: String, programVersion: String, features: HostFeatures = .offered,
     isProbe: Bool = false,
     callOuts: CallOutLimits = CallOutLimits(), blockingCalls: Int = 1_024, blockingThreads: Int = 16,
-    log: @escaping Log
+    leastLogLevel: PluginLogEntry.Level = .debug, log: @escaping Log
   ) {
     self.loops = loops
     self.programName = programName
@@ -48,6 +51,7 @@ package final class HostRuntime: Sendable {
     answersCallOuts = loops.contains { $0.callOutTransport != nil }
     limits = Locked(callOuts)
     self.log = log
+    self.leastLogLevel = leastLogLevel
     self.blockingCalls = CallCount(limit: blockingCalls)
     pool = BlockingPool(maximumThreads: blockingThreads)
     control = BlockingPool(maximumThreads: 16, name: "sluice-control")

@@ -20,6 +20,8 @@ final class HostSeat: @unchecked Sendable {
   /// The numbers of this name, which are those of the generations before it too.
   let values: ValueTable
   let features: HostFeatures
+  /// Lines of the plugin below it are dropped.
+  let leastLogLevel: PluginLogEntry.Level
   private let limitCount = Atomic<Int>(0)
   /// What the plugin is given.
   let table: UnsafePointer<sluice_host>
@@ -57,6 +59,7 @@ final class HostSeat: @unchecked Sendable {
     metrics = MetricDraft(continuing: predecessors)
     values = runtime.values(of: name)
     features = runtime.features
+    leastLogLevel = runtime.leastLogLevel
     self.index = index
     self.name = name
     self.plugin = plugin
@@ -94,10 +97,16 @@ final class HostSeat: @unchecked Sendable {
   }
 
   /// Writes a log line by the plugin or about it. Text that is quoted from a plugin cannot break out of the line.
-  func write(_ level: PluginLogEntry.Level, _ message: String) {
+  /// - Parameters:
+  ///   - attributes: whose texts are lines already.
+  ///   - exchange: what the line is about.
+  func write(
+    _ level: PluginLogEntry.Level, _ message: String, _ attributes: AttributeList = AttributeList(),
+    about exchange: PluginLogEntry.Subject? = nil
+  ) {
     runtime?.log(
       PluginLogEntry(
         level: level, stage: name, plugin: plugin, generation: generation,
-        message: PlainText.line(message, limitBytes: PluginText.lineBytes)))
+        message: PlainText.line(message, limitBytes: PluginText.lineBytes), attributes: attributes, subject: exchange))
   }
 }

@@ -50,7 +50,8 @@ package enum HostTable {
     guard let text = PluginText.line(message) else {
       return seat.report(.invalidArgument, "log: a text without an address")
     }
-    seat.write(PluginLogEntry.Level(rawValue: level) ?? .error, text)
+    let level = PluginLogEntry.Level(rawValue: level) ?? .error
+    if level >= seat.leastLogLevel { seat.write(level, text) }
   }
 
   private static func clock(_ host: UnsafePointer<sluice_host>?) -> UInt64 {
@@ -71,6 +72,7 @@ package enum HostTable {
     }
     // Take nothing of the engine, so every host has them.
     if strcmp(id, SLUICE_ORIGINS_ID) == 0 { return UnsafeRawPointer(OriginFunctions.shared) }
+    if strcmp(id, SLUICE_LOG_ID) == 0 { return UnsafeRawPointer(LogFunctions.shared) }
     if strcmp(id, SLUICE_ATTRIBUTES_ID) == 0 { return UnsafeRawPointer(AttributeFunctions.shared) }
     return offer(SLUICE_VALUES_ID, .values, ValueFunctions.shared)
       ?? offer(SLUICE_TIMERS_ID, .timers, TimerFunctions.shared)

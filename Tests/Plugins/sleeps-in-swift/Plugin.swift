@@ -53,7 +53,8 @@ struct SleepsInSwift: Plugin, RequestInterceptor, ResponseInterceptor, Scheduled
 
   func perform(_ name: String) async throws -> WorkOutcome {
     try await host.sleep(for: .milliseconds(1))
-    host.log(.info, "performed=\(await tally.add(name))")
+    let count = await tally.add(name)
+    host.log(.info, "performed=\(count)")
     return .newData
   }
 }

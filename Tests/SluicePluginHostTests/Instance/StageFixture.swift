@@ -25,20 +25,20 @@ final class StageFixture {
   convenience init(
     _ behaviour: String, defines: [String] = [], configuration: JSONValue = [:], isActive: Bool = true,
     features: HostFeatures = .offered, isProbe: Bool = false,
-    suspensionChunks: Int = SuspensionTable.maximumChunks,
+    suspensionChunks: Int = SuspensionTable.maximumChunks, leastLogLevel: PluginLogEntry.Level = .debug,
     answer: @escaping (Request) -> StubTransport.Reply = { _ in .response(Response(status: 200)) }
   ) async throws {
     let product = try await LibraryFixture.compile(behaviour, defines: defines)
     try await self.init(
       library: product.path, configuration: configuration, isActive: isActive, features: features, isProbe: isProbe,
-      suspensionChunks: suspensionChunks, answer: answer)
+      suspensionChunks: suspensionChunks, leastLogLevel: leastLogLevel, answer: answer)
     withExtendedLifetime(product) {}
   }
 
   init(
     library path: String, configuration: JSONValue = [:], isActive: Bool = true, features: HostFeatures = .offered,
     isProbe: Bool = false, suspensionChunks: Int = SuspensionTable.maximumChunks,
-    answer: @escaping (Request) -> StubTransport.Reply
+    leastLogLevel: PluginLogEntry.Level = .debug, answer: @escaping (Request) -> StubTransport.Reply
   ) async throws {
     library = try LibraryFixture()
     let loaded = try await library.loader.load(path)
@@ -48,7 +48,8 @@ final class StageFixture {
     let log = Watched<[PluginLogEntry]>([])
     self.log = log
     runtime = HostRuntime(
-      loops: [environment], programName: "test", programVersion: "1", features: features, isProbe: isProbe
+      loops: [environment], programName: "test", programVersion: "1", features: features, isProbe: isProbe,
+      leastLogLevel: leastLogLevel
     ) { entry in
       log.update { $0.append(entry) }
     }

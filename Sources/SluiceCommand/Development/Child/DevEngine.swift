@@ -88,7 +88,9 @@ final class DevEngine: Sendable {
       let probe = HelperProbe { subject, words in
         reporter.log(LogLine(level: .warning, message: "\(subject): \(words)"))
       }
-      engine = try Engine(configuration, sources: order.sources, probe: probe) { reporter.log($0) }
+      engine = try Engine(configuration, sources: order.sources, probe: probe, leastLogLevel: .info) {
+        reporter.log($0)
+      }
     } catch { throw EngineStart.failure(error) }
     pulse = EnginePulse(engine, reporter)
     reporter.adopt(engine)

@@ -37,6 +37,7 @@ final class EngineReporter: Sendable {
     let document: JSONValue = ["level": JSONValue("\(line.level)"), "message": JSONValue(line.message)]
     document["plugin"] = line.stage.map { JSONValue($0) }
     document["generation"] = line.generation.map { JSONValue(Int64($0)) }
+    LogOutput.addSubject(of: line, to: document)
     send("log", document)
   }
 

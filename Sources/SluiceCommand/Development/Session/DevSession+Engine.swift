@@ -148,8 +148,11 @@ extension DevSession {
     let plugins = [document["plugin"]?.string].compactMap(\.self)
     let message = document["message"]?.string ?? ""
     let tone: DevEvent.Tone = level == "error" ? .bad : level == "warning" ? .doubtful : .quiet
-    return DevEvent(.log, plugins: plugins, level == "info" ? message : "\(level): \(message)", tone: tone)
+    let text = message + LogOutput.words(ofSubject: document)
+    var event = DevEvent(.log, plugins: plugins, level == "info" ? text : "\(level): \(text)", tone: tone)
       .with("level", JSONValue(level)).with("message", JSONValue(message)).with("generation", document["generation"])
+    for key in LogOutput.subjectKeys { event = event.with(key, document[key]) }
+    return event
   }
 
   /// Nothing serves until something changes.

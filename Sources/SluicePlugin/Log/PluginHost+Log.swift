@@ -1,0 +1,65 @@
+import CSluice
+
+extension PluginHost {
+  public enum LogLevel: UInt32, Sendable {
+    case debug = 0
+    case info = 1
+    case warning = 2
+    case error = 3
+  }
+
+  /// Whether lines of a level are logged, for work that only serves the log. Takes no lock; true in a host that does not
+  /// tell.
+  public func isLogged(_ level: LogLevel) -> Bool { link.isLogged(level) }
+
+  /// Writes a log record, to which the host adds plugin, generation and stage. Keep secrets out of it.
+  ///
+  ///     host.log(.warning, "refused", ["status": 503, "url.path": .text(context.path)], about: request)
+  ///
+  /// - Parameters:
+  ///   - message: for people; not evaluated if the level is not logged.
+  ///   - attributes: for programs, at most 64; names as in ``TransactionAttributes``. One that the host does not take is a
+  ///     violation, and nothing is logged. A host without structured records writes the message alone.
+  ///   - request: adds the transaction, the request id, the attempt and the attributes of the transaction. If the request is
+  ///     not valid here and now, the record is written without them.
+  public func log(
+    _ level: LogLevel, _ message: @autoclosure () -> String, _ attributes: KeyValuePairs<String, AttributeValue> = [:],
+    about request: Request? = nil
+  ) {
+    guard link.isLogged(level) else { return }
+    let message = message()
+    let records = attributes.map { AttributeRecord($0.key, $0.value) }
+    guard let request else { return link.log(level, message, records, nil) }
+    let isWritten: Void? = request.call.withExchange { _, exchange in link.log(level, message, records, exchange) }
+    if isWritten == nil { link.log(level, message, records, nil) }
+  }
+}
+
+extension HostLink {
+  func isLogged(_ level: PluginHost.LogLevel) -> Bool {
+    guard let logger else { return true }
+    return withHost { logger.pointee.is_enabled($0, level.rawValue) } == sluice_status(SLUICE_STATUS_OK)
+  }
+
+  func log(_ level: PluginHost.LogLevel, _ message: String) { log(level, message, [], nil) }
+
+  fileprivate func log(
+    _ level: PluginHost.LogLevel, _ message: String, _ attributes: [AttributeRecord], _ exchange: OpaquePointer?
+  ) {
+    withHost { host in
+      withText(message) { message in
+        guard let logger else { return host.pointee.log(host, level.rawValue, message) }
+        AttributeRecord.lend(attributes) { attributes in
+          var record = sluice_log_record()
+          record.size = UInt32(MemoryLayout<sluice_log_record>.size)
+          record.level = level.rawValue
+          record.message = message
+          record.attributes = attributes.baseAddress
+          record.attribute_count = attributes.count
+          record.exchange = exchange
+          _ = logger.pointee.write(host, &record)
+        }
+      }
+    }
+  }
+}
