@@ -170,7 +170,7 @@ let package = Package(
     cPlugin("bearer-auth"), cPlugin("json-edit"), cPlugin("static-headers"), cPlugin("traffic-metrics"),
     swiftPlugin("access-log", module: "AccessLog"),
     swiftPlugin("error-enrichment", module: "ErrorEnrichment"),
-    swiftPlugin("oauth-refresh", module: "OAuthRefresh", ["SluiceMessages", "SluiceLocks"]),
+    swiftPlugin("oauth-refresh", module: "OAuthRefresh", ["SluiceMessages", "SluiceLocks", "CCrypto"]),
     // What RFC 9111 says, apart from the plugin that does it, so that tests reach it.
     .target(name: "CacheRules", dependencies: ["SluiceMessages"], path: "plugins/cache/Rules", swiftSettings: pure),
     .target(

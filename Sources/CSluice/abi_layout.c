@@ -7,6 +7,7 @@
 #include <sluice/draft/log.h>
 #include <sluice/draft/origins.h>
 #include <sluice/draft/response_stream.h>
+#include <sluice/draft/shared.h>
 #include <sluice/draft/want_body.h>
 #include <sluice/sluice.h>
 
@@ -545,6 +546,21 @@ SLUICE_OFFSET(sluice_response_stream, end, 24);
 SLUICE_OFFSET(sluice_response_stream, fail, 32);
 SLUICE_SIZE(sluice_response_stream, 40);
 SLUICE_VALUE(SLUICE_RESPONSE_STREAM_SIZE_1, 40u);
+
+// draft/shared.h
+SLUICE_VALUE(SLUICE_SHARED_NAME_BYTES, 256u);
+SLUICE_VALUE(SLUICE_SHARED_VALUE_BYTES, 1048576u);
+SLUICE_VALUE(SLUICE_SHARED_COUNT, 4096u);
+SLUICE_VALUE(SLUICE_SHARED_TOTAL_BYTES, 16777216u);
+
+SLUICE_OFFSET(sluice_shared, size, 0);
+SLUICE_OFFSET(sluice_shared, reserved, 4);
+SLUICE_OFFSET(sluice_shared, get, 8);
+SLUICE_OFFSET(sluice_shared, put, 16);
+SLUICE_OFFSET(sluice_shared, compare_exchange, 24);
+SLUICE_OFFSET(sluice_shared, remove, 32);
+SLUICE_SIZE(sluice_shared, 40);
+SLUICE_VALUE(SLUICE_SHARED_SIZE_1, 40u);
 
 // draft/want_body.h
 SLUICE_OFFSET(sluice_want_body, size, 0);

@@ -19,8 +19,10 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
   init(configuration: OAuthConfiguration, host: PluginHost) throws {
     hosts = try HostList(configuration.hosts)
     header = try TokenHeader(configuration)
+    let request = try configuration.grantRequest()
     keeper = TokenKeeper(
-      TokenBook(try configuration.settings()), TokenEndpoint(try configuration.grantRequest()), host)
+      TokenBook(try configuration.settings()), TokenEndpoint(request),
+      TokenShare(try configuration.digest(), request, host), host)
   }
 
   func intercept(_ request: Request, context: RequestContext) async throws {

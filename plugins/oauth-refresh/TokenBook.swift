@@ -76,6 +76,9 @@ struct TokenBook: Sendable {
     return present.token
   }
 
+  /// Whether it is the present token, or one before it.
+  func knows(_ token: String) -> Bool { present?.token == token || replaced.contains(token) }
+
   /// Takes what a refresh gave.
   mutating func take(_ grant: TokenGrant, at now: Instant) {
     if let present, present.token != grant.accessToken {

@@ -13,6 +13,12 @@ struct TokenGrant: Sendable {
     var reason: String
   }
 
+  init(accessToken: String, lifetime: Duration?, refreshToken: String?) {
+    self.accessToken = accessToken
+    self.lifetime = lifetime
+    self.refreshToken = refreshToken
+  }
+
   init(_ answer: CallResponse) throws(Malformed) {
     guard let document = try? answer.json(), document.isObject else {
       throw Malformed(

@@ -17,11 +17,16 @@ final class TokenKeeper: Sendable {
 
   private let state: Locked<State>
   private let endpoint: TokenEndpoint
+  private let share: TokenShare
   private let host: PluginHost
 
-  init(_ book: TokenBook, _ endpoint: TokenEndpoint, _ host: PluginHost) {
+  init(_ book: TokenBook, _ endpoint: TokenEndpoint, _ share: TokenShare, _ host: PluginHost) {
+    var book = book
+    // The token of the build before, or of another instance.
+    if let grant = share.grant { book.take(grant, at: .now) }
     state = Locked(State(book: book))
     self.endpoint = endpoint
+    self.share = share
     self.host = host
   }
 
@@ -84,13 +89,16 @@ final class TokenKeeper: Sendable {
   private func startRefresh(_ refreshToken: String?) -> Task<String, any Error> {
     host.task { [self] in
       do throws(PluginFailure) {
-        let grant = try await endpoint.grant(refreshToken, through: host)
+        let (grant, isOwn) = try await share.newGrant(isKnown: { token in state.withLock { $0.book.knows(token) } }) {
+          shared throws(PluginFailure) in try await endpoint.grant(shared ?? refreshToken, through: host)
+        }
         state.withLock { state in
           state.book.take(grant, at: .now)
           state.refresh = nil
         }
         host.log(
-          .info, "got a token from \(endpoint.shown), good \(grant.lifetime.map { "for \($0)" } ?? "until refused")")
+          .info, isOwn ? "got a token from \(endpoint.shown)" : "uses the token that another instance got",
+          grant.lifetime.map { ["expires.s": .integer($0.components.seconds)] } ?? [:])
         return grant.accessToken
       } catch {
         state.withLock { state in

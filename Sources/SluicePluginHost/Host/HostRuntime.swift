@@ -27,6 +27,9 @@ package final class HostRuntime: Sendable {
   let gate = Gate()
   private let next = Atomic<Int>(0)
   private let values = Locked<[String: ValueTable]>([:])
+  /// By the ids of plugins.
+  private let shared = Locked<[String: SharedTable]>([:])
+  private let sharedVersions = SharedTable.Counter()
 
   /// - Parameters:
   ///   - features: what the host does for its plugins. The calls of other features answer that they are not supported,
@@ -94,6 +97,15 @@ package final class HostRuntime: Sendable {
   var nextLoop: LoopEnvironment? {
     guard !loops.isEmpty else { return nil }
     return loops[(next.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max) % loops.count]
+  }
+
+  func shared(of plugin: String) -> SharedTable {
+    shared.withLock { shared in
+      if let table = shared[plugin] { return table }
+      let table = SharedTable(sharedVersions)
+      shared[plugin] = table
+      return table
+    }
   }
 
   func values(of instance: String) -> ValueTable {

@@ -19,6 +19,8 @@ final class HostSeat: @unchecked Sendable {
   let metrics: MetricDraft
   /// The numbers of this name, which are those of the generations before it too.
   let values: ValueTable
+  /// The bytes that all instances of the plugin share.
+  let shared: SharedTable
   let features: HostFeatures
   /// Lines of the plugin below it are dropped.
   let leastLogLevel: PluginLogEntry.Level
@@ -58,6 +60,7 @@ final class HostSeat: @unchecked Sendable {
   ) {
     metrics = MetricDraft(continuing: predecessors)
     values = runtime.values(of: name)
+    shared = runtime.shared(of: plugin)
     features = runtime.features
     leastLogLevel = runtime.leastLogLevel
     self.index = index

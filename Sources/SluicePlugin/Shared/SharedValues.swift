@@ -1,0 +1,121 @@
+import CSluice
+
+/// Bytes under a name, and which ones of the many that were set under it.
+public struct SharedValue: Sendable, Hashable {
+  public let bytes: [UInt8]
+  /// Greater than that of every value that was set before it in the engine; never 0.
+  public let version: UInt64
+}
+
+/// What came of an exchange.
+public enum SharedExchange: Sendable, Hashable {
+  /// The value was set and has this version now.
+  case exchanged(version: UInt64)
+  /// Nothing was changed: the value has this version, or does not exist, if it is nil.
+  case differs(version: UInt64?)
+}
+
+/// Named bytes that all instances of the plugin share, in one engine: instances of other names and configurations, and the
+/// builds before and after a hot swap (`sluice.shared/1`, a draft).
+///
+/// They belong to the plugin's id, so a name must contain what distinguishes configurations that do not share. They exist
+/// as long as the engine. A name has 1 to 256 bytes, a value up to 1 MiB; a plugin has up to 4096 values of 16 MiB in all.
+/// From any thread; never blocks.
+public struct SharedValues: Sendable {
+  let link: HostLink
+
+  /// The value; nil if there is none, or it has expired.
+  public subscript(name: String) -> SharedValue? {
+    var bytes: [UInt8] = []
+    while true {
+      var (size, version) = (0, UInt64(0))
+      let capacity = bytes.count
+      let status = call(name) { host, table, name in
+        bytes.withUnsafeMutableBytes { table.pointee.get(host, name, $0.baseAddress, capacity, &size, &version) }
+      }
+      switch status.map(Int.init) {
+      case Int(SLUICE_STATUS_OK): return SharedValue(bytes: Array(bytes.prefix(size)), version: version)
+      // It may have grown again before the next look.
+      case Int(SLUICE_STATUS_LIMIT): bytes = [UInt8](repeating: 0, count: size)
+      default: return nil
+      }
+    }
+  }
+
+  /// Sets a value, whatever it was.
+  /// - Parameter lifetime: how long it exists; nil means as long as the engine.
+  /// - Returns: its version.
+  /// - Throws: ``PluginFailure`` with the code `limit` if the plugin shares too much, `invalid` for a name or value that is not
+  ///   allowed, `unsupported` in a host without the table, `closing` if the instance has ended.
+  @discardableResult
+  public func set(
+    _ name: String, to bytes: [UInt8], for lifetime: Duration? = nil
+  ) throws(PluginFailure) -> UInt64 {
+    var version: UInt64 = 0
+    let status = call(name) { host, table, name in
+      lend(bytes) { table.pointee.put(host, name, $0, Self.timeout(lifetime), &version) }
+    }
+    guard status == sluice_status(SLUICE_STATUS_OK) else { throw PluginFailure(refusedSharing: status) }
+    return version
+  }
+
+  /// Sets a value if it has a version: the one that was read. One caller of several succeeds.
+  /// - Parameter expected: nil if the value must not exist.
+  /// - Throws: as ``set(_:to:for:)``.
+  public func exchange(
+    _ name: String, expected: UInt64?, desired bytes: [UInt8], for lifetime: Duration? = nil
+  ) throws(PluginFailure) -> SharedExchange {
+    var version = expected ?? 0
+    let status = call(name) { host, table, name in
+      lend(bytes) { table.pointee.compare_exchange(host, name, &version, $0, Self.timeout(lifetime)) }
+    }
+    switch status.map(Int.init) {
+    case Int(SLUICE_STATUS_OK): return .exchanged(version: version)
+    case Int(SLUICE_STATUS_ABSENT): return .differs(version: version == 0 ? nil : version)
+    default: throw PluginFailure(refusedSharing: status)
+    }
+  }
+
+  /// Removes a value.
+  /// - Parameter version: only if it has this one; nil removes any.
+  /// - Returns: whether it was there.
+  @discardableResult
+  public func remove(_ name: String, version: UInt64? = nil) -> Bool {
+    call(name) { host, table, name in table.pointee.remove(host, name, version ?? 0) } == 0
+  }
+
+  private static func timeout(_ lifetime: Duration?) -> UInt64 {
+    lifetime.map { max(1, min($0.wholeNanoseconds, .max - 1)) } ?? .max
+  }
+
+  private func call(
+    _ name: String, _ body: (UnsafePointer<sluice_host>, UnsafePointer<sluice_shared>, sluice_text) -> sluice_status
+  ) -> sluice_status? {
+    link.withHost { host in
+      guard let table = host.shared else { return sluice_status(SLUICE_STATUS_UNSUPPORTED) }
+      return withText(name) { body(host, table, $0) }
+    }
+  }
+}
+
+private func lend(_ bytes: [UInt8], _ body: (sluice_bytes) -> sluice_status) -> sluice_status {
+  bytes.withUnsafeBufferPointer { body(sluice_bytes(data: $0.baseAddress, size: $0.count)) }
+}
+
+extension PluginHost {
+  /// Bytes that all instances of the plugin share (`sluice.shared/1`, a draft).
+  public var shared: SharedValues { SharedValues(link: link) }
+}
+
+extension PluginFailure {
+  fileprivate init(refusedSharing status: sluice_status?) {
+    switch status.map(Int.init) {
+    case nil, Int(SLUICE_STATUS_CLOSING): self.init(code: "closing", message: "the instance has ended")
+    case Int(SLUICE_STATUS_UNSUPPORTED): self.init(code: "unsupported", message: "this host shares no values")
+    case Int(SLUICE_STATUS_LIMIT): self.init(code: "limit", message: "the plugin shares too many values or bytes")
+    case Int(SLUICE_STATUS_INVALID):
+      self.init(code: "invalid", message: "the name or the size of the shared value is not allowed")
+    case let status?: self.init(code: "refused", message: "the host refused a shared value with status \(status)")
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/// The host's table `sluice.shared/1`: named bytes that all instances of a plugin share.
+///
+/// A draft: the table may still change.
+#ifndef SLUICE_DRAFT_SHARED_H
+#define SLUICE_DRAFT_SHARED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sluice/host.h>
+#include <sluice/status.h>
+#include <sluice/text.h>
+
+#define SLUICE_SHARED_ID "sluice.shared/1"
+
+/// The limits of a host: bytes of a name, bytes of a value, values of a plugin, bytes of all names and values of a plugin.
+#define SLUICE_SHARED_NAME_BYTES 256u
+#define SLUICE_SHARED_VALUE_BYTES 1048576u
+#define SLUICE_SHARED_COUNT 4096u
+#define SLUICE_SHARED_TOTAL_BYTES 16777216u
+
+/// The values belong to the id of the plugin: all its instances in one engine have the same ones, of whatever name,
+/// configuration and generation, and no other plugin has. They live as long as the engine. Whoever must keep the values of
+/// two configurations apart puts what distinguishes them into the name.
+///
+/// A name is any 1 to 256 bytes. Each change of a value gives it a version, which is greater than all versions that the
+/// engine has given before; 0 is the version of a value that does not exist. A value expires `timeout_ns` after it was set,
+/// on the clock of `clock_ns`, and does not exist from then on; UINT64_MAX means never.
+typedef struct sluice_shared {
+  uint32_t size;
+  uint32_t reserved;
+  /// Copies a value into `buffer`, which has room for `capacity` bytes. `size` becomes the size of the value, `version` its
+  /// version; each may be NULL. SLUICE_STATUS_LIMIT, and nothing is copied, if the value is larger than `capacity`;
+  /// SLUICE_STATUS_ABSENT if it does not exist, with the size and the version 0. [any]
+  sluice_status (*get)(
+      const sluice_host *host, sluice_text name, void *buffer, size_t capacity, size_t *size, uint64_t *version);
+  /// Sets a value, whatever it was. `version` becomes its version and may be NULL. SLUICE_STATUS_INVALID for a bad name, a
+  /// value that is too large, and a timeout of 0; SLUICE_STATUS_LIMIT if the plugin has too many values or bytes. [any]
+  sluice_status (*put)(
+      const sluice_host *host, sluice_text name, sluice_bytes value, uint64_t timeout_ns, uint64_t *version);
+  /// Sets a value if `*version` is its version: 0 if it must not exist. Otherwise returns SLUICE_STATUS_ABSENT and changes
+  /// nothing. `*version` becomes the version that the value has now, in both cases. Errors as in `put`. [any]
+  sluice_status (*compare_exchange)(
+      const sluice_host *host, sluice_text name, uint64_t *version, sluice_bytes value, uint64_t timeout_ns);
+  /// Removes a value if `version` is its version, or 0. SLUICE_STATUS_ABSENT if there is no such value. [any]
+  sluice_status (*remove)(const sluice_host *host, sluice_text name, uint64_t version);
+} sluice_shared;
+#define SLUICE_SHARED_SIZE_1 40u
+
+#endif

@@ -1,0 +1,111 @@
+import Glibc
+import SluicePlugin
+
+/// What all instances of one configuration have in common, the builds before and after a hot swap among them: the token, and
+/// which of them gets the next one.
+///
+///     lease free ─► taken ─► endpoint ─► token published ─► released
+///     lease held ─► wait ─► another token there? take it : try again
+struct TokenShare: Sendable {
+  private enum Lease {
+    case taken(version: UInt64)
+    case held
+    /// This host shares nothing, or has no more room: each instance is on its own.
+    case unavailable
+  }
+
+  private let host: PluginHost
+  private let tokenName: String
+  private let leaseName: String
+  /// A lease that nobody returns ends by itself.
+  private let leaseTime: Duration
+  /// Rotated refresh tokens outlive the access token that came with them.
+  private let keepsExpired: Bool
+
+  private static let firstPause = Duration.milliseconds(5)
+  private static let longestPause = Duration.milliseconds(100)
+
+  /// - Parameter digest: of the configuration.
+  init(_ digest: String, _ request: GrantRequest, _ host: PluginHost) {
+    self.host = host
+    tokenName = "token " + digest
+    leaseName = "lease " + digest
+    leaseTime = request.timeout + .seconds(5)
+    keepsExpired = request.grant == .refreshToken
+  }
+
+  /// The token that an instance got last, with what is left of its lifetime; nil if there is none, or it has expired.
+  var grant: TokenGrant? {
+    guard let document, let token = document["access_token"]?.string else { return nil }
+    var lifetime: Duration?
+    if let expiry = document["expiry"]?.integer {
+      lifetime = .nanoseconds(expiry) - Self.now
+      guard lifetime.map({ $0 > .zero }) == true else { return nil }
+    }
+    return TokenGrant(accessToken: token, lifetime: lifetime, refreshToken: document["refresh_token"]?.string)
+  }
+
+  /// A token that is not known yet: another instance's, or a new one, for which one instance at a time asks.
+  ///
+  /// - Parameter ask: gets the refresh token that an instance got last.
+  /// - Returns: also whether it is this instance that has asked.
+  func newGrant(
+    isKnown: (String) -> Bool, _ ask: (_ refreshToken: String?) async throws(PluginFailure) -> TokenGrant
+  ) async throws(PluginFailure) -> (grant: TokenGrant, isOwn: Bool) {
+    var pause = Self.firstPause
+    while true {
+      if let grant, !isKnown(grant.accessToken) { return (grant, false) }
+      switch takeLease() {
+      case .unavailable: return (try await ask(refreshToken), true)
+      case .held:
+        do { try await host.sleep(for: pause) } catch { return (try await ask(refreshToken), true) }
+        pause = min(pause * 2, Self.longestPause)
+      case .taken(let version):
+        defer { host.shared.remove(leaseName, version: version) }
+        // The instance that had the lease before may have published one just now.
+        if let grant, !isKnown(grant.accessToken) { return (grant, false) }
+        let grant = try await ask(refreshToken)
+        publish(grant)
+        return (grant, true)
+      }
+    }
+  }
+
+  private var refreshToken: String? { document?["refresh_token"]?.string }
+
+  private var document: JSONValue? {
+    host.shared[tokenName].flatMap { try? JSONValue(parsing: $0.bytes) }
+  }
+
+  private func takeLease() -> Lease {
+    do throws(PluginFailure) {
+      switch try host.shared.exchange(leaseName, expected: nil, desired: [], for: leaseTime) {
+      case .exchanged(let version): return .taken(version: version)
+      case .differs: return .held
+      }
+    } catch { return .unavailable }
+  }
+
+  /// If there is no room for it, the other instances ask themselves.
+  private func publish(_ grant: TokenGrant) {
+    let document: JSONValue = ["access_token": JSONValue(grant.accessToken)]
+    if let lifetime = grant.lifetime { document["expiry"] = JSONValue((Self.now + lifetime).wholeNanoseconds) }
+    if let token = grant.refreshToken ?? refreshToken { document["refresh_token"] = JSONValue(token) }
+    guard let text = try? document.serializedText() else { return }
+    _ = try? host.shared.set(tokenName, to: Array(text.utf8), for: keepsExpired ? nil : grant.lifetime)
+  }
+
+  /// Since the machine started, time in which it slept included: the same for all builds in the process.
+  private static var now: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+}
+
+extension Duration {
+  fileprivate var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+}
