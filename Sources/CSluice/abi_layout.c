@@ -9,6 +9,7 @@
 #include <sluice/draft/response_stream.h>
 #include <sluice/draft/shared.h>
 #include <sluice/draft/want_body.h>
+#include <sluice/draft/work.h>
 #include <sluice/sluice.h>
 
 _Static_assert(sizeof(void *) == 8 && sizeof(size_t) == 8 && sizeof(int) == 4, "the ABI is laid out for LP64");
@@ -567,3 +568,10 @@ SLUICE_OFFSET(sluice_want_body, size, 0);
 SLUICE_OFFSET(sluice_want_body, reserved, 4);
 SLUICE_OFFSET(sluice_want_body, want_body, 8);
 SLUICE_SIZE(sluice_want_body, 16);
+
+// draft/work.h
+SLUICE_OFFSET(sluice_work, size, 0);
+SLUICE_OFFSET(sluice_work, reserved, 4);
+SLUICE_OFFSET(sluice_work, run, 8);
+SLUICE_SIZE(sluice_work, 16);
+SLUICE_VALUE(SLUICE_WORK_SIZE_1, 16u);

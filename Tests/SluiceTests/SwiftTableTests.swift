@@ -63,6 +63,20 @@ import Testing
     #expect(run.results[1].error == nil && run.told("room") == ["64"])
   }
 
+  @Test func `work runs on another thread, and the stage goes on where it was`() async throws {
+    let attributes = try #require(try await run("/work").results.first).attributes
+    #expect(attributes["work.elsewhere"] == true && attributes["work.back"] == true)
+    #expect(attributes["work.error"] == "thrown" && attributes["work.sum"] == 190)
+  }
+
+  @Test func `shared values are set, read, exchanged and removed`() async throws {
+    let result = try #require(try await run("/shared").results.first)
+    #expect(result.error == nil)
+    let told = result.attributes.filter { $0.name.hasPrefix("shared.") }
+    #expect(told.count == 12 && told.filter { $0.value != true }.map(\.name) == ["shared.no-name", "shared.large"])
+    #expect(result.attributes["shared.no-name"] == "invalid" && result.attributes["shared.large"] == "invalid")
+  }
+
   @Test func `log records have attributes and their transaction, and a level that is not logged is not evaluated`()
     async throws
   {

@@ -76,5 +76,6 @@ enum CallOutFunctions {
 }
 
 extension SuspensionToken {
-  fileprivate var isNone: Bool { slot == 0 && generation == 0 && nonce == 0 }
+  /// All zero: no token.
+  var isNone: Bool { slot == 0 && generation == 0 && nonce == 0 }
 }

@@ -27,6 +27,7 @@ package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
   case deactivate
   case destroy
   case selfTest
+  case work
 
   /// As the headers of the ABI name it.
   package var name: String {
@@ -56,6 +57,7 @@ package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
     case .deactivate: "deactivate"
     case .destroy: "destroy"
     case .selfTest: "run of sluice.selftest/1"
+    case .work: "a function that it runs with sluice.work/1"
     }
   }
 }

@@ -83,6 +83,15 @@ final class BlockingPool: Sendable {
   private func startThread() -> Bool {
     let context = Unmanaged.passRetained(Runner(self))
     var thread = pthread_t()
+    // The signals of the program are not for code of plugins, and must not interrupt its system calls.
+    var all = sigset_t()
+    var previous = sigset_t()
+    sigfillset(&all)
+    // A fault of the thread's own that is blocked ends the process without a handler, and so without a report.
+    for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&all, fault) }
+    // Set before the thread is there, which inherits the mask: no signal can reach it in between.
+    pthread_sigmask(SIG_SETMASK, &all, &previous)
+    defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
     let status = pthread_create(
       &thread, nil,
       { context in

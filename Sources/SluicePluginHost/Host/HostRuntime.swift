@@ -24,6 +24,8 @@ package final class HostRuntime: Sendable {
   let blockingCalls: CallCount
   /// For `[control]` calls, so that those and BLOCKING stages do not wait for each other.
   let control: BlockingPool
+  /// For functions that plugins run with `sluice.work/1`, so that those and BLOCKING stages do not wait for each other.
+  let work: BlockingPool
   let gate = Gate()
   private let next = Atomic<Int>(0)
   private let values = Locked<[String: ValueTable]>([:])
@@ -58,6 +60,7 @@ package final class HostRuntime: Sendable {
     self.blockingCalls = CallCount(limit: blockingCalls)
     pool = BlockingPool(maximumThreads: blockingThreads)
     control = BlockingPool(maximumThreads: 16, name: "sluice-control")
+    work = BlockingPool(maximumThreads: blockingThreads, name: "sluice-work")
   }
 
   /// Takes nothing new from plugins: `post`, timers and blocking calls are refused from here on. Call it before the
@@ -65,8 +68,9 @@ package final class HostRuntime: Sendable {
   @discardableResult
   package func close(within limit: Duration = .seconds(5)) -> Bool {
     gate.close()
-    // Each instance waits for its own call.
+    // Each instance waits for its own calls.
     _ = control.close(within: .zero)
+    _ = work.close(within: .zero)
     return pool.close(within: limit)
   }
 

@@ -56,6 +56,7 @@ extension PluginInstance {
   package func suspensionWasCancelled(_ token: SuspensionToken) {
     if hasHostTokens, takeHostToken(token) { return }
     callOuts.cancelAll(for: token)
+    dropWork(for: token)
     guard calls.on_cancel != nil else { return }
     if isBlocking, turns != nil, let environment = environment(of: token) {
       return cancelInTurn(token, on: environment.loop)

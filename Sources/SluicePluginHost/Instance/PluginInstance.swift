@@ -34,6 +34,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let hostTokens = Locked<Set<SuspensionToken>>([])
   let timers = TimerSet()
   let callOuts = CallOutSet()
+  let work = WorkSet()
   let streams = ResponseStreamSet()
   /// on_notification and on_schedule; opened by `activate`, closed by `deactivate`.
   let control: ControlQueue
@@ -164,6 +165,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   private func endCalls(within limit: Duration) -> Bool {
     let haveTimersReturned = timers.cancelAll(within: limit)
     callOuts.close()
+    closeWork()
     let hasControlReturned = control.close(within: limit)
     completions.closeAll()
     if haveTimersReturned && hasControlReturned { return true }

@@ -32,6 +32,8 @@ package enum Violation: Int, CaseIterable, Sendable {
   case passedOnCompleted
   /// A metric was defined after `create`.
   case lateDefinition
+  /// A function was to be run on a thread in `create`.
+  case earlyWork
 
   /// What happened, as the end of a sentence about the plugin.
   package var text: String {
@@ -51,6 +53,7 @@ package enum Violation: Int, CaseIterable, Sendable {
     case .secondCompletion: "completed its work a second time; nothing was touched"
     case .staleCompletion: "completed with a completion that is late, forged or recycled; nothing was touched"
     case .passedOnCompleted: "passed a notification on that it had completed; it counts as taken"
+    case .earlyWork: "wanted to run work in create, which starts no threads; it was not run"
     case .lateDefinition: "wanted to define a metric after create; metrics are defined in create only"
     }
   }

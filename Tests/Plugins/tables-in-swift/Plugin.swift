@@ -1,3 +1,4 @@
+import Glibc
 public import SluicePlugin
 
 /// Uses the host's tables from Swift, and tells what came of it in attributes of the transaction and in log records.
@@ -16,6 +17,8 @@ struct TablesInSwift: Plugin, RequestInterceptor, ResponseInterceptor, Transacti
     case "/invalid": context.attributes["no name"] = 1
     case "/too-many": try fill(context)
     case "/log": try await log(request, context)
+    case "/work": try await work(request, context)
+    case "/shared": try await share(context)
     default: break
     }
   }
@@ -55,6 +58,50 @@ struct TablesInSwift: Plugin, RequestInterceptor, ResponseInterceptor, Transacti
     var count = 0
     while try context.attributes.set("a\(count)", .integer(Int64(count))) { count += 1 }
     host.log(.info, "room=\(count)")
+  }
+
+  private func work(_ request: Request, _ context: RequestContext) async throws {
+    let loop = pthread_self()
+    let isElsewhere = try await host.work(onBehalfOf: request) { pthread_equal(loop, pthread_self()) == 0 }
+    context.attributes["work.elsewhere"] = .bool(isElsewhere)
+    context.attributes["work.back"] = .bool(pthread_equal(loop, pthread_self()) != 0)
+    do {
+      try await host.work { throw PluginFailure(message: "thrown") }
+    } catch { context.attributes["work.error"] = .text("\(error)") }
+    let values = try await withThrowingTaskGroup(of: Int.self) { group in
+      for number in 0..<20 { group.addTask { try await host.work { number } } }
+      return try await group.reduce(0, +)
+    }
+    context.attributes["work.sum"] = .integer(Int64(values))
+  }
+
+  private func share(_ context: RequestContext) async throws {
+    let attributes = context.attributes
+    func tell(_ name: String, _ value: AttributeValue) { attributes["shared.\(name)"] = value }
+    let before = host.shared["value"]
+    tell("before", .bool(before == nil))
+    let version = try host.shared.set("value", to: [1, 2, 3])
+    tell("read", .bool(host.shared["value"].map { $0.bytes == [1, 2, 3] && $0.version == version } ?? false))
+    let stale = try host.shared.exchange("value", expected: version - 1, desired: [])
+    tell("stale", .bool(stale == .differs(version: version)))
+    let present = try host.shared.exchange("value", expected: nil, desired: [])
+    tell("present", .bool(present == .differs(version: version)))
+    guard case .exchanged(let next) = try host.shared.exchange("value", expected: version, desired: [4]) else { return }
+    tell("greater", .bool(next > version))
+    tell("kept", .bool(!host.shared.remove("value", version: version)))
+    tell("removed", .bool(host.shared.remove("value") && !host.shared.remove("value")))
+    let absent = try host.shared.exchange("value", expected: next, desired: [])
+    tell("absent", .bool(absent == .differs(version: nil)))
+    try host.shared.set("short", to: [1], for: .nanoseconds(1))
+    try await host.sleep(for: .milliseconds(1))
+    tell("expired", .bool(host.shared["short"] == nil))
+    do { try host.shared.set("", to: []) } catch { tell("no-name", .text(error.code)) }
+    do { try host.shared.set("large", to: Array(repeating: 0, count: 2 << 20)) } catch {
+      tell("large", .text(error.code))
+    }
+    let largest = [UInt8](repeating: 7, count: 1 << 20)
+    try host.shared.set("largest", to: largest)
+    tell("largest", .bool(host.shared["largest"]?.bytes == largest))
   }
 
   private func log(_ request: Request, _ context: RequestContext) async throws {

@@ -26,19 +26,22 @@ final class StageFixture {
     _ behaviour: String, defines: [String] = [], configuration: JSONValue = [:], isActive: Bool = true,
     features: HostFeatures = .offered, isProbe: Bool = false,
     suspensionChunks: Int = SuspensionTable.maximumChunks, leastLogLevel: PluginLogEntry.Level = .debug,
+    blockingThreads: Int = 16,
     answer: @escaping (Request) -> StubTransport.Reply = { _ in .response(Response(status: 200)) }
   ) async throws {
     let product = try await LibraryFixture.compile(behaviour, defines: defines)
     try await self.init(
       library: product.path, configuration: configuration, isActive: isActive, features: features, isProbe: isProbe,
-      suspensionChunks: suspensionChunks, leastLogLevel: leastLogLevel, answer: answer)
+      suspensionChunks: suspensionChunks, leastLogLevel: leastLogLevel, blockingThreads: blockingThreads, answer: answer
+    )
     withExtendedLifetime(product) {}
   }
 
   init(
     library path: String, configuration: JSONValue = [:], isActive: Bool = true, features: HostFeatures = .offered,
     isProbe: Bool = false, suspensionChunks: Int = SuspensionTable.maximumChunks,
-    leastLogLevel: PluginLogEntry.Level = .debug, answer: @escaping (Request) -> StubTransport.Reply
+    leastLogLevel: PluginLogEntry.Level = .debug, blockingThreads: Int = 16,
+    answer: @escaping (Request) -> StubTransport.Reply
   ) async throws {
     library = try LibraryFixture()
     let loaded = try await library.loader.load(path)
@@ -49,7 +52,7 @@ final class StageFixture {
     self.log = log
     runtime = HostRuntime(
       loops: [environment], programName: "test", programVersion: "1", features: features, isProbe: isProbe,
-      leastLogLevel: leastLogLevel
+      blockingThreads: blockingThreads, leastLogLevel: leastLogLevel
     ) { entry in
       log.update { $0.append(entry) }
     }

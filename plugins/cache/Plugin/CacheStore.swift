@@ -89,8 +89,8 @@ final class CacheStore: Sendable {
     disk?.remove(url)
   }
 
-  func open(complain: @escaping @Sendable (String) -> Void) throws {
-    try disk?.open(complain: complain)
+  func open() throws {
+    try disk?.open()
   }
 
   /// Writes what waits to be written.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The entries on disk, within a bound of bytes. Several processes may use a folder at once. Blocks; for one thread.
+/// The entries on disk, within a bound of bytes. Several processes may use a folder at once. Blocks; for one thread at a time.
 ///
 ///     FOLDER/<SHA-256 of the URL>/<SHA-256 of the selection>    one entry, see EntryFile
 ///     FOLDER/new-<process>-<number>                             one that is being written

@@ -1,66 +1,76 @@
-import Glibc
 import SluiceLocks
 import SluicePlugin
 
-/// The folder behind a thread of its own, which does in order what the event loops ask for.
+/// The folder behind a queue, which a thread of the host empties in order. There is no thread while nothing waits.
 ///
-///     idle ── open ──► running ── close ──► ending ── queue empty, or deadline ──► over
+///     idle ── job ──► requested ── the thread begins ──► running ── queue empty ──► idle
+///                         └───────── close ── waits while it runs ──► the rest is done here
 final class DiskStore: Sendable {
   private enum Job: Sendable {
     case load(String, CheckedContinuation<[Entry], Never>)
     case store(Entry, replacing: Entry?)
     case discard(Entry)
     case remove(String)
+
+    var isLoad: Bool {
+      if case .load = self { true } else { false }
+    }
+  }
+
+  private enum Phase: Sendable {
+    case idle
+    /// A thread was asked for.
+    case requested
+    /// A thread has the folder.
+    case running
   }
 
   private struct State: Sendable {
     var waiting: [Job] = []
     /// Of the entries that wait to be written.
     var waitingBytes = 0
-    var isRunning = false
-    var isEnding = false
-    var hasEnded = false
+    var phase = Phase.idle
+    var isOpen = false
+    /// Nil while a thread has it, and before it was opened.
+    var folder: DiskFolder?
+    var isFailing = false
   }
 
   /// More than this is not kept waiting: a disk that slow is no gain.
   private static let maximumWaitingBytes = 32 << 20
 
-  private let state = Monitor(State())
+  private let state: Monitor<State>
   private let folder: DiskFolder
+  private let host: PluginHost
 
-  init(_ folder: DiskFolder) { self.folder = folder }
+  init(_ folder: DiskFolder, _ host: PluginHost) {
+    self.folder = folder
+    self.host = host
+    state = Monitor(State())
+  }
 
-  /// Opens the folder and starts the thread. `complain` is called on it, at the first of a row of failures.
-  func open(complain: @escaping @Sendable (String) -> Void) throws {
+  /// Opens the folder.
+  func open() throws {
     var folder = folder
     try folder.open()
     let opened = folder
-    state.withLock { $0.isRunning = true }
-    do {
-      try BackgroundThread { self.run(opened, complain) }.detach()
-    } catch {
-      state.withLock { $0.isRunning = false }
-      throw error
+    state.withLock { state in
+      state.folder = opened
+      state.isOpen = true
     }
   }
 
-  /// What is stored of a URL. Nothing where the thread does not run.
+  /// What is stored of a URL. Nothing if the folder is not open.
   func load(_ url: String) async -> [Entry] {
     await withCheckedContinuation { continuation in
-      let isTaken = state.update { state in
-        guard state.isRunning, !state.isEnding else { return false }
-        state.waiting.append(.load(url, continuation))
-        return true
-      }
-      if !isTaken { continuation.resume(returning: []) }
+      if !submit({ $0.waiting.append(.load(url, continuation)) }) { continuation.resume(returning: []) }
     }
   }
 
   /// Has the entry written. Where too much waits already, what the folder has of the URL is removed instead: it would be
   /// behind.
   func store(_ entry: Entry, replacing replaced: Entry?) {
-    state.update { state in
-      guard state.isRunning, !state.isEnding else { return }
+    submit { state in
       if state.waitingBytes + entry.byteCount > Self.maximumWaitingBytes {
         state.waiting.append(.remove(entry.url))
       } else {
@@ -70,61 +80,108 @@ final class DiskStore: Sendable {
     }
   }
 
-  func discard(_ entry: Entry) { submit(.discard(entry)) }
+  func discard(_ entry: Entry) { submit { $0.waiting.append(.discard(entry)) } }
 
-  func remove(_ url: String) { submit(.remove(url)) }
+  func remove(_ url: String) { submit { $0.waiting.append(.remove(url)) } }
 
-  private func submit(_ job: Job) {
-    state.update { state in
-      if state.isRunning, !state.isEnding { state.waiting.append(job) }
+  /// Adds a job, and asks for a thread unless there is one. False if the folder is not open.
+  @discardableResult
+  private func submit(_ add: (inout State) -> Void) -> Bool {
+    let isFirst = state.update { state -> Bool? in
+      guard state.isOpen else { return nil }
+      add(&state)
+      guard state.phase == .idle else { return false }
+      state.phase = .requested
+      return true
     }
+    if isFirst == true { request() }
+    return isFirst != nil
   }
 
-  /// Has the thread finish what waits, and end. One that does not get there in time ends by itself.
-  func close(within deadline: Duration) {
-    guard
-      state.update({ state in
-        state.isEnding = true
-        return state.isRunning
-      })
-    else { return }
-    _ = state.wait(upTo: deadline) { $0.hasEnded ? true : nil }
-  }
-
-  private func run(_ opened: DiskFolder, _ complain: @Sendable (String) -> Void) {
-    var folder = opened
-    var isFailing = false
-    while let jobs = take() {
-      for job in jobs {
-        switch job {
-        case .load(let url, let continuation): continuation.resume(returning: folder.load(url))
-        case .discard(let entry): folder.discard(entry)
-        case .remove(let url): folder.remove(url)
-        case .store(let entry, let replaced):
-          do {
-            try folder.store(entry, replacing: replaced)
-            isFailing = false
-          } catch {
-            // What is there would be behind what is in memory.
-            folder.remove(entry.url)
-            if !isFailing { complain("\(error); what is cached stays in memory") }
-            isFailing = true
-          }
-        }
+  private func request() {
+    host.task { [self] in
+      do {
+        try await host.work { self.empty() }
+      } catch {
+        // The plugin is ending, and `close` does the rest; or the host has no thread, and the next job asks again.
+        giveUp()
       }
     }
-    state.update { $0.hasEnded = true }
   }
 
-  /// Waits for work; nil at the end, when none is left.
-  private func take() -> [Job]? {
-    state.wait { state -> [Job]?? in
-      if state.waiting.isEmpty { return state.isEnding ? .some(nil) : nil }
+  /// Nobody waits for a folder that no thread reads.
+  private func giveUp() {
+    let jobs = state.update { state -> [Job] in
+      guard state.phase == .requested else { return [] }
+      state.phase = .idle
+      let waiting = state.waiting
+      state.waiting.removeAll(where: \.isLoad)
+      return waiting
+    }
+    for case .load(_, let continuation) in jobs { continuation.resume(returning: []) }
+  }
+
+  /// On a thread of the host.
+  private func empty() {
+    let folder = state.update { state -> DiskFolder? in
+      guard state.isOpen else { return nil }
+      state.phase = .running
+      return state.folder.take()
+    }
+    guard var folder else { return }
+    while let jobs = take(&folder) { perform(jobs, in: &folder) }
+  }
+
+  /// What waits; nil, and the folder is given back, if nothing does.
+  private func take(_ folder: inout DiskFolder) -> [Job]? {
+    let current = folder
+    return state.update { state in
+      guard !state.waiting.isEmpty else {
+        state.phase = .idle
+        state.folder = current
+        return nil
+      }
       defer {
         state.waiting = []
         state.waitingBytes = 0
       }
       return state.waiting
     }
+  }
+
+  private func perform(_ jobs: [Job], in folder: inout DiskFolder) {
+    for job in jobs {
+      switch job {
+      case .load(let url, let continuation): continuation.resume(returning: folder.load(url))
+      case .discard(let entry): folder.discard(entry)
+      case .remove(let url): folder.remove(url)
+      case .store(let entry, let replaced): store(entry, replacing: replaced, in: &folder)
+      }
+    }
+  }
+
+  private func store(_ entry: Entry, replacing replaced: Entry?, in folder: inout DiskFolder) {
+    do {
+      try folder.store(entry, replacing: replaced)
+      state.withLock { $0.isFailing = false }
+    } catch {
+      // What is there would be behind what is in memory.
+      folder.remove(entry.url)
+      let wasFailing = state.update { state in
+        defer { state.isFailing = true }
+        return state.isFailing
+      }
+      if !wasFailing { host.log(.warning, "\(error); what is cached stays in memory") }
+    }
+  }
+
+  /// Has what waits done, and ends. A thread that does not get there in time finishes by itself.
+  func close(within deadline: Duration) {
+    state.update { $0.isOpen = false }
+    let left = state.wait(upTo: deadline) { state -> DiskFolder?? in
+      state.phase == .running ? nil : .some(state.folder.take())
+    }
+    guard case .some(.some(var folder)) = left else { return }
+    while let jobs = take(&folder) { perform(jobs, in: &folder) }
   }
 }

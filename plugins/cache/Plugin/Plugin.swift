@@ -34,7 +34,7 @@ struct Cache: Plugin {
       DiskStore(
         DiskFolder(
           path: disk.path, maximumBytes: disk.bytes ?? CacheConfiguration.defaultDiskBytes,
-          maximumEntryBytes: configuration.entryBytes))
+          maximumEntryBytes: configuration.entryBytes), host)
     }
     store = CacheStore(memoryBytes: configuration.memoryBytes, disk: disk)
   }
@@ -42,7 +42,7 @@ struct Cache: Plugin {
   /// A trial run leaves the disk alone.
   func activate() throws {
     guard Digest.isAvailable else { throw PluginFailure(message: "libcrypto refuses SHA-256; allow it in its policy") }
-    if !host.isProbe { try store.open(complain: { [host] in host.log(.warning, $0) }) }
+    if !host.isProbe { try store.open() }
   }
 
   func deactivate(timeout: Duration) {

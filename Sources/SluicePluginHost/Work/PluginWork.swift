@@ -1,0 +1,64 @@
+import CSluice
+import SluiceLocks
+import SluicePipeline
+
+/// A function that a plugin runs on the pool, from `run` to the return of its completion.
+///
+///     run ─► waiting ── a thread takes it ──► running ── returns ──► completion, once
+///               └────── parent or instance ends ──────────────────────▲
+///
+/// ``WorkSet`` decides between the thread and the end. Unchecked: the pointer is the plugin's, and only handed back.
+final class PluginWork: @unchecked Sendable {
+  typealias Function = @convention(c) (UnsafeMutableRawPointer?) -> Void
+  typealias Completion = @convention(c) (UnsafeMutableRawPointer?, sluice_status) -> Void
+
+  /// What was asked for.
+  struct Order: @unchecked Sendable {
+    var parent: SuspensionToken?
+    var function: Function
+    var completion: Completion
+    var context: UncheckedPointer
+  }
+
+  let id: UInt64
+  let order: Order
+  private let instance: PluginInstance
+  /// Where it completes; nil in a host without loops.
+  private let loop: (any EventLoop)?
+
+  init(_ id: UInt64, _ order: Order, of instance: PluginInstance, on loop: (any EventLoop)?) {
+    self.id = id
+    self.order = order
+    self.instance = instance
+    self.loop = loop
+  }
+
+  /// On a thread of the pool.
+  func run() {
+    guard instance.work.begin(id) else { return }
+    instance.subject.call(.work) { order.function(order.context.address) }
+    end(Status.ok)
+  }
+
+  /// Called while the thread ends.
+  func threadEnded() {
+    instance.seat.log(.error, "has ended a thread of the host with pthread_exit")
+    end(Status.failed)
+  }
+
+  private func end(_ status: sluice_status) {
+    instance.work.remove(id)
+    complete(status)
+  }
+
+  /// To be called by the one that took it out of the set.
+  func complete(_ status: sluice_status) {
+    let call: @Sendable () -> Void = { [self] in
+      instance.runPosted { order.completion(order.context.address, status) }
+      instance.openWork.update { $0 -= 1 }
+    }
+    if let loop, instance.runtime.post(to: loop, call) { return }
+    // The loops have ended, or are about to. The plugin still has to be told.
+    call()
+  }
+}

@@ -1,0 +1,64 @@
+import SluiceLocks
+import SluicePipeline
+
+/// The functions of an instance that wait for a thread of the pool, or run on one.
+final class WorkSet: Sendable {
+  /// How many may wait or run.
+  static let limit = 256
+
+  private struct State: Sendable {
+    var waiting: [UInt64: PluginWork] = [:]
+    var running: Set<UInt64> = []
+    var last: UInt64 = 0
+    var isClosed = false
+  }
+
+  private let state = Locked(State())
+
+  enum Refusal: Error, Equatable { case closed, tooMany }
+
+  func add(_ make: (UInt64) -> PluginWork) -> Result<PluginWork, Refusal> {
+    state.withLock { state in
+      if state.isClosed { return .failure(.closed) }
+      guard state.waiting.count + state.running.count < Self.limit else { return .failure(.tooMany) }
+      state.last += 1
+      let work = make(state.last)
+      state.waiting[work.id] = work
+      return .success(work)
+    }
+  }
+
+  /// A thread is about to run it; false if it was dropped before.
+  func begin(_ id: UInt64) -> Bool {
+    state.withLock { state in
+      guard state.waiting.removeValue(forKey: id) != nil else { return false }
+      state.running.insert(id)
+      return true
+    }
+  }
+
+  /// It has run.
+  func remove(_ id: UInt64) { state.withLock { _ = $0.running.remove(id) } }
+
+  /// Takes out one that has not begun; false if it has, or was dropped before.
+  func drop(_ id: UInt64) -> Bool { state.withLock { $0.waiting.removeValue(forKey: id) != nil } }
+
+  /// Takes out what has not begun of those that a suspended exchange waits for.
+  func drop(for parent: SuspensionToken) -> [PluginWork] {
+    state.withLock { state in
+      guard !state.waiting.isEmpty else { return [] }
+      let dropped = state.waiting.values.filter { $0.order.parent == parent }
+      for work in dropped { state.waiting[work.id] = nil }
+      return dropped
+    }
+  }
+
+  /// Takes out all that has not begun, in the order in which it came, and accepts nothing further.
+  func close() -> [PluginWork] {
+    state.withLock { state in
+      state.isClosed = true
+      defer { state.waiting = [:] }
+      return state.waiting.values.sorted { $0.id < $1.id }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/// The host's table `sluice.work/1`: runs a function that blocks on a thread of the host.
+///
+/// A draft: the table may still change.
+#ifndef SLUICE_DRAFT_WORK_H
+#define SLUICE_DRAFT_WORK_H
+
+#include <stdint.h>
+
+#include <sluice/host.h>
+#include <sluice/status.h>
+#include <sluice/token.h>
+
+#define SLUICE_WORK_ID "sluice.work/1"
+
+typedef struct sluice_work {
+  uint32_t size;
+  uint32_t reserved;
+  /// Runs `function` once on a thread of the host's pool, which all plugins share, and then calls `completion`, both with
+  /// `context`. The functions of an instance may run at the same time. A function may call the functions that are tagged
+  /// [any]; it has no exchange.
+  ///
+  /// Unless `run` fails, `completion` is called exactly once, on a loop: the parent's, so that `enter` works in it, otherwise
+  /// the loop on which `run` was called, otherwise any; on another thread if the host's loops have ended. Its status is
+  ///   SLUICE_STATUS_OK       the function has returned
+  ///   SLUICE_STATUS_STALE    not begun: the suspension of the parent was cancelled
+  ///   SLUICE_STATUS_CLOSING  not begun: the instance ends
+  ///   SLUICE_STATUS_FAILED   the function has ended its thread
+  /// If `run` was called on another thread, both functions may run before it has returned. What has begun is never
+  /// interrupted: it may still run while `deactivate` is called. All functions and completions have returned before
+  /// `destroy`; an instance for which that takes too long is never destroyed.
+  ///
+  /// `parent` is the suspended exchange that waits for the work; all zero means none. SLUICE_STATUS_LIMIT if 256 functions
+  /// of the instance wait or run, SLUICE_STATUS_STALE for a parent that is over, SLUICE_STATUS_REFUSED in `create`,
+  /// SLUICE_STATUS_CLOSING from `deactivate` on, SLUICE_STATUS_INVALID without a function or completion. [any]
+  sluice_status (*run)(
+      const sluice_host *host, sluice_token parent, void (*function)(void *context),
+      void (*completion)(void *context, sluice_status status), void *context);
+} sluice_work;
+#define SLUICE_WORK_SIZE_1 16u
+
+#endif
