@@ -8,6 +8,7 @@
 #include <sluice/draft/origins.h>
 #include <sluice/draft/response_stream.h>
 #include <sluice/draft/shared.h>
+#include <sluice/draft/stage.h>
 #include <sluice/draft/want_body.h>
 #include <sluice/draft/work.h>
 #include <sluice/sluice.h>
@@ -562,6 +563,21 @@ SLUICE_OFFSET(sluice_shared, compare_exchange, 24);
 SLUICE_OFFSET(sluice_shared, remove, 32);
 SLUICE_SIZE(sluice_shared, 40);
 SLUICE_VALUE(SLUICE_SHARED_SIZE_1, 40u);
+
+// draft/stage.h
+SLUICE_OFFSET(sluice_stage, size, 0);
+SLUICE_OFFSET(sluice_stage, reserved, 4);
+SLUICE_OFFSET(sluice_stage, config_schema, 8);
+SLUICE_OFFSET(sluice_stage, create_stage, 16);
+SLUICE_OFFSET(sluice_stage, destroy_stage, 24);
+SLUICE_SIZE(sluice_stage, 32);
+SLUICE_VALUE(SLUICE_STAGE_SIZE_1, 32u);
+
+SLUICE_OFFSET(sluice_places, size, 0);
+SLUICE_OFFSET(sluice_places, reserved, 4);
+SLUICE_OFFSET(sluice_places, current, 8);
+SLUICE_SIZE(sluice_places, 16);
+SLUICE_VALUE(SLUICE_PLACES_SIZE_1, 16u);
 
 // draft/want_body.h
 SLUICE_OFFSET(sluice_want_body, size, 0);

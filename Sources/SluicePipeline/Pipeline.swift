@@ -81,7 +81,7 @@ public final class Pipeline: Sendable {
   private static func hopStages(_ bindings: [StageBinding]) -> [StageBinding] {
     var stages: [StageBinding] = []
     for binding in bindings where !binding.capabilities.isDisjoint(with: [.redirect, .challenge]) {
-      if !stages.contains(where: { $0.interceptor === binding.interceptor }) { stages.append(binding) }
+      if !stages.contains(where: { $0.interceptor.identity == binding.interceptor.identity }) { stages.append(binding) }
     }
     return stages
   }

@@ -46,6 +46,33 @@ import Testing
     #expect(result.errorText.contains("missing.so"))
   }
 
+  @Test func `a configuration of a place that does not fit is refused with plugin and place`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = try folder.write(
+      """
+      {"plugins": {"fixed": {"library": "\(BuiltProducts.library("static-headers"))"}},
+       "request": ["fixed", {"plugin": "fixed", "config": {"request": {"te": "s3cret"}}}]}
+      """, to: "c.json")
+    let result = try await Tool.run("check", "-c", file)
+    #expect(result.status != 0)
+    #expect(result.errorText.contains("plugin \"fixed\""), "\(result.errorText)")
+    #expect(result.errorText.contains("request[1].config: \"request\".\"te\": belongs to the connection"))
+    #expect(!result.errorText.contains("s3cret"))
+    let schema = try folder.write(
+      """
+      {"plugins": {"fixed": {"library": "\(BuiltProducts.library("static-headers"))"}},
+       "request": [{"plugin": "fixed", "config": {"mode": "put"}}]}
+      """, to: "d.json")
+    let refused = try await Tool.run("check", "-c", schema)
+    #expect(refused.status != 0 && refused.errorText.contains("request[0].config/mode: "), "\(refused.errorText)")
+    let good = try folder.write(
+      """
+      {"plugins": {"fixed": {"library": "\(BuiltProducts.library("static-headers"))"}},
+       "request": [{"plugin": "fixed", "config": {"mode": "add"}}]}
+      """, to: "e.json")
+    #expect(try await Tool.run("check", "-c", good).status == 0)
+  }
+
   @Test func `a configuration that is right is said to be`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("{}", to: "c.json")

@@ -51,7 +51,8 @@ import Testing
       plugin(#""library": "a.so", "build": {"folder": {"env": "PATH"}, "command": null, "sources": null}"#),
       plugin(#""library": "a.so", "build": {"command": ["make", "a.so"], "sources": ["a.c", {"env": "PATH"}]}"#),
       stage("\"a\""), stage(#"{"plugin": "a"}"#),
-      stage(#"{"plugin": "a", "match": null}"#),
+      stage(#"{"plugin": "a", "match": null, "config": null}"#),
+      stage(#"{"plugin": "a", "config": {"x": [1, {"env": "PATH"}]}}"#), stage(#"{"plugin": "a", "config": 5}"#),
       stage(#"{"plugin": "a", "match": {"hosts": null, "methods": null, "paths": null}}"#),
       stage(
         #"{"plugin": "a", "match": {"hosts": ["a", "*", "*.b.c", "*:8080", "https://*:1", "https://d:8443", "[::1]:80"]}}"#
@@ -127,6 +128,7 @@ import Testing
       plugin(#""builtin": "metrics", "delivery": "queued""#),
       stage("1"), stage("null"), stage("{}"), stage(#"{"plugin": "a", "when": {}}"#),
       stage(#"{"plugin": 1}"#),
+      stage(#"{"plugin": "a", "conf": {}}"#),
       stage(#"{"plugin": "a", "match": []}"#),
       stage(#"{"plugin": "a", "match": {"host": []}}"#),
       stage(#"{"plugin": "a", "match": {"hosts": "b"}}"#),

@@ -15,13 +15,14 @@ import Testing
   }
 
   private func run(
-    _ paths: String..., delivery: String = "inline", leastLogLevel: LogLine.Level = .debug
+    _ paths: String..., place: String = #""stage""#, delivery: String = "inline",
+    leastLogLevel: LogLine.Level = .debug
   ) async throws -> Run {
     let server = try LoopbackServer()
     defer { server.stop() }
     let text = """
       {"plugins": {"stage": {"library": "\(BuiltProducts.library("tables-in-swift"))", "delivery": "\(delivery)"}},
-       "request": ["stage"], "response": ["stage"], "tracers": ["stage"], "retry": {"maxAttempts": 2}}
+       "request": [\(place)], "response": ["stage"], "tracers": ["stage"], "retry": {"maxAttempts": 2}}
       """
     let log = Watched<[LogLine]>([])
     let engine = try Engine(Configuration(text: Array(text.utf8)), leastLogLevel: leastLogLevel) { line in
@@ -75,6 +76,24 @@ import Testing
     let told = result.attributes.filter { $0.name.hasPrefix("shared.") }
     #expect(told.count == 12 && told.filter { $0.value != true }.map(\.name) == ["shared.no-name", "shared.large"])
     #expect(result.attributes["shared.no-name"] == "invalid" && result.attributes["shared.large"] == "invalid")
+  }
+
+  @Test func `a place has a configuration of its own, with defaults, also after a suspension`() async throws {
+    let run = try await run("/", place: #"{"plugin": "stage", "config": {"name": "a"}}"#)
+    #expect(run.results.first?.attributes["place"] == "a 1 a")
+    #expect(try await self.run("/").results.first?.attributes["place"] == nil)
+  }
+
+  @Test(arguments: [
+    (#"{"nome": "a"}"#, "nome"), (#"{"name": 1}"#, "name"),
+    (#"{"name": "a", "count": 0}"#, "expected a number above 0"),
+  ])
+  func `a configuration of a place that does not fit is refused`(_ config: String, _ words: String) async throws {
+    let error = await #expect(throws: EngineError.self) {
+      _ = try await run("/", place: #"{"plugin": "stage", "config": \#(config)}"#)
+    }
+    let message = "\(try #require(error))"
+    #expect(message.contains("request[0].config") && message.contains(words), "\(message)")
   }
 
   @Test func `log records have attributes and their transaction, and a level that is not logged is not evaluated`()

@@ -2,12 +2,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include <sluice/draft/stage.h>
 #include <sluice/sluice.h>
 
 /// What happens to a header that is there already.
 typedef enum mode { MODE_SET, MODE_ADD, MODE_DEFAULT } mode;
 
-/// One header; without values it is removed. The texts point into the instance's copy of the configuration.
+/// One header; without values it is removed. The texts point into the copy of the configuration.
 typedef struct header_edit {
   sluice_text name;
   sluice_text *values;
@@ -19,12 +20,18 @@ typedef struct edit_list {
   size_t count;
 } edit_list;
 
-typedef struct static_headers {
-  const sluice_host *host;
+/// What one configuration says: that of the instance, or that of a place.
+typedef struct header_set {
   json_t *config;
   mode mode;
   edit_list request;
   edit_list response;
+} header_set;
+
+typedef struct static_headers {
+  const sluice_host *host;
+  const sluice_places *places;
+  header_set *own;
 } static_headers;
 
 #define HEADER_MAP                                                                                   \
@@ -116,13 +123,13 @@ static sluice_status read_side(edit_list *list, json_t *config, const char *side
   return SLUICE_STATUS_OK;
 }
 
-static sluice_status read_mode(static_headers *headers, sluice_error *error) {
+static sluice_status read_mode(header_set *set, sluice_error *error) {
   static const char *const names[] = {"set", "add", "default"};
-  const json_t *value = json_object_get(headers->config, "mode");
+  const json_t *value = json_object_get(set->config, "mode");
   if (!value) return SLUICE_STATUS_OK;
   for (int i = 0; i < 3; i++) {
     if (!json_is_string(value) || !sluice_text_equals(text_of(value), names[i])) continue;
-    headers->mode = (mode)i;
+    set->mode = (mode)i;
     return SLUICE_STATUS_OK;
   }
   return sluice_error_set(error, "\"mode\": expected \"set\", \"add\" or \"default\"");
@@ -133,11 +140,32 @@ static void release_list(edit_list *list) {
   free(list->edits);
 }
 
+static void release_set(header_set *set) {
+  if (!set) return;
+  release_list(&set->request);
+  release_list(&set->response);
+  json_decref(set->config);
+  free(set);
+}
+
+static sluice_status make_set(const json_t *config, header_set **result, sluice_error *error) {
+  header_set *set = calloc(1, sizeof *set);
+  if (!set) return no_memory(error);
+  set->config = json_deep_copy(config);
+  sluice_status status = set->config ? read_mode(set, error) : no_memory(error);
+  if (status == SLUICE_STATUS_OK) status = read_side(&set->request, set->config, "request", error);
+  if (status == SLUICE_STATUS_OK) status = read_side(&set->response, set->config, "response", error);
+  if (status != SLUICE_STATUS_OK) {
+    release_set(set);
+    return status;
+  }
+  *result = set;
+  return SLUICE_STATUS_OK;
+}
+
 static void destroy(void *instance) {
   static_headers *headers = instance;
-  release_list(&headers->request);
-  release_list(&headers->response);
-  json_decref(headers->config);
+  release_set(headers->own);
   free(headers);
 }
 
@@ -145,10 +173,8 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   static_headers *headers = calloc(1, sizeof *headers);
   if (!headers) return no_memory(error);
   headers->host = host;
-  headers->config = json_deep_copy(config);
-  sluice_status status = headers->config ? read_mode(headers, error) : no_memory(error);
-  if (status == SLUICE_STATUS_OK) status = read_side(&headers->request, headers->config, "request", error);
-  if (status == SLUICE_STATUS_OK) status = read_side(&headers->response, headers->config, "response", error);
+  headers->places = host->extension(host, SLUICE_PLACES_ID);
+  sluice_status status = make_set(config, &headers->own, error);
   if (status != SLUICE_STATUS_OK) {
     destroy(headers);
     return status;
@@ -157,46 +183,67 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   return SLUICE_STATUS_OK;
 }
 
+static sluice_status create_stage(void *instance, json_t *config, void **stage, sluice_error *error) {
+  (void)instance;
+  header_set *set = NULL;
+  sluice_status status = make_set(config, &set, error);
+  if (status == SLUICE_STATUS_OK) *stage = set;
+  return status;
+}
+
+static void destroy_stage(void *instance, void *stage) {
+  (void)instance;
+  release_set(stage);
+}
+
 static bool is_present(const sluice_exchange_api *api, sluice_exchange *exchange, sluice_side side, sluice_text name) {
   sluice_text value;
   return api->header_get(exchange, side, name, &value) == SLUICE_STATUS_OK;
 }
 
 static sluice_status apply_edit(
-    const static_headers *headers, sluice_exchange *exchange, sluice_side side, const header_edit *edit) {
-  const sluice_exchange_api *api = headers->host->exchange;
+    const sluice_exchange_api *api, sluice_exchange *exchange, sluice_side side, mode how, const header_edit *edit) {
   if (edit->count == 0) {
     sluice_status status = api->header_remove(exchange, side, edit->name);
     return status == SLUICE_STATUS_ABSENT ? SLUICE_STATUS_OK : status;
   }
-  if (headers->mode == MODE_DEFAULT && is_present(api, exchange, side, edit->name)) return SLUICE_STATUS_OK;
+  if (how == MODE_DEFAULT && is_present(api, exchange, side, edit->name)) return SLUICE_STATUS_OK;
   for (size_t i = 0; i < edit->count; i++) {
-    bool replaces = headers->mode == MODE_SET && i == 0;
+    bool replaces = how == MODE_SET && i == 0;
     sluice_status status = (replaces ? api->header_set : api->header_add)(exchange, side, edit->name, edit->values[i]);
     if (status != SLUICE_STATUS_OK) return status;
   }
   return SLUICE_STATUS_OK;
 }
 
-static sluice_verdict apply(
-    const static_headers *headers, sluice_exchange *exchange, sluice_side side, const edit_list *list) {
+/// The name of the header that the host refused; NULL if it took all.
+static const char *apply_set(
+    const sluice_exchange_api *api, sluice_exchange *exchange, sluice_side side, const header_set *set) {
+  const edit_list *list = side == SLUICE_SIDE_REQUEST ? &set->request : &set->response;
   for (size_t i = 0; i < list->count; i++) {
-    if (apply_edit(headers, exchange, side, &list->edits[i]) == SLUICE_STATUS_OK) continue;
-    char message[256];
-    snprintf(message, sizeof message, "static-headers: the host refused the header \"%s\"", list->edits[i].name.data);
-    return sluice_fail(headers->host, exchange, "static_headers", message);
+    if (apply_edit(api, exchange, side, set->mode, &list->edits[i]) != SLUICE_STATUS_OK) return list->edits[i].name.data;
   }
-  return SLUICE_VERDICT_CONTINUE;
+  return NULL;
+}
+
+/// The headers of the place come after those of the instance, and so replace them.
+static sluice_verdict apply(const static_headers *headers, sluice_exchange *exchange, sluice_side side) {
+  const sluice_exchange_api *api = headers->host->exchange;
+  const header_set *place = SLUICE_HAS(headers->places, current) ? headers->places->current(exchange) : NULL;
+  const char *refused = apply_set(api, exchange, side, headers->own);
+  if (!refused && place) refused = apply_set(api, exchange, side, place);
+  if (!refused) return SLUICE_VERDICT_CONTINUE;
+  char message[256];
+  snprintf(message, sizeof message, "static-headers: the host refused the header \"%s\"", refused);
+  return sluice_fail(headers->host, exchange, "static_headers", message);
 }
 
 static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
-  const static_headers *headers = instance;
-  return apply(headers, exchange, SLUICE_SIDE_REQUEST, &headers->request);
+  return apply(instance, exchange, SLUICE_SIDE_REQUEST);
 }
 
 static sluice_verdict on_response(void *instance, sluice_exchange *exchange) {
-  const static_headers *headers = instance;
-  return apply(headers, exchange, SLUICE_SIDE_RESPONSE, &headers->response);
+  return apply(instance, exchange, SLUICE_SIDE_RESPONSE);
 }
 
 static const sluice_interceptor interceptor =
@@ -204,7 +251,12 @@ static const sluice_interceptor interceptor =
                  SLUICE_SET(on_request, on_request),
                  SLUICE_SET(on_issue, on_request),
                  SLUICE_SET(on_response, on_response));
-SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor});
+static const sluice_stage stage =
+    SLUICE_TABLE(sluice_stage,
+                 SLUICE_SET(config_schema, schema),
+                 SLUICE_SET(create_stage, create_stage),
+                 SLUICE_SET(destroy_stage, destroy_stage));
+SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor}, {SLUICE_STAGE_ID, &stage});
 
 SLUICE_PLUGIN("static-headers", "1.0.0",
               SLUICE_SET(summary, "Sets, adds or removes fixed headers"),

@@ -56,7 +56,7 @@ extension Configuration {
     }
   }
 
-  /// A list of names, or of objects with a name and a `match`.
+  /// A list of names, or of objects with a name, a `match` and a `config`.
   func stages(_ node: ConfigurationNode?) throws(ConfigurationError) -> [StageReference] {
     guard let node else { return [] }
     var stages: [StageReference] = []
@@ -67,10 +67,14 @@ extension Configuration {
   private func stage(_ node: ConfigurationNode) throws(ConfigurationError) -> StageReference {
     var reference: StageReference
     if node.value.isObject {
-      try node.checkObject(["plugin", "match"])
+      try node.checkObject(["plugin", "match", "config"])
       guard let plugin = node["plugin"] else { throw node.error("expected \"plugin\" with a name from \"plugins\"") }
       reference = StageReference(try plugin.string(), location: plugin.location)
       if let match = node["match"] { reference.match = try Self.match(match) }
+      if let config = node["config"] {
+        reference.config = try config.resolvingAllReferences()
+        reference.configLocation = config.location
+      }
     } else {
       guard let name = node.value.string else { throw node.mismatch("a plugin's name, or an object with \"plugin\"") }
       reference = StageReference(name, location: node.location)

@@ -116,16 +116,20 @@ public struct PluginConfiguration: Sendable {
 public struct StageReference: Sendable {
   public var plugin: String
   public var match: StageMatch?
+  /// The configuration of this place, which the plugin gets beside its own; not for tracers.
+  public var config: JSONValue?
+  var configLocation: ConfigurationLocation?
   /// Whether a plugin without a callback for that list is omitted, instead of being an error.
   public var isOptional: Bool
   public var location: ConfigurationLocation
 
   public init(
-    _ plugin: String, match: StageMatch? = nil, isOptional: Bool = false,
+    _ plugin: String, match: StageMatch? = nil, config: JSONValue? = nil, isOptional: Bool = false,
     location: ConfigurationLocation = ConfigurationLocation()
   ) {
     self.plugin = plugin
     self.match = match
+    self.config = config
     self.isOptional = isOptional
     self.location = location
   }

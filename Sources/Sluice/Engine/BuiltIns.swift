@@ -32,6 +32,8 @@ enum BuiltIns {
   struct Stage {
     var interceptor: (any Interceptor)?
     var tracer: (any Tracer)?
+    /// The interceptor at its places that have a configuration of their own, in the order of the lists.
+    var places: [any Interceptor] = []
   }
 
   private typealias Maker = @Sendable (Setting) throws(ConfigurationError) -> Stage

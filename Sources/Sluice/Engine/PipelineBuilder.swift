@@ -20,11 +20,12 @@ struct PipelineBuilder {
   {
     Pipeline(
       requestStages: try bindings(
-        configuration.request, [.request, .requestPieces, .redirect, .challenge], "request", "on_request"),
-      issueStages: try bindings(configuration.issue, .issue, "issue", "on_issue"),
+        configuration.request, [.request, .requestPieces, .redirect, .challenge], "request", "on_request", after: []),
+      issueStages: try bindings(
+        configuration.issue, .issue, "issue", "on_issue", after: configuration.request),
       responseStages: try bindings(
-        configuration.response, [.response, .failure, .responsePieces, .redirect, .challenge], "response", "on_response"
-      ),
+        configuration.response, [.response, .failure, .responsePieces, .redirect, .challenge], "response",
+        "on_response", after: configuration.request + configuration.issue),
       tracers: try tracers(), settings: settings, generation: generation, loops: loops, resources: resources,
       delegate: delegate)
   }
@@ -50,11 +51,13 @@ struct PipelineBuilder {
         key: journalKey), names: transport.names)
   }
 
+  /// - Parameter earlier: the lists before it.
   private func bindings(
-    _ references: [StageReference], _ needed: StageCapabilities, _ list: String, _ callback: String
+    _ references: [StageReference], _ needed: StageCapabilities, _ list: String, _ callback: String,
+    after earlier: [StageReference]
   ) throws(ConfigurationError) -> [StageBinding] {
     var bindings: [StageBinding] = []
-    for reference in references {
+    for (index, reference) in references.enumerated() {
       let plugin = try plugin(reference)
       guard let interceptor = stages[reference.plugin]?.interceptor,
         !interceptor.capabilities.isDisjoint(with: needed)
@@ -66,10 +69,18 @@ struct PipelineBuilder {
       }
       bindings.append(
         StageBinding(
-          name: plugin.name, interceptor: interceptor, match: reference.match, deadline: plugin.deadline,
+          name: plugin.name, interceptor: place(reference, earlier + references[..<index]) ?? interceptor,
+          match: reference.match, deadline: plugin.deadline,
           onFault: plugin.onFault ?? .fail))
     }
     return bindings
+  }
+
+  /// The interceptor at a place that has a configuration; nil for one without.
+  private func place(_ reference: StageReference, _ earlier: [StageReference]) -> (any Interceptor)? {
+    guard reference.config != nil, let places = stages[reference.plugin]?.places else { return nil }
+    let number = earlier.count { $0.plugin == reference.plugin && $0.config != nil }
+    return places.indices.contains(number) ? places[number] : nil
   }
 
   private func tracers() throws(ConfigurationError) -> [TracerBinding] {
@@ -84,6 +95,11 @@ struct PipelineBuilder {
       }
       guard reference.match == nil else {
         throw ConfigurationError(reference.location, "a tracer sees every transaction and takes no \"match\"")
+      }
+      guard reference.config == nil else {
+        throw ConfigurationError(
+          reference.configLocation ?? reference.location, "a tracer takes no \"config\" for its place",
+          advice: "put it into the \"config\" of the plugin")
       }
       bindings.append(binding(plugin, tracer))
     }

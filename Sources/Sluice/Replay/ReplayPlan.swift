@@ -57,7 +57,7 @@ struct ReplayPlan: Sendable {
       limits: TrialLimits(processorSeconds: UInt64(clamping: replay.deadline.components.seconds) + 1),
       payload: payload.document)
     let hidden = TrialSecrets(
-      configuration.plugins.map(\.config) + [.array(of: selection.hiddenTexts)])
+      configuration.pluginConfigurations + [.array(of: selection.hiddenTexts)])
     var outcome = Outcome()
     for _ in 0..<Self.runs {
       switch await TrialProcess(request, helper: helper).report() {

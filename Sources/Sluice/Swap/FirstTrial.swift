@@ -49,7 +49,9 @@ struct FirstTrial {
     return ProbeCandidate(
       path: entry.candidate.library, copy: entry.candidate.copy.path, facts: entry.candidate.facts,
       instances: plugins.map {
-        ProbeCandidate.Instance(name: $0.name, configuration: (try? $0.config.serializedText()) ?? "{}")
+        ProbeCandidate.Instance(
+          name: $0.name, configuration: (try? $0.config.serializedText()) ?? "{}",
+          places: configuration.probePlaces(of: $0.name))
       }, deadline: configuration.swap.trial)
   }
 

@@ -37,6 +37,7 @@ final class Snapshot: Sendable {
 /// One plugin of a snapshot. Snapshots share the parts in which they do not differ.
 struct SnapshotPart: Sendable {
   let plugin: PluginConfiguration
+  /// With its places.
   let stage: BuiltIns.Stage
   /// Of a library.
   var instance: PluginInstance?

@@ -6,6 +6,7 @@ extension SnapshotDraft {
     /// As the headers of the ABI name it.
     enum Function: String, Sendable {
       case create, load, activate
+      case createStage = "create_stage"
     }
 
     let function: Function
@@ -15,7 +16,7 @@ extension SnapshotDraft {
     func overdue(after limit: Duration) -> EngineError {
       let code: PluginError.Code =
         switch function {
-        case .create: .createFailed
+        case .create, .createStage: .createFailed
         case .load: .stateRefused
         case .activate: .activateFailed
         }

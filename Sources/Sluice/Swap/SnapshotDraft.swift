@@ -45,6 +45,12 @@ final class SnapshotDraft: @unchecked Sendable {
       guard !parts.contains(where: { $0.plugin.name == plugin.name }) else {
         throw .configuration(ConfigurationError(plugin.location, "the name \"\(plugin.name)\" occurs twice"))
       }
+      if plugin.library == nil, let place = configuration.places(of: plugin.name).first {
+        throw .configuration(
+          ConfigurationError(
+            place.location, "\"\(plugin.name)\" is not a library, and takes no configuration for a place",
+            advice: "leave it out, or put it into the \"config\" of the plugin"))
+      }
       if let part = reusable(plugin) {
         parts.append(part)
       } else {
@@ -116,7 +122,7 @@ final class SnapshotDraft: @unchecked Sendable {
     switch (plugin.source, part.plugin.source) {
     case (.library(let path), .library(let before)):
       guard path == before, generations[path]?.record === part.generation,
-        plugin.config == part.plugin.config, plugin.delivery == part.plugin.delivery,
+        plugin.config == part.plugin.config, hasSamePlaces(plugin.name), plugin.delivery == part.plugin.delivery,
         plugin.delivery == .inline || plugin.deadline == part.plugin.deadline
       else { return nil }
     case (.builtin(let name), .builtin(let before)):
@@ -129,6 +135,11 @@ final class SnapshotDraft: @unchecked Sendable {
     return SnapshotPart(
       plugin: plugin, stage: part.stage, instance: part.instance, generation: part.generation,
       queuedTracer: part.queuedTracer)
+  }
+
+  /// Whether the instance has all the places for which it was created, and no other.
+  private func hasSamePlaces(_ plugin: String) -> Bool {
+    predecessor?.configuration.places(of: plugin).map(\.config) == configuration.places(of: plugin).map(\.config)
   }
 
   private func append(_ plugin: PluginConfiguration) throws(EngineError) {
@@ -165,10 +176,20 @@ final class SnapshotDraft: @unchecked Sendable {
     // Recorded before anything else can fail, so that it is undone then.
     fresh.append(
       SnapshotPart(plugin: plugin, stage: BuiltIns.Stage(), instance: instance, generation: generation.record))
+    var places: [any Interceptor] = []
+    for place in configuration.places(of: plugin.name) {
+      do {
+        places.append(
+          try calling(.createStage, of: plugin) { () throws(PluginError) in
+            try instance.makePlace(place.key, place.config)
+          })
+      } catch { throw .plugin(error.named(plugin.name), place.location) }
+    }
     let queued = try queuedTracer(plugin, instance)
     let isTracer = instance.capabilities.contains(.trace)
     let part = SnapshotPart(
-      plugin: plugin, stage: BuiltIns.Stage(interceptor: instance, tracer: queued ?? (isTracer ? instance : nil)),
+      plugin: plugin,
+      stage: BuiltIns.Stage(interceptor: instance, tracer: queued ?? (isTracer ? instance : nil), places: places),
       instance: instance, generation: generation.record, queuedTracer: queued)
     fresh[fresh.count - 1] = part
     parts.append(part)

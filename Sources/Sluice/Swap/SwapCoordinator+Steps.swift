@@ -178,7 +178,8 @@ extension SwapCoordinator {
         let saved = try? await old?.saveState(within: Self.saveLimit)
         instances.append(
           ProbeCandidate.Instance(
-            name: plugin.name, configuration: text, state: saved ?? nil, stateOwner: old?.generation.id))
+            name: plugin.name, configuration: text, places: configuration.probePlaces(of: plugin.name),
+            state: saved ?? nil, stateOwner: old?.generation.id))
       }
       try checkpoint()
       do {

@@ -69,7 +69,7 @@ struct CheckTrial {
     // The output of the engine and its plugins.
     let said = PrintableText.of(String(decoding: report.errorOutput.tail, as: UTF8.self))
     if !said.isEmpty { StandardError.say(said.hasSuffix("\n") ? String(said.dropLast()) : said) }
-    let secrets = TrialSecrets(configuration.plugins.map(\.config))
+    let secrets = TrialSecrets(configuration.pluginConfigurations)
     if report.hasProcessFailure, let failure = report.failure(of: request.subject, secrets: secrets) {
       let advice = failure.advice.map { "; \($0)" } ?? ""
       return [CommandError(.refused, "\(file): a plugin \(failure.reason)\(advice)")]

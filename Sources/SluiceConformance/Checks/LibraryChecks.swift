@@ -74,9 +74,12 @@ extension ConformanceCheck {
       let generation = try run.library(run.host()).generation
       _ = try (
         generation.interceptor(), generation.body(), generation.tracer(), generation.state(),
-        generation.notifications(), generation.selfTests()
+        generation.notifications(), generation.selfTests(), generation.stage()
       )
-      for id in [SLUICE_INTERCEPTOR_ID, SLUICE_BODY_ID, SLUICE_TRACER_ID, SLUICE_STATE_ID, SLUICE_NOTIFICATIONS_ID] {
+      for id in [
+        SLUICE_INTERCEPTOR_ID, SLUICE_BODY_ID, SLUICE_TRACER_ID, SLUICE_STATE_ID, SLUICE_NOTIFICATIONS_ID,
+        SLUICE_STAGE_ID,
+      ] {
         let (first, second) = (
           id.withCString { generation.table.extension($0) }, id.withCString { generation.table.extension($0) }
         )

@@ -45,6 +45,10 @@ struct ProbeRun {
       instance = try PluginInstance(
         generation, name: wanted.name, configuration: wanted.configuration, runtime: host.runtime)
     } catch { throw error.named(wanted.name) }
+    for place in wanted.places {
+      channel.step("in create_stage of \"\(wanted.name)\" for \(place.key)")
+      _ = try instance.makePlace(place.key, place.configuration)
+    }
     // As in the swap: another plugin of that name begins without state.
     if let state = wanted.state, (wanted.stateOwner ?? generation.id) == generation.id {
       channel.step("in load of the state of \"\(wanted.name)\"")

@@ -8,6 +8,9 @@ public protocol Interceptor: AnyObject, Sendable {
   /// The capabilities of the stage; constant.
   var capabilities: StageCapabilities { get }
 
+  /// The same for all places of one instance.
+  var identity: ObjectIdentifier { get }
+
   /// Called before the request is sent.
   func interceptRequest(_ exchange: Exchange) -> Verdict
 
@@ -47,6 +50,7 @@ public protocol Interceptor: AnyObject, Sendable {
 }
 
 extension Interceptor {
+  public var identity: ObjectIdentifier { ObjectIdentifier(self) }
   public func interceptRequest(_ exchange: Exchange) -> Verdict { .proceed }
   public func interceptIssue(_ exchange: Exchange) -> Verdict { .proceed }
   public func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict { .proceed }

@@ -16,6 +16,7 @@ extension Exchange {
     copy.attempt = attempt
     copy.hop = hop
     copy.attributes = attributes
+    copy.place = place
     copy.attachments = attachments
     copy.responseBodyAskers = responseBodyAskers
     return copy

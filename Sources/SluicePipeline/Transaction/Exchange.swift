@@ -57,6 +57,9 @@ public final class Exchange: @unchecked Sendable {
   /// What stages have set; over all attempts.
   public var attributes = AttributeList()
 
+  /// The place that is called now, if what is called there wants to know it.
+  public var place: (any AnyObject & Sendable)?
+
   /// What instances keep for this transaction; released when it ends.
   public var attachments = Attachments()
 
@@ -134,7 +137,7 @@ public final class Exchange: @unchecked Sendable {
 
   /// Asks that the stage be called with the whole response body of this attempt. [loop, from on_request]
   public func wantResponseBody(_ interceptor: any Interceptor) {
-    let asker = ObjectIdentifier(interceptor)
+    let asker = interceptor.identity
     if !responseBodyAskers.contains(asker) { responseBodyAskers.append(asker) }
   }
 

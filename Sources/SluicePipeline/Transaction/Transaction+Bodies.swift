@@ -23,7 +23,7 @@ extension Transaction {
 
   private func wantsResponseBody(_ binding: StageBinding) -> Bool {
     binding.capabilities.contains(.wantsResponseBody)
-      || exchange.responseBodyAskers.contains(ObjectIdentifier(binding.interceptor))
+      || (!exchange.responseBodyAskers.isEmpty && exchange.responseBodyAskers.contains(binding.interceptor.identity))
   }
 
   /// Whether stages of this phase may have to wait for a body before they are called.

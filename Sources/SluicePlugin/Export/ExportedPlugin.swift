@@ -15,6 +15,7 @@ struct ExportedPlugin: @unchecked Sendable {
   let notifications: UnsafePointer<sluice_notifications>?
   let state: UnsafePointer<sluice_state>?
   let selfTests: UnsafePointer<sluice_selftest>?
+  let stage: UnsafePointer<sluice_stage>?
 
   private static let shared = Locked<ExportedPlugin?>(nil)
 
@@ -45,6 +46,7 @@ struct ExportedPlugin: @unchecked Sendable {
     notifications = makeNotificationTable(type).map(keep)
     state = makeStateTable(type).map(keep)
     selfTests = makeSelfTestTable(type).map(keep)
+    stage = makeStageTable(type).map(keep)
     guard interceptor != nil || body != nil || tracer != nil || notifications != nil else {
       throw PluginFailure(
         message: "\(type) is neither an interceptor nor a tracer, and handles no notifications or scheduled work; "
@@ -98,5 +100,6 @@ private func findExtension(_ id: UnsafePointer<CChar>?) -> UnsafeRawPointer? {
   if strcmp(id, SLUICE_NOTIFICATIONS_ID) == 0 { return exported.notifications.map { UnsafeRawPointer($0) } }
   if strcmp(id, SLUICE_STATE_ID) == 0 { return exported.state.map { UnsafeRawPointer($0) } }
   if strcmp(id, SLUICE_SELFTEST_ID) == 0 { return exported.selfTests.map { UnsafeRawPointer($0) } }
+  if strcmp(id, SLUICE_STAGE_ID) == 0 { return exported.stage.map { UnsafeRawPointer($0) } }
   return nil
 }

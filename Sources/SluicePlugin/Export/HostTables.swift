@@ -8,6 +8,7 @@ extension UnsafePointer<sluice_host> {
   var connections: UnsafePointer<sluice_connection>? { table(SLUICE_CONNECTION_ID, least: SLUICE_CONNECTION_SIZE_1) }
   var logger: UnsafePointer<sluice_logger>? { table(SLUICE_LOG_ID, least: SLUICE_LOGGER_SIZE_1) }
   var metrics: UnsafePointer<sluice_metrics>? { table(SLUICE_METRICS_ID, least: SLUICE_METRICS_SIZE_1) }
+  var places: UnsafePointer<sluice_places>? { table(SLUICE_PLACES_ID, least: SLUICE_PLACES_SIZE_1) }
   var shared: UnsafePointer<sluice_shared>? { table(SLUICE_SHARED_ID, least: SLUICE_SHARED_SIZE_1) }
   var timers: UnsafePointer<sluice_timers>? { table(SLUICE_TIMERS_ID, least: SLUICE_TIMERS_SIZE_1) }
   var work: UnsafePointer<sluice_work>? { table(SLUICE_WORK_ID, least: SLUICE_WORK_SIZE_1) }

@@ -47,26 +47,29 @@ func destroyInstance(_ instance: UnsafeMutableRawPointer?) {
 extension Plugin {
   /// Decodes the configuration, where a missing one counts as empty, and creates an instance with it.
   fileprivate static func makeInstance(_ given: JSONValue?, _ host: PluginHost) throws -> Instance {
-    let configuration = try decodeConfiguration(given.flatMap { $0.isNull ? nil : $0 } ?? .object())
+    let configuration: Configuration = try decodeConfiguration(given, configurationDefaults)
     return Instance(try Self(configuration: configuration, host: host), host: host)
   }
+}
 
-  private static func decodeConfiguration(_ given: JSONValue) throws -> Configuration {
-    do {
-      return try completed(given).decode(unknownKeys: .refused)
-    } catch let error as JSONDecodingError {
-      throw PluginFailure(message: "config\(error.keyPath.isEmpty ? ":" : "") \(error)")
-    }
+/// Decodes a configuration, where a missing one counts as empty.
+func decodeConfiguration<Configuration: Decodable>(_ given: JSONValue?, _ defaults: JSONValue?) throws -> Configuration
+{
+  do {
+    let given = given.flatMap { $0.isNull ? nil : $0 } ?? .object()
+    return try completed(given, defaults).decode(unknownKeys: .refused)
+  } catch let error as JSONDecodingError {
+    throw PluginFailure(message: "config\(error.keyPath.isEmpty ? ":" : "") \(error)")
   }
+}
 
-  /// A new object that shares the members; the host's object does not change.
-  private static func completed(_ given: JSONValue) -> JSONValue {
-    guard let defaults = configurationDefaults, given.isObject else { return given }
-    let complete = JSONValue.object()
-    for (key, value) in defaults.members { complete[key] = value }
-    for (key, value) in given.members { complete[key] = value }
-    return complete
-  }
+/// A new object that shares the members; the host's object does not change.
+private func completed(_ given: JSONValue, _ defaults: JSONValue?) -> JSONValue {
+  guard let defaults, given.isObject else { return given }
+  let complete = JSONValue.object()
+  for (key, value) in defaults.members { complete[key] = value }
+  for (key, value) in given.members { complete[key] = value }
+  return complete
 }
 
 /// Runs a body that may throw; the message goes to the host's buffer, and is cut off between characters if it is too

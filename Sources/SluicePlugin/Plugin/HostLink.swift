@@ -16,11 +16,13 @@ final class HostLink: @unchecked Sendable {
   /// Tables that are used often; nil where the host lacks one.
   let logger: UnsafePointer<sluice_logger>?
   let attributes: UnsafePointer<sluice_attributes>?
+  let places: UnsafePointer<sluice_places>?
 
   init(_ host: UnsafePointer<sluice_host>) {
     current = host
     logger = host.logger
     attributes = host.attributes
+    places = host.places
   }
 
   /// Lends the host for a function that does not call back; nil if the instance has ended.

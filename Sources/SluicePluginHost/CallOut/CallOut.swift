@@ -50,7 +50,7 @@ final class CallOut: @unchecked Sendable {
     var deadline = now + order.timeout
     if let parent = order.parent {
       guard let exchange = environment.suspensions.exchange(for: parent),
-        let record = instance.existingRecord(exchange), record.phase(of: parent) != nil
+        let record = instance.existingRecord(exchange), record.suspension(of: parent) != nil
       else { return complete(.cancelled) }
       deadline = min(deadline, exchange.deadline)
       record.adopt(call: id)

@@ -41,6 +41,8 @@ struct CallContext {
   var output: UnsafeMutablePointer<[UInt8]>?
   /// What was lent to the plugin until the call returns; nil before anything was.
   var kept: [AnyObject]?
+  /// What the plugin has made for the place that is called; nil for a place without a configuration.
+  var stage: UnsafeMutableRawPointer?
   /// The sides from whose fields texts were lent to the plugin, one bit for each side.
   var lentFields: UInt8 = 0
 
@@ -50,6 +52,7 @@ struct CallContext {
     borrowedExchange = exchange.map { .passUnretained($0) }
     self.phase = phase
     self.scope = scope
+    if let place = exchange?.place, phase != .event { stage = PluginPlace.object(of: place, for: instance) }
   }
 
   var exchange: Exchange? { borrowedExchange?.takeUnretainedValue() }
@@ -103,10 +106,11 @@ extension CallContext {
 
   /// Puts an exchange on the stack until the posted function returns; gives its name.
   static func enter(
-    _ exchange: Exchange, _ token: SuspensionToken, _ phase: CallPhase, _ instance: PluginInstance
+    _ exchange: Exchange, _ token: SuspensionToken, _ suspended: InstanceRecord.Suspension, _ instance: PluginInstance
   ) -> UInt {
     let call = Call.allocate(capacity: 1)
-    call.initialize(to: CallContext(instance, exchange, phase, scope: .entered))
+    call.initialize(to: CallContext(instance, exchange, suspended.phase, scope: .entered))
+    call.pointee.stage = suspended.stage
     call.pointee.token = token
     call.pointee.kept = [exchange, instance]
     call.pointee.previous = sluice_current_call()

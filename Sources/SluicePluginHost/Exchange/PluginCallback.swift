@@ -28,6 +28,8 @@ package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
   case destroy
   case selfTest
   case work
+  case createStage
+  case destroyStage
 
   /// As the headers of the ABI name it.
   package var name: String {
@@ -57,6 +59,8 @@ package enum PluginCallback: UInt8, Sendable, Hashable, CaseIterable {
     case .deactivate: "deactivate"
     case .destroy: "destroy"
     case .selfTest: "run of sluice.selftest/1"
+    case .createStage: "create_stage"
+    case .destroyStage: "destroy_stage"
     case .work: "a function that it runs with sluice.work/1"
     }
   }

@@ -64,11 +64,11 @@ extension HostTable {
     guard let environment = instance.environment(of: token), environment.loop.isCurrent,
       let exchange = environment.suspensions.exchange(for: token)
     else { return nil }
-    guard let phase = instance.existingRecord(exchange)?.phase(of: token) else {
+    guard let suspended = instance.existingRecord(exchange)?.suspension(of: token) else {
       seat.report(.wrongEnter)
       return nil
     }
-    return OpaquePointer(bitPattern: CallContext.enter(exchange, token, phase, instance))
+    return OpaquePointer(bitPattern: CallContext.enter(exchange, token, suspended, instance))
   }
 }
 

@@ -6,11 +6,20 @@ enum ConfigurationCheck {
   static func check(
     _ configuration: JSONValue, for generation: PluginGeneration, name: String
   ) throws(PluginError) {
-    let subject = PluginError.Subject.plugin(name: name, path: generation.path)
+    try check(
+      configuration, against: generation.configurationSchema, "config", .plugin(name: name, path: generation.path))
+  }
+
+  /// - Parameters:
+  ///   - text: the schema; nil takes anything.
+  ///   - key: of the configuration, for messages.
+  static func check(
+    _ configuration: JSONValue, against text: String?, _ key: String, _ subject: PluginError.Subject
+  ) throws(PluginError) {
     do { try configuration.checkNesting() } catch {
-      throw PluginError(.configuration, subject, "config: \(error.message)")
+      throw PluginError(.configuration, subject, "\(key): \(error.message)")
     }
-    guard let text = generation.configurationSchema else { return }
+    guard let text else { return }
     let schema: JSONSchema
     do {
       schema = try JSONSchema(JSONValue(parsing: text))
@@ -19,7 +28,7 @@ enum ConfigurationCheck {
     }
     let violations = schema.violations(in: configuration)
     guard !violations.isEmpty else { return }
-    let places = violations.map { "config\($0.pointer): \($0.message)" }
+    let places = violations.map { "\(key)\($0.pointer): \($0.message)" }
     throw PluginError(.configuration, subject, places.joined(separator: "; "))
   }
 }

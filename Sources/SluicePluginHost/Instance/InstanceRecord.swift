@@ -17,9 +17,17 @@ final class InstanceRecord: Sendable {
     var failure: StageFailure?
     var retryDelay: Duration?
     /// The suspended calls; some of them may already have ended.
-    var suspensions: [(token: SuspensionToken, phase: CallPhase)] = []
+    var suspensions: [Suspension] = []
     var wantsRequestBody = false
     var calls: [UInt64] = []
+  }
+
+  /// A call that was suspended. Unchecked: the pointer is the plugin's, and only handed back.
+  struct Suspension: @unchecked Sendable {
+    let token: SuspensionToken
+    let phase: CallPhase
+    /// What the plugin has made for the place of the call.
+    let stage: UnsafeMutableRawPointer?
   }
 
   private let instance: PluginInstance
@@ -61,17 +69,18 @@ final class InstanceRecord: Sendable {
     set { state.withLock { $0.retryDelay = newValue } }
   }
 
-  func suspended(with token: SuspensionToken, in phase: CallPhase) {
+  func suspended(with token: SuspensionToken, in phase: CallPhase, at stage: UnsafeMutableRawPointer?) {
+    let suspension = Suspension(token: token, phase: phase, stage: stage)
     let environment = instance.environment(of: token)
     state.withLock { state in
       state.suspensions.removeAll { environment?.suspensions.isSuspended($0.token) != true }
-      state.suspensions.append((token, phase))
+      state.suspensions.append(suspension)
     }
   }
 
   /// The call that was suspended with that token; nil where this instance did not take it.
-  func phase(of token: SuspensionToken) -> CallPhase? {
-    state.withLock { $0.suspensions.first { $0.token == token }?.phase }
+  func suspension(of token: SuspensionToken) -> Suspension? {
+    state.withLock { $0.suspensions.first { $0.token == token } }
   }
 
   /// The call-out ends with this transaction.

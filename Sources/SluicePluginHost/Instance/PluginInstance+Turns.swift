@@ -11,22 +11,26 @@ extension PluginInstance {
       return perform(call, on: exchange)
     }
     guard let token = takeHostToken(exchange) else { return .fault(.noSuspension) }
-    tryLater(call, token, on: exchange.loop)
+    tryLater(call, token, on: exchange.loop, at: exchange.place)
     return .suspended
   }
 
   /// Posting may be refused when the host closes; then the transaction is ended with all others.
-  private func tryLater(_ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop) {
-    _ = runtime.post(to: loop) { [self] in runLater(call, token, on: loop) }
+  private func tryLater(
+    _ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop, at place: (any AnyObject & Sendable)?
+  ) {
+    _ = runtime.post(to: loop) { [self] in runLater(call, token, on: loop, at: place) }
   }
 
-  private func runLater(_ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop) {
-    guard let turns, turns.begin(orLater: { [self] in tryLater(call, token, on: loop) }) else { return }
+  private func runLater(
+    _ call: StageCall, _ token: SuspensionToken, on loop: any EventLoop, at place: (any AnyObject & Sendable)?
+  ) {
+    guard let turns, turns.begin(orLater: { [self] in tryLater(call, token, on: loop, at: place) }) else { return }
     defer { turns.end() }
     guard takeHostToken(token), let environment = environment(of: token),
       let exchange = environment.suspensions.exchange(for: token)
     else { return }
-    let verdict = perform(call, on: exchange, offering: token)
+    let verdict = exchange.at(place) { perform(call, on: exchange, offering: token) }
     if verdict != .suspended { _ = environment.suspensions.resume(token, verdict) }
   }
 

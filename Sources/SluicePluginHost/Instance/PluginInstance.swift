@@ -27,6 +27,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let tracerCalls: sluice_tracer
   let notificationCalls: sluice_notifications
   let stateCalls: sluice_state
+  let stageCalls: sluice_stage
   /// Calls one at a time; nil where they may come at once.
   let turns: TurnQueue?
   let isBlocking: Bool
@@ -36,6 +37,8 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   let callOuts = CallOutSet()
   let work = WorkSet()
   let streams = ResponseStreamSet()
+  /// What `create_stage` gave for its places, in that order.
+  let stages = Locked<[UncheckedPointer]>([])
   /// on_notification and on_schedule; opened by `activate`, closed by `deactivate`.
   let control: ControlQueue
   /// What the plugin has to report.
@@ -91,6 +94,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     tracerCalls = tables.tracer
     notificationCalls = tables.notifications
     stateCalls = tables.state
+    stageCalls = tables.stage
     control = ControlQueue(pool: runtime.control)
     capabilities = tables.capabilities
     turns = tables.interceptor.flags & UInt32(SLUICE_FLAG_SERIAL) != 0 ? TurnQueue() : nil
@@ -156,6 +160,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
       seat.log(.error, "still has work under way and was not destroyed; it stays in memory")
       return false
     }
+    destroyStages()
     subject.call(.destroy) { generation.table.destroy(handle) }
     return true
   }

@@ -8,6 +8,7 @@ struct PluginTables {
   var tracer = sluice_tracer()
   var notifications = sluice_notifications()
   var state = sluice_state()
+  var stage = sluice_stage()
   var capabilities: StageCapabilities = []
 
   /// - Parameter features: of the host; what belongs to others is left out.
@@ -18,6 +19,7 @@ struct PluginTables {
       tracer = try generation.tracer() ?? tracer
       notifications = try generation.notifications() ?? notifications
       state = try generation.state() ?? state
+      stage = try generation.stage() ?? stage
     } catch { throw error.named(name) }
     keepOnly(features)
     try checkTurns(path: generation.path, name: name)

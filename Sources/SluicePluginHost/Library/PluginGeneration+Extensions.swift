@@ -22,6 +22,19 @@ extension PluginGeneration {
     return try require(table, SLUICE_STATE_ID, "save and load") { $0.save != nil && $0.load != nil }
   }
 
+  package func stage() throws(PluginError) -> sluice_stage? {
+    let table = try lookUp(SLUICE_STAGE_ID, sluice_stage(), SLUICE_STAGE_SIZE_1)
+    return try require(table, SLUICE_STAGE_ID, "create_stage and destroy_stage") {
+      $0.create_stage != nil && $0.destroy_stage != nil
+    }
+  }
+
+  /// JSON Schema (draft-07) for the configurations of places; nil takes anything.
+  func stageConfigurationSchema() throws(PluginError) -> String? {
+    guard let schema = try stage()?.config_schema else { return nil }
+    return try reader(SLUICE_STAGE_ID).text(schema, "config_schema", limitBytes: 1 << 20)
+  }
+
   package func notifications() throws(PluginError) -> sluice_notifications? {
     try lookUp(SLUICE_NOTIFICATIONS_ID, sluice_notifications(), SLUICE_NOTIFICATIONS_SIZE_1)
   }

@@ -30,7 +30,8 @@ public struct HelperProbe: StartProbe {
   }
 
   private func judge(_ report: TrialReport, _ request: TrialRequest) throws(PluginError) {
-    let secrets = TrialSecrets(request.instances.flatMap { [$0.configuration, Self.document($0.state)] })
+    let secrets = TrialSecrets(
+      request.instances.flatMap { [$0.configuration, Self.document($0.state)] + $0.places.map(\.configuration) })
     if let failure = report.failure(of: request.subject, secrets: secrets) { throw failure }
     if let warning = report.exitWarning { warn(request.subject, warning) }
   }
@@ -54,6 +55,7 @@ public struct HelperProbe: StartProbe {
   private static func instance(_ instance: ProbeCandidate.Instance) throws -> TrialRequest.Instance {
     TrialRequest.Instance(
       name: instance.name, configuration: try JSONValue(parsing: instance.configuration, options: .allowNUL),
+      places: try instance.places.map { ($0.key, try JSONValue(parsing: $0.configuration, options: .allowNUL)) },
       state: instance.state, stateOwner: instance.stateOwner)
   }
 }

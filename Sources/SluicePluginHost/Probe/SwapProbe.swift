@@ -28,17 +28,35 @@ public struct ProbeCandidate: Sendable {
     /// The `config` of the instance as JSON text, references resolved. It holds secrets: a pipe is for it, and neither
     /// arguments nor the environment.
     public let configuration: String
+    /// The configurations of its places, in order; as secret.
+    public let places: [Place]
     /// The state that the serving instance of this name has just saved; nil if it has no state, or if there is no such
     /// instance.
     public let state: SavedState?
     /// The id of the plugin that saved it. Another plugin does not get it in the swap, so that it cannot be held against one.
     public let stateOwner: String?
 
-    public init(name: String, configuration: String, state: SavedState? = nil, stateOwner: String? = nil) {
+    public init(
+      name: String, configuration: String, places: [Place] = [], state: SavedState? = nil, stateOwner: String? = nil
+    ) {
       self.name = name
       self.configuration = configuration
+      self.places = places
       self.state = state
       self.stateOwner = stateOwner
+    }
+  }
+
+  /// A place of an instance that has a configuration of its own.
+  public struct Place: Sendable {
+    /// In the configuration: `request[0]`.
+    public let key: String
+    /// As JSON text, references resolved.
+    public let configuration: String
+
+    public init(key: String, configuration: String) {
+      self.key = key
+      self.configuration = configuration
     }
   }
 

@@ -8,16 +8,20 @@ package struct TrialRequest: Sendable {
   package struct Instance: Sendable {
     package var name: String
     package var configuration: JSONValue
+    /// The configurations of its places, by their keys in the configuration, in order.
+    package var places: [(key: String, configuration: JSONValue)]
     /// What the generation before has saved.
     package var state: SavedState?
     /// The id of the plugin that saved it; nil where it is for any.
     package var stateOwner: String?
 
     package init(
-      name: String, configuration: JSONValue = .object(), state: SavedState? = nil, stateOwner: String? = nil
+      name: String, configuration: JSONValue = .object(), places: [(key: String, configuration: JSONValue)] = [],
+      state: SavedState? = nil, stateOwner: String? = nil
     ) {
       self.name = name
       self.configuration = configuration
+      self.places = places
       self.state = state
       self.stateOwner = stateOwner
     }
@@ -87,7 +91,7 @@ package struct TrialLimits: Sendable, Hashable {
 
 extension TrialRequest {
   /// Counts up when helper and host would misunderstand each other.
-  private static let revision: Int64 = 3
+  private static let revision: Int64 = 4
 
   /// The line, with its end.
   package var line: [UInt8] {
@@ -103,6 +107,10 @@ extension TrialRequest {
     document["instances"] = .array(
       of: instances.map { instance in
         let member: JSONValue = ["name": JSONValue(instance.name), "configuration": instance.configuration]
+        if !instance.places.isEmpty {
+          member["places"] = .array(
+            of: instance.places.map { ["key": JSONValue($0.key), "configuration": $0.configuration] as JSONValue })
+        }
         member["state"] = instance.state.map { JSONValue($0.text) }
         member["stateVersion"] = instance.state.map { JSONValue(Int64($0.version)) }
         member["stateOwner"] = instance.stateOwner.map { JSONValue($0) }
@@ -137,6 +145,7 @@ extension TrialRequest.Instance {
     let version = UInt32(clamping: document["stateVersion"]?.integer ?? 0)
     self.init(
       name: document["name"]?.string ?? "", configuration: document["configuration"] ?? .object(),
+      places: document["places"]?.elements.map { ($0["key"]?.string ?? "", $0["configuration"] ?? .object()) } ?? [],
       state: document["state"]?.string.map { SavedState(text: $0, version: version) },
       stateOwner: document["stateOwner"]?.string)
   }

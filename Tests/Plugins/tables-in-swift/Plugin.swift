@@ -2,16 +2,32 @@ import Glibc
 public import SluicePlugin
 
 /// Uses the host's tables from Swift, and tells what came of it in attributes of the transaction and in log records.
-struct TablesInSwift: Plugin, RequestInterceptor, ResponseInterceptor, TransactionTracer {
+struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor, TransactionTracer {
+  struct StageConfiguration: Decodable, Sendable {
+    var name: String
+    var count: Int
+  }
+
   static let information = PluginInformation(
     id: "tables-in-swift", version: "1.0.0", summary: "Uses the host's tables.")
   static let interests: Set<TransactionEvent.Kind> = [.didComplete]
+
+  static let stageConfigurationDefaults: JSONValue? = ["count": 1]
 
   let host: PluginHost
 
   init(configuration: NoConfiguration, host: PluginHost) { self.host = host }
 
+  func checkStage(_ configuration: StageConfiguration) throws {
+    guard configuration.count > 0 else { throw PluginFailure(message: "count: expected a number above 0") }
+  }
+
   func intercept(_ request: Request, context: RequestContext) async throws {
+    if let place = context.stageConfiguration(of: Self.self) {
+      try await host.sleep(for: .milliseconds(1))
+      let again = context.stageConfiguration(of: Self.self)
+      context.attributes["place"] = .text("\(place.name) \(place.count) \(again?.name ?? "none")")
+    }
     switch context.path {
     case "/attributes": try await setAttributes(context)
     case "/invalid": context.attributes["no name"] = 1

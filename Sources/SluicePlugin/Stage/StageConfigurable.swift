@@ -1,0 +1,55 @@
+import CSluice
+
+/// A plugin whose places in the lists of a configuration can have a configuration of their own (`sluice.stage/1`, a draft):
+///
+///     "request": [{"plugin": "limit", "match": {"paths": ["/search"]}, "config": {"rate": 5}}, "limit"]
+///
+/// A call asks for that of its place:
+///
+///     let rate = context.stageConfiguration(of: Self.self)?.rate ?? configuration.rate
+public protocol StageConfigurable: Plugin {
+  /// Decoded from `config` of the place; unknown keys are refused.
+  associatedtype StageConfiguration: Decodable & Sendable
+
+  /// A JSON Schema (draft-07) that the host checks the configuration of a place against; by default none.
+  static var stageConfigurationSchema: String? { get }
+  /// Members that are added to a configuration without them, before it is decoded; by default none.
+  static var stageConfigurationDefaults: JSONValue? { get }
+
+  /// Checks the configuration of a place, after `init` and before `activate()`: no I/O, no threads. The user sees the error
+  /// that it throws. By default every one is accepted.
+  func checkStage(_ configuration: StageConfiguration) throws
+}
+
+extension StageConfigurable {
+  public static var stageConfigurationSchema: String? { nil }
+  public static var stageConfigurationDefaults: JSONValue? { nil }
+  public func checkStage(_ configuration: StageConfiguration) throws {}
+}
+
+extension RequestContext {
+  /// The configuration of the place that is called; nil if it has none. Valid like the ``Request`` of the same call.
+  public func stageConfiguration<Stage: StageConfigurable>(of plugin: Stage.Type) -> Stage.StageConfiguration? {
+    let call = attributes.call
+    let place = call.withExchange { _, exchange in
+      call.link.places?.pointee.current(exchange).map {
+        Unmanaged<StagePlace>.fromOpaque($0).takeUnretainedValue()
+      }
+    }
+    return (place ?? nil)?.configuration as? Stage.StageConfiguration
+  }
+}
+
+extension ResponseContext {
+  /// The configuration of the place that is called; nil if it has none. Valid like the ``Response`` of the same call.
+  public func stageConfiguration<Stage: StageConfigurable>(of plugin: Stage.Type) -> Stage.StageConfiguration? {
+    request.stageConfiguration(of: plugin)
+  }
+}
+
+/// The object behind the host's `stage` pointer.
+final class StagePlace: Sendable {
+  let configuration: any Sendable
+
+  init(_ configuration: any Sendable) { self.configuration = configuration }
+}

@@ -1,0 +1,17 @@
+import CSluice
+
+/// The table `sluice.places/1`.
+enum PlaceFunctions {
+  /// Never freed and never written after this: shared by all threads as a constant.
+  nonisolated(unsafe) static let shared: UnsafePointer<sluice_places> = {
+    let table = UnsafeMutablePointer<sluice_places>.allocate(capacity: 1)
+    table.initialize(
+      to: sluice_places(
+        size: UInt32(MemoryLayout<sluice_places>.size), reserved: 0, current: { PlaceFunctions.current($0) }))
+    return UnsafePointer(table)
+  }()
+
+  private static func current(_ handle: OpaquePointer?) -> UnsafeMutableRawPointer? {
+    CallContext.find(handle)?.call.pointee.stage
+  }
+}

@@ -1,0 +1,126 @@
+import CSluice
+package import SluiceJSON
+import SluiceLocks
+package import SluiceMessages
+package import SluicePipeline
+
+/// A place of an instance in a list that has a configuration of its own: the instance, with what `create_stage` gave.
+///
+/// It notes itself in the exchange while it calls the instance, so that ``CallContext`` finds it. Sendable: the pointer is
+/// the plugin's, and only handed back.
+package final class PluginPlace: Interceptor, @unchecked Sendable {
+  let instance: PluginInstance
+  private let object: UnsafeMutableRawPointer
+
+  init(_ instance: PluginInstance, _ object: UnsafeMutableRawPointer) {
+    self.instance = instance
+    self.object = object
+  }
+
+  package var capabilities: StageCapabilities { instance.capabilities }
+  package var identity: ObjectIdentifier { ObjectIdentifier(instance) }
+  package var overdueWords: String { instance.overdueWords }
+
+  package func interceptRequest(_ exchange: Exchange) -> Verdict {
+    exchange.at(self) { instance.interceptRequest(exchange) }
+  }
+
+  package func interceptIssue(_ exchange: Exchange) -> Verdict {
+    exchange.at(self) { instance.interceptIssue(exchange) }
+  }
+
+  package func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict {
+    exchange.at(self) { instance.interceptRedirect(exchange, redirect) }
+  }
+
+  package func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict {
+    exchange.at(self) { instance.interceptChallenge(exchange, offer) }
+  }
+
+  package func interceptInformational(_ exchange: Exchange, _ status: Int, _ headers: HeaderFields) {
+    exchange.at(self) { instance.interceptInformational(exchange, status, headers) }
+  }
+
+  package func interceptResponse(_ exchange: Exchange) -> Verdict {
+    exchange.at(self) { instance.interceptResponse(exchange) }
+  }
+
+  package func interceptFailure(_ exchange: Exchange, _ failure: TransactionError) -> Verdict {
+    exchange.at(self) { instance.interceptFailure(exchange, failure) }
+  }
+
+  package func interceptPiece(
+    _ exchange: Exchange, _ side: MessageSide, _ piece: [UInt8], _ output: inout [UInt8]
+  ) -> PieceVerdict {
+    exchange.at(self) { instance.interceptPiece(exchange, side, piece, &output) }
+  }
+
+  package func interceptBodyEnd(
+    _ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]
+  ) -> PieceVerdict {
+    exchange.at(self) { instance.interceptBodyEnd(exchange, side, &output) }
+  }
+
+  package func suspensionWasCancelled(_ token: SuspensionToken) { instance.suspensionWasCancelled(token) }
+
+  /// What a call of the instance gets as its place.
+  static func object(of place: AnyObject, for instance: PluginInstance) -> UnsafeMutableRawPointer? {
+    // Nothing else is noted as a place.
+    let place = unsafeDowncast(place, to: PluginPlace.self)
+    return place.instance === instance ? place.object : nil
+  }
+}
+
+extension Exchange {
+  /// Calls on behalf of a place; nil for one without a configuration.
+  func at<Result>(_ place: (any AnyObject & Sendable)?, _ body: () -> Result) -> Result {
+    let before = self.place
+    self.place = place
+    defer { self.place = before }
+    return body()
+  }
+}
+
+// The places of an instance.
+extension PluginInstance {
+  /// Checks the configuration of a place against the plugin's schema and calls `create_stage`; before `activate`. [control]
+  /// - Parameter key: of the place in the configuration, for messages: `request[0]`.
+  package func makePlace(_ key: String, _ configuration: JSONValue) throws(PluginError) -> PluginPlace {
+    let subject = PluginError.Subject.plugin(name: name, path: generation.path)
+    guard stageCalls.create_stage != nil else {
+      throw PluginError(
+        .configuration, subject, "\(key).config: the plugin takes no configuration for a place",
+        advice: "leave it out, or put it into the \"config\" of the plugin")
+    }
+    try ConfigurationCheck.check(
+      configuration, against: try generation.stageConfigurationSchema(), "\(key).config", subject)
+    var object: UnsafeMutableRawPointer?
+    let (status, message) = PluginErrorBuffer.collect { error in
+      configuration.withUnsafeJSON { json in
+        self.subject.call(.createStage) { stageCalls.create_stage(handle, json, &object, error) }
+      }
+    }
+    guard status == Status.ok else {
+      throw PluginError(
+        .createFailed, subject, "\(key).config: \(message ?? "create_stage answered \(status) and gave no reason")")
+    }
+    guard let object else {
+      throw PluginError(
+        .createFailed, subject, "\(key).config: create_stage answered OK and gave no stage",
+        advice: "its author has to set *stage or to return an error")
+    }
+    stages.withLock { $0.append(UncheckedPointer(object)) }
+    return PluginPlace(self, object)
+  }
+
+  /// Just before `destroy`.
+  func destroyStages() {
+    let stages = stages.withLock { stages in
+      defer { stages = [] }
+      return stages
+    }
+    for stage in stages.reversed() {
+      subject.call(.destroyStage) { stageCalls.destroy_stage(handle, stage.address) }
+    }
+  }
+}
