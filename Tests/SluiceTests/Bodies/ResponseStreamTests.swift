@@ -44,6 +44,8 @@ import Testing
       #expect(result.response?.body.bytes == [UInt8](repeating: UInt8(ascii: "x"), count: pieces * bytes))
       // Not before there is a response.
       #expect(Self.told("early", log) == ["-2"] && Self.told("written", log) == ["0"])
+      // Told on a thread of the plugin, perhaps after the result.
+      try await log.wait(for: "the second end") { $0.contains { $0.hasPrefix("end-again=") } }
       #expect(Self.told("end", log) == ["0"] && Self.told("end-again", log) == ["3"])
     }
   }
