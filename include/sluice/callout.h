@@ -54,7 +54,7 @@ typedef struct sluice_callout {
       const sluice_host *host, json_t *request, const sluice_call_options *options,
       void (*completion)(void *context, const sluice_call_result *result), void *context, sluice_call *call);
   /// Cancels a call; its completion follows with the error `cancelled`. SLUICE_STATUS_STALE if the completion has run or is
-  /// running. The end of the instance cancels its calls, and every completion has returned before `destroy`. [any]
+  /// running. The return of `deactivate` cancels the instance's calls, and every completion has returned before `destroy`. [any]
   sluice_status (*cancel)(const sluice_host *host, sluice_call call);
 } sluice_callout;
 #define SLUICE_CALLOUT_SIZE_1 24u

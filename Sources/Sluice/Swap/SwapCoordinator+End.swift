@@ -27,11 +27,15 @@ extension SwapCoordinator {
       ended.append(part)
     }
     for part in ended { part.queuedTracer?.stop(within: left()) }
-    runtime.close(within: left())
     if let obstacle = obstacles.first(where: { !$0.hasDied }) {
+      runtime.close(within: left())
       sayKept(ended, because: obstacle)
     } else {
-      destroy(ended.compactMap(\.instance).reversed(), until: deadline)
+      let instances: [PluginInstance] = ended.compactMap(\.instance).reversed()
+      // While the host still takes work, so that an instance can send what it has left.
+      let inactive = end(instances, until: deadline) { $0.deactivate(within: $1) }
+      runtime.close(within: left())
+      _ = end(inactive, until: deadline) { $0.destroy(within: $1) }
     }
     state.update { state in
       // The published snapshot is kept, for queries to an engine that has ended.
@@ -40,28 +44,39 @@ extension SwapCoordinator {
     }
   }
 
-  /// An instance that does not return in time is left behind with its thread, and the next ones get a thread of their own.
-  private func destroy(_ instances: [PluginInstance], until deadline: Duration) {
+  private typealias Step = @Sendable (PluginInstance, _ limit: Duration) -> Void
+
+  /// Performs one step of the end for each instance. One that does not return in time is left behind with its thread, and the
+  /// next ones get a thread of their own.
+  /// - Returns: the instances that have returned.
+  private func end(
+    _ instances: [PluginInstance], until deadline: Duration, _ step: @escaping Step
+  ) -> [PluginInstance] {
     var left = instances[...]
+    var returned: [PluginInstance] = []
     while !left.isEmpty {
-      let isLate = destroyInOrder(Array(left), until: deadline)
-      guard let late = isLate else { return }
+      let isLate = endInOrder(Array(left), until: deadline, step)
+      guard let late = isLate else { return returned + left }
+      returned += left.prefix { $0 !== late }
       log(
         LogLine(
           level: .error, plugin: late.generation.id, generation: late.generation.number, stage: late.name,
           message: "\"\(late.name)\" has not returned from deactivate or destroy in time; it is left behind"))
       left = left.drop { $0 !== late }.dropFirst()
     }
+    return returned
   }
 
-  /// Returns the instance that does not return. What comes after it is not destroyed.
-  private func destroyInOrder(_ instances: [PluginInstance], until deadline: Duration) -> PluginInstance? {
+  /// Returns the instance that does not return. What comes after it is not ended.
+  private func endInOrder(
+    _ instances: [PluginInstance], until deadline: Duration, _ step: @escaping Step
+  ) -> PluginInstance? {
     struct Progress {
       var current: PluginInstance?
       var isGivenUp = false
     }
     let progress = Monitor(Progress())
-    let destroyAll: @Sendable () -> Void = {
+    let endAll: @Sendable () -> Void = {
       for instance in instances {
         let goesOn = progress.update { progress in
           progress.current = instance
@@ -69,13 +84,13 @@ extension SwapCoordinator {
         }
         guard goesOn else { return }
         // A healthy one gets its time also when others have used up theirs.
-        instance.destroy(within: max(deadline - MonotonicClock.now, Self.leastEndTime))
+        step(instance, max(deadline - MonotonicClock.now, Self.leastEndTime))
       }
       progress.update { $0.current = nil }
     }
     progress.withLock { $0.current = instances.first }
-    guard DetachedThread.start("sluice-end", destroyAll) else {
-      destroyAll()
+    guard DetachedThread.start("sluice-end", endAll) else {
+      endAll()
       return nil
     }
     var seen: PluginInstance?

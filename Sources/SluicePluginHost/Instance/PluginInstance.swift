@@ -141,9 +141,11 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// For completions that follow a failed `activate`.
   private static let cleanUpLimit = Duration.seconds(5)
 
-  /// Cancels timers and call-outs, ends what is open, and calls `deactivate`; the transactions that use the instance must be over.
-  /// A timer or control call that has not returned at the limit means that the instance is given up. [control]
+  /// Cancels timers, ends what is open, calls `deactivate`, and then cancels call-outs: what a plugin still has to send, it can
+  /// send there. The transactions that use the instance must be over, and the loops must run. A timer or control call that has
+  /// not returned at the limit means that the instance is given up. [control]
   package func deactivate(within limit: Duration) {
+    defer { callOuts.close() }
     guard move(from: [.active], to: .inactive) != nil, endCalls(within: limit) else { return }
     subject.call(.deactivate) { generation.table.deactivate?(handle, limit.nanoseconds) }
   }
@@ -169,7 +171,6 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   /// instance is abandoned, where a call has not returned at the limit.
   private func endCalls(within limit: Duration) -> Bool {
     let haveTimersReturned = timers.cancelAll(within: limit)
-    callOuts.close()
     closeWork()
     let hasControlReturned = control.close(within: limit)
     completions.closeAll()

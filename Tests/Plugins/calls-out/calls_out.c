@@ -133,12 +133,17 @@ static void on_cancel(void *instance, sluice_token token) {
   tell(instance, "on-cancel", 1);
 }
 
+/// Of the call that `deactivate` starts.
+static void completed_late(void *instance, const sluice_call_result *result) {
+  tell_text(instance, "late-code", result->error_code);
+}
+
 static void deactivate(void *instance, uint64_t deadline) {
   (void)deadline;
   tell(instance, "deactivated", 1);
   json_t *request = json_pack("{s:s}", "url", "http://127.0.0.1:9/");
   tell(
-      instance, "start-late", callout_of(instance)->start(host_of(instance), request, NULL, completed, NULL, NULL));
+      instance, "start-late", callout_of(instance)->start(host_of(instance), request, NULL, completed_late, instance, NULL));
   json_decref(request);
 }
 
