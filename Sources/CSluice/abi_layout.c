@@ -9,6 +9,7 @@
 #include <sluice/draft/response_stream.h>
 #include <sluice/draft/shared.h>
 #include <sluice/draft/stage.h>
+#include <sluice/draft/spans.h>
 #include <sluice/draft/want_body.h>
 #include <sluice/draft/work.h>
 #include <sluice/sluice.h>
@@ -262,6 +263,7 @@ SLUICE_VALUE(SLUICE_EVENT_DID_RECEIVE_INFORMATIONAL, 9);
 SLUICE_VALUE(SLUICE_EVENT_WILL_RETRY, 10);
 SLUICE_VALUE(SLUICE_EVENT_WILL_REDIRECT, 11);
 SLUICE_VALUE(SLUICE_EVENT_DID_END_HOP, 12);
+SLUICE_VALUE(SLUICE_EVENT_DID_END_SPAN, 13);
 SLUICE_VALUE(SLUICE_OUTCOME_PENDING, 0);
 SLUICE_VALUE(SLUICE_OUTCOME_SUCCEEDED, 1);
 SLUICE_VALUE(SLUICE_OUTCOME_FAILED, 2);
@@ -302,7 +304,8 @@ SLUICE_OFFSET(sluice_event, timings, 152);
 SLUICE_OFFSET(sluice_event, request_id, 160);
 SLUICE_OFFSET(sluice_event, method, 176);
 SLUICE_OFFSET(sluice_event, url, 192);
-SLUICE_SIZE(sluice_event, 208);
+SLUICE_OFFSET(sluice_event, span, 208);
+SLUICE_SIZE(sluice_event, 216);
 
 SLUICE_OFFSET(sluice_tracer, size, 0);
 SLUICE_OFFSET(sluice_tracer, interests, 4);
@@ -578,6 +581,54 @@ SLUICE_OFFSET(sluice_places, reserved, 4);
 SLUICE_OFFSET(sluice_places, current, 8);
 SLUICE_SIZE(sluice_places, 16);
 SLUICE_VALUE(SLUICE_PLACES_SIZE_1, 16u);
+// draft/spans.h
+SLUICE_VALUE(SLUICE_SPAN_INTERNAL, 1);
+SLUICE_VALUE(SLUICE_SPAN_CLIENT, 3);
+SLUICE_VALUE(SLUICE_SPAN_UNSET, 0);
+SLUICE_VALUE(SLUICE_SPAN_OK, 1);
+SLUICE_VALUE(SLUICE_SPAN_ERROR, 2);
+SLUICE_VALUE(SLUICE_SPAN_VALUE_TEXT, 1);
+SLUICE_VALUE(SLUICE_SPAN_VALUE_INTEGER, 2);
+SLUICE_VALUE(SLUICE_SPAN_VALUE_NUMBER, 3);
+SLUICE_VALUE(SLUICE_SPAN_VALUE_FLAG, 4);
+
+SLUICE_OFFSET(sluice_span_attribute, key, 0);
+SLUICE_OFFSET(sluice_span_attribute, type, 16);
+SLUICE_OFFSET(sluice_span_attribute, flag, 20);
+SLUICE_OFFSET(sluice_span_attribute, text, 24);
+SLUICE_OFFSET(sluice_span_attribute, integer, 40);
+SLUICE_OFFSET(sluice_span_attribute, number, 48);
+SLUICE_SIZE(sluice_span_attribute, 56);
+
+SLUICE_OFFSET(sluice_open_span, slot, 0);
+SLUICE_OFFSET(sluice_open_span, generation, 4);
+SLUICE_SIZE(sluice_open_span, 8);
+
+SLUICE_OFFSET(sluice_span, size, 0);
+SLUICE_OFFSET(sluice_span, kind, 4);
+SLUICE_OFFSET(sluice_span, name, 8);
+SLUICE_OFFSET(sluice_span, trace_id, 24);
+SLUICE_OFFSET(sluice_span, span_id, 40);
+SLUICE_OFFSET(sluice_span, parent_span_id, 48);
+SLUICE_OFFSET(sluice_span, start_ns, 56);
+SLUICE_OFFSET(sluice_span, end_ns, 64);
+SLUICE_OFFSET(sluice_span, status, 72);
+SLUICE_OFFSET(sluice_span, is_unfinished, 76);
+SLUICE_OFFSET(sluice_span, status_message, 80);
+SLUICE_OFFSET(sluice_span, stage, 96);
+SLUICE_OFFSET(sluice_span, attributes, 112);
+SLUICE_OFFSET(sluice_span, attribute_count, 120);
+SLUICE_OFFSET(sluice_span, dropped_attribute_count, 124);
+SLUICE_SIZE(sluice_span, 128);
+
+SLUICE_OFFSET(sluice_spans, size, 0);
+SLUICE_OFFSET(sluice_spans, reserved, 4);
+SLUICE_OFFSET(sluice_spans, begin, 8);
+SLUICE_OFFSET(sluice_spans, set_attribute, 16);
+SLUICE_OFFSET(sluice_spans, set_status, 24);
+SLUICE_OFFSET(sluice_spans, end, 32);
+SLUICE_SIZE(sluice_spans, 40);
+SLUICE_VALUE(SLUICE_SPANS_SIZE_1, 40u);
 
 // draft/want_body.h
 SLUICE_OFFSET(sluice_want_body, size, 0);

@@ -114,6 +114,41 @@ import Testing
     #expect(document["transactions"]?.integer == 300)
   }
 
+  @Test func `spans of a stage are in the log, and both judges accept it`() async throws {
+    let server = try LoopbackServer { request in
+      request.target == "/a" ? ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")]) : .text("ok")
+    }
+    defer { server.stop() }
+    let plugin = try await PluginCompiler.compile("measures-itself")
+    let folder = try TemporaryDirectory()
+    let path = folder.path("events.jsonl")
+    let file = try folder.write(
+      """
+      {"plugins": {"stage": {"library": "\(plugin.path)"}}, "request": ["stage"], "issue": ["stage"], "response": ["stage"]}
+      """, to: "c.json")
+    let sent = try await Tool.run("send", "-c", file, server.baseURL + "/a", "--events", path)
+    #expect(sent.status == 0, "\(sent.errorText)")
+    let spans = try lines(path).compactMap { $0["span"] }
+    #expect(spans.map { $0["name"]?.string } == ["work", "issue", "issue", "full", "left open"])
+    #expect(spans.map { $0["isUnfinished"]?.bool } == [false, false, false, false, true])
+    #expect(spans.first?["attributes"] == ["word": "after", "count": JSONValue(Int64.min), "part": 0.5, "yes": true])
+    #expect(spans[3]["status"]?.string == "error" && spans[3]["droppedAttributes"]?.integer == 3)
+    #expect(spans[3]["message"]?.string?.utf8.count == 1024)
+    let verdict = try await Tool.run("verify-trace", path)
+    #expect(verdict.status == 0, "\(verdict.errorText)")
+    let text = try FileTree.readText(path).split(separator: "\n").map(String.init)
+    #expect(EventLogAudit(lines: text).complaints == [])
+    // Each judge finds a span that is told twice, and one that no schema allows.
+    let index = try #require(text.firstIndex { $0.contains("did_end_span") })
+    let damages = [
+      Array(text[...index]) + text[index...], text.map { $0.replacing(#""kind":"client""#, with: #""kind":"other""#) },
+    ]
+    for damage in damages {
+      #expect(!EventLogAudit(lines: damage).complaints.isEmpty)
+      #expect(try await Tool.run("verify-trace", input: damage.joined(separator: "\n") + "\n").status == 1)
+    }
+  }
+
   @Test func `events go to standard output where the results do not`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

@@ -29,7 +29,9 @@ enum {
   SLUICE_EVENT_WILL_REDIRECT = 11,
   /// A hop has ended, also one whose connection failed: once for each hop that was begun, after its DID_RECEIVE and before
   /// the next hop, WILL_RETRY, validation and DID_COMPLETE. Its `status` is the server's.
-  SLUICE_EVENT_DID_END_HOP = 12
+  SLUICE_EVENT_DID_END_HOP = 12,
+  /// A span that a stage began has ended; `span` describes it. Before the next event of the transaction.
+  SLUICE_EVENT_DID_END_SPAN = 13
 };
 
 /// The bit of a kind of event in `interests`.
@@ -46,6 +48,9 @@ typedef struct sluice_timings {
   uint64_t queue_ns, name_lookup_ns, connect_ns, tls_handshake_ns, send_ns, wait_ns, receive_ns;
   uint64_t bytes_sent, bytes_received;
 } sluice_timings;
+
+/// A span of a stage's own; see draft/spans.h.
+typedef struct sluice_span sluice_span;
 
 typedef struct sluice_event {
   uint32_t size;
@@ -84,6 +89,8 @@ typedef struct sluice_event {
   sluice_text request_id;
   sluice_text method;
   sluice_text url;
+  /// In DID_END_SPAN, otherwise NULL. Defined in draft/spans.h; a draft.
+  const sluice_span *span;
 } sluice_event;
 
 typedef struct sluice_tracer {

@@ -7,6 +7,7 @@ struct AccessLog: Plugin, TransactionTracer {
   static let information = PluginInformation(
     id: "access-log", version: "1.0.0", summary: "Logs transactions as JSON lines, without secrets.")
   static let configurationDefaults: JSONValue? = AccessLogConfiguration.defaults
+  static let interests: Set<TransactionEvent.Kind> = [.didComplete]
 
   private let configuration: AccessLogConfiguration
   private let host: PluginHost

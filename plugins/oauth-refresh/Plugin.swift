@@ -15,8 +15,10 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
   private let hosts: HostList
   private let header: TokenHeader
   private let keeper: TokenKeeper
+  private let host: PluginHost
 
   init(configuration: OAuthConfiguration, host: PluginHost) throws {
+    self.host = host
     hosts = try HostList(configuration.hosts)
     header = try TokenHeader(configuration)
     let request = try configuration.grantRequest()
@@ -27,7 +29,10 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
 
   func intercept(_ request: Request, context: RequestContext) async throws {
     guard hosts.allow(request.url), header.isWanted(by: request) else { return }
-    try header.set(try await keeper.token(), on: request)
+    let token = try await keeper.token { refresh in
+      try await host.withSpan("token refresh", for: request) { try await refresh.value }
+    }
+    try header.set(token, on: request)
   }
 
   /// Acts on the first attempt only: a 401 that meets the new token as well is the caller's.
@@ -35,7 +40,10 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
     guard response.status == 401, context.attemptNumber == 0, let refused = header.token(of: response.request)
     else { return }
     let began = ContinuousClock.now - context.duration
-    if try await keeper.hasReplacement(for: refused, usedSince: began) { throw RetryRequestError() }
+    let hasReplacement = try await keeper.hasReplacement(for: refused, usedSince: began) { refresh in
+      try await host.withSpan("token refresh", for: response.request) { try await refresh.value }
+    }
+    if hasReplacement { throw RetryRequestError() }
   }
 }
 

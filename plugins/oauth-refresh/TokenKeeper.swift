@@ -30,11 +30,14 @@ final class TokenKeeper: Sendable {
     self.host = host
   }
 
+  /// Waits for a refresh on behalf of one request.
+  typealias Wait = (Task<String, any Error>) async throws -> String
+
   /// The token for a request, after a refresh where it needs one.
-  func token() async throws -> String {
+  func token(waiting wait: Wait) async throws -> String {
     switch step({ $0.beforeRequest(at: .now) }, waitsFirst: true) {
     case .wait(let refresh):
-      do { return try await refresh.value } catch {
+      do { return try await wait(refresh) } catch {
         if let token = state.withLock({ $0.book.stillGood(at: .now) }) { return token }
         throw error
       }
@@ -50,10 +53,12 @@ final class TokenKeeper: Sendable {
   /// Whether a refused request can be sent again with another token, after a refresh if there is no new token yet.
   ///
   /// - Throws: why the refresh failed, the same for all that waited for it.
-  func hasReplacement(for token: String, usedSince began: ContinuousClock.Instant) async throws -> Bool {
+  func hasReplacement(
+    for token: String, usedSince began: ContinuousClock.Instant, waiting wait: Wait
+  ) async throws -> Bool {
     switch step({ $0.afterRefusal(of: token, usedSince: began, at: .now) }, waitsFirst: false) {
     case .wait(let refresh):
-      _ = try await refresh.value
+      _ = try await wait(refresh)
       return true
     case .done(.use): return true
     case .done(.fail(let failure)): throw failure

@@ -42,7 +42,8 @@ final class LoopMetrics: @unchecked Sendable {
     case .willRetry: retries.add()
     case .willRedirect: redirects.add()
     case .didComplete: didComplete(event)
-    case .didConfigure, .didEndHop, .didValidateResponse, .didExtract, .didValidatePayload, .didReceiveInformational:
+    case .didConfigure, .didEndHop, .didEndSpan, .didValidateResponse, .didExtract, .didValidatePayload,
+      .didReceiveInformational:
       break
     }
   }

@@ -26,6 +26,7 @@ enum EventLine {
     if event.kind == .didComplete || event.kind == .didEndHop { line.number("durationNs", event.duration.nanoseconds) }
     if let timings = event.timings { add(timings, to: &line) }
     if event.kind == .didComplete { add(exchange.attributes, to: &line) }
+    if let span = event.span { SpanLine.add(span, to: &line) }
     return line.end()
   }
 

@@ -50,14 +50,51 @@ enum EventReading {
     entry.duration = try duration(kind, document)
     entry.timings = try document["timings"].map { timings throws(Failure) in try self.timings(timings) }
     try checkAttributes(kind, document)
+    entry.span = try document["span"].map { span throws(Failure) in try self.span(span) }
     try refuseOthers(than: members, in: document)
     return entry
   }
+
+  private static func span(_ document: JSONValue) throws(Failure) -> LedgerSpan {
+    let trace = try halves("traceId", 2, document)
+    var span = LedgerSpan(
+      traceID: TraceID(high: trace[0], low: trace[1]), id: try halves("spanId", 1, document)[0],
+      start: Instant(nanoseconds: UInt64(try number("startNs", document))),
+      end: Instant(nanoseconds: UInt64(try number("endNs", document))))
+    if document["parentSpanId"] != nil { span.parentID = try halves("parentSpanId", 1, document)[0] }
+    for (key, words) in [("kind", ["internal", "client"]), ("status", ["unset", "ok", "error"])] {
+      let word = try string(key, document)
+      guard words.contains(word) else {
+        throw Failure(
+          message: "\"\(key)\": expected \(words.joined(separator: ", ")), found \(PlainText.quote(word))")
+      }
+    }
+    for key in ["name", "stage"] { _ = try string(key, document) }
+    if document["message"] != nil { _ = try string("message", document) }
+    guard document["isUnfinished"]?.bool != nil else {
+      throw Failure(message: "expected \"isUnfinished\" with true or false")
+    }
+    if document["droppedAttributes"] != nil { _ = try number("droppedAttributes", document) }
+    if let attributes = document["attributes"] {
+      guard attributes.isObject, attributes.members.allSatisfy({ ![.object, .array, .null].contains($0.value.kind) })
+      else {
+        throw Failure(message: "expected \"attributes\" with an object of strings, numbers, true and false")
+      }
+    }
+    try refuseOthers(than: spanMembers, in: document)
+    return span
+  }
+
+  private static let spanMembers: Set = [
+    "name", "kind", "stage", "traceId", "spanId", "parentSpanId", "startNs", "endNs", "status", "message",
+    "isUnfinished", "attributes", "droppedAttributes",
+  ]
 
   private static let members: Set = [
     "event", "transaction", "sequence", "timeNs", "attempt", "hop", "requestId", "method", "url", "status",
     "receivedStatus", "outcome", "error", "delayNs", "durationNs", "timings", "traceId", "spanId", "parentSpanId",
     "attributes",
+    "span",
   ]
 
   private static func checkAttributes(_ kind: TraceEvent.Kind, _ document: JSONValue) throws(Failure) {

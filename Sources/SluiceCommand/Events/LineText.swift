@@ -10,17 +10,7 @@ struct LineText {
 
   mutating func text(_ name: String, _ value: String) {
     key(name)
-    bytes.append(UInt8(ascii: "\""))
-    for byte in value.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0..<0x20: bytes += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
+    quote(value)
   }
 
   mutating func number(_ name: String, _ value: some BinaryInteger) {
@@ -64,13 +54,24 @@ struct LineText {
     needsComma = true
   }
 
-  /// - Parameter name: needs no escapes.
   private mutating func key(_ name: String) {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
-    bytes.append(UInt8(ascii: "\""))
-    bytes += name.utf8
-    bytes.append(UInt8(ascii: "\""))
+    quote(name)
     bytes.append(UInt8(ascii: ":"))
+  }
+
+  private mutating func quote(_ text: String) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        bytes.append(UInt8(ascii: "\\"))
+        bytes.append(byte)
+      case 0..<0x20: bytes += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
   }
 }

@@ -29,7 +29,8 @@ final class TimelineRecorder: Sendable {
     case .willRedirect: mark = .redirected
     case .willRetry: mark = .retrying(after: event.duration)
     case .didComplete: mark = .completed(event.timings)
-    case .didReceiveInformational, .didEndHop, .didValidateResponse, .didExtract, .didValidatePayload: return
+    case .didReceiveInformational, .didEndHop, .didEndSpan, .didValidateResponse, .didExtract, .didValidatePayload:
+      return
     }
     state.withLock { state in
       guard let start = state.start else { return }

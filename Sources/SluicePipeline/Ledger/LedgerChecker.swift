@@ -10,9 +10,9 @@ import SluiceMessages
 ///       did_validate_response ─ did_extract ─ did_validate_payload
 ///     did_complete
 ///
-/// Everything between the first and the last may be missing from some point on, except where one event needs another before
-/// it. Each must be told: a tracer that is told some kinds of events alone sees gaps in their sequence. Memory grows with
-/// the transactions that are open, and with nothing else.
+/// A `did_end_span` may come anywhere between the first and the last. Everything else between them may be missing from some
+/// point on, except where one event needs another before it. Each must be told: a tracer that is told some kinds of events
+/// alone sees gaps in their sequence. Memory grows with the transactions that are open, and with nothing else.
 public struct LedgerChecker: Sendable {
   /// The number of ended transactions that are remembered, to distinguish their late events from events of unknown
   /// ones.

@@ -28,6 +28,8 @@ public struct LedgerEntry: Sendable, Hashable {
   public var url: String
   /// Without ``HopTraceContext/flags``, which no rule concerns.
   public var trace = HopTraceContext()
+  /// In `didEndSpan`.
+  public var span: LedgerSpan?
 
   public init(
     _ kind: TraceEvent.Kind, _ transaction: TransactionID, sequence: Int? = nil, at time: Instant, attempt: Int = 0,
@@ -63,6 +65,7 @@ public struct LedgerEntry: Sendable, Hashable {
       url: event.exchange.nativeRequest.url.string)
     trace = event.exchange.hopTraceContext
     trace.flags = []
+    span = event.span.map(LedgerSpan.init)
   }
 }
 

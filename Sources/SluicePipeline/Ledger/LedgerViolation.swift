@@ -16,7 +16,7 @@ public struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertibl
     case status
     /// How a transaction ended fits what was said of it.
     case outcome
-    /// Ids are those of one transaction; method, URL, trace and span are those of one hop.
+    /// Ids are those of one transaction, and each span ends once; method, URL, trace and span are those of one hop.
     case identity
   }
 

@@ -6,9 +6,9 @@ extension OpenTransaction {
   private static let tolerance = Duration.milliseconds(1)
 
   func checkTime(of entry: LedgerEntry) throws(LedgerBreach) {
-    guard entry.time >= last.time else {
-      let back = LedgerBreach.text(last.time.duration(since: entry.time))
-      throw LedgerBreach(.timing, "\(entry.kind.name) is \(back) earlier than the \(last.kind.name) before it")
+    guard entry.time >= latest.time else {
+      let back = LedgerBreach.text(latest.time.duration(since: entry.time))
+      throw LedgerBreach(.timing, "\(entry.kind.name) is \(back) earlier than the \(latest.kind.name) before it")
     }
   }
 
@@ -22,6 +22,11 @@ extension OpenTransaction {
     guard (entry.outcome != nil) == isEnd else {
       throw LedgerBreach(
         .outcome, isEnd ? "did_complete has no outcome" : "\(name) has an outcome; expected one in did_complete alone")
+    }
+    guard (entry.span != nil) == (entry.kind == .didEndSpan) else {
+      throw LedgerBreach(
+        .identity,
+        entry.span == nil ? "did_end_span has no span" : "\(name) has a span; expected one in did_end_span alone")
     }
     let isOfHop = entry.kind == .didEndHop
     guard entry.errorCode == nil || isEnd || isOfHop || entry.kind == .willRetry else {
@@ -45,7 +50,7 @@ extension OpenTransaction {
   func checkStatus(of entry: LedgerEntry) throws(LedgerBreach) {
     let name = entry.kind.name
     switch entry.kind {
-    case .willExecute, .didConfigure, .didIssue:
+    case .willExecute, .didConfigure, .didIssue, .didEndSpan:
       guard entry.status == 0, entry.receivedStatus == nil else {
         throw LedgerBreach(.status, "\(name) has a status; expected none before there is a response")
       }

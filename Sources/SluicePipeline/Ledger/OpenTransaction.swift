@@ -9,6 +9,10 @@ struct OpenTransaction: Sendable {
   let started: Instant
   let requestID: String
   private(set) var last: (kind: TraceEvent.Kind, time: Instant)
+  /// The last event, also if it is a `didEndSpan`, which is no step of the transaction.
+  private(set) var latest: (kind: TraceEvent.Kind, time: Instant)
+  /// The ids of the spans that have ended.
+  private var spans: Set<UInt64> = []
   /// Of the next event; nil where the log has no sequence.
   private(set) var sequence: Int?
   private(set) var attempt = 0
@@ -31,6 +35,7 @@ struct OpenTransaction: Sendable {
     requestID = entry.requestID
     callerTrace = entry.trace
     last = (entry.kind, entry.time)
+    latest = last
     hop = OpenHop(0, at: entry.time)
     guard entry.attempt == 0, entry.hop == 0 else {
       throw LedgerBreach(
@@ -49,6 +54,8 @@ struct OpenTransaction: Sendable {
     }
     try checkTime(of: entry)
     try checkMembers(of: entry)
+    latest = (entry.kind, entry.time)
+    if let span = entry.span { return try take(span, of: entry) }
     try takeAttempt(entry)
     try takeHop(entry)
     try takeStep(entry)
@@ -57,6 +64,30 @@ struct OpenTransaction: Sendable {
     try takeRequest(entry)
     try takeSequence(entry)
     last = (entry.kind, entry.time)
+  }
+
+  /// A span may end at any time, in the attempt and the hop that have begun or are about to.
+  private mutating func take(_ span: LedgerSpan, of entry: LedgerEntry) throws(LedgerBreach) {
+    let isNextAttempt = pendingRetry != nil && entry.attempt == attempt + 1 && entry.hop == 0
+    let isNextHop = entry.attempt == attempt && entry.hop == hop.number + 1 && hop.leadsOn
+    guard entry.attempt == attempt && entry.hop == hop.number || isNextAttempt || isNextHop else {
+      throw LedgerBreach(
+        .numbering,
+        "did_end_span has attempt \(entry.attempt) and hop \(entry.hop); expected attempt \(attempt) and hop \(hop.number)"
+      )
+    }
+    guard started <= span.start, span.start <= span.end, span.end <= entry.time else {
+      throw LedgerBreach(
+        .timing,
+        "did_end_span has a span that does not lie between will_execute and did_end_span, or ends before it begins")
+    }
+    guard spans.insert(span.id).inserted, span.id != span.parentID else {
+      throw LedgerBreach(.identity, "did_end_span has a span that has ended before, or that is its own parent")
+    }
+    guard entry.status == 0, entry.receivedStatus == nil else {
+      throw LedgerBreach(.status, "did_end_span has a status; expected none")
+    }
+    try takeSequence(entry)
   }
 
   /// A retry is followed by the next attempt, or by the end where it never began.
@@ -117,6 +148,7 @@ struct OpenTransaction: Sendable {
     case .didEndHop: try endHop(entry)
     case .didValidateResponse, .didExtract, .didValidatePayload: try validate(entry)
     case .didComplete: try complete(entry)
+    case .didEndSpan: break
     }
   }
 

@@ -2,6 +2,7 @@ extension TraceEvent.Kind: CaseIterable {
   public static let allCases: [TraceEvent.Kind] = [
     .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,
     .didComplete, .didReceiveInformational, .willRetry, .willRedirect, .didEndHop,
+    .didEndSpan,
   ]
 
   /// As a log shows it.
@@ -19,6 +20,7 @@ extension TraceEvent.Kind: CaseIterable {
     case .willRetry: "will_retry"
     case .willRedirect: "will_redirect"
     case .didEndHop: "did_end_hop"
+    case .didEndSpan: "did_end_span"
     }
   }
 

@@ -49,6 +49,8 @@ public struct TraceEvent {
     case willRetry = 10
     case willRedirect = 11
     case didEndHop = 12
+    /// A span that a stage began; before the next event.
+    case didEndSpan = 13
   }
 
   public let kind: Kind
@@ -71,6 +73,11 @@ public struct TraceEvent {
   /// The timings of the event's hop after its end: in a `didReceive` whose body was awaited, in `didEndHop` and in
   /// `didComplete`.
   public let finalTimings: TransferTimings?
+  /// Apart, because it is large and other events have none.
+  var endedSpan: EndedSpan?
+
+  /// In `didEndSpan`; nil elsewhere.
+  public var span: StageSpan? { endedSpan?.span }
 
   /// In `didReceive`, `didEndHop` and `didComplete`, if there was a hop. If the body has not arrived yet, only the phases before it.
   /// Measured on access, so that a tracer pays only for what it uses. [loop]
@@ -84,4 +91,10 @@ public enum TransactionOutcome: UInt32, Sendable, Hashable {
   case succeeded = 1
   case failed = 2
   case cancelled = 3
+}
+
+final class EndedSpan: Sendable {
+  let span: StageSpan
+
+  init(_ span: StageSpan) { self.span = span }
 }

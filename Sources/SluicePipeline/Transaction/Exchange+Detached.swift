@@ -12,6 +12,10 @@ extension Exchange {
     copy.limits = limits
     copy.issued = issued
     copy.detachedConnection = connection
+    // What has ended is the loop's to tell.
+    transaction?.tellSpans()
+    copy.spans = spans
+    copy.detachedWantsSpans = wantsSpans
     copy.phase = phase
     copy.attempt = attempt
     copy.hop = hop
@@ -31,6 +35,9 @@ extension Exchange {
     attributes = copy.attributes
     requestDocument = copy.requestDocument
     responseDocument = copy.responseDocument
+    if let spans = copy.spans {
+      if self.spans == nil { self.spans = spans } else { self.spans?.adopt(spans) }
+    }
     if hasStreamedResponse { transaction?.machine.streamsOwnBody = true }
     lowerDeadline(to: copy.deadline)
     if let limits = copy.limits { lowerLimits { $0 = limits } }

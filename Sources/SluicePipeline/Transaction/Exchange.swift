@@ -162,6 +162,10 @@ public final class Exchange: @unchecked Sendable {
 
   /// Of a copy.
   var detachedConnection: ConnectionFacts?
+  var detachedWantsSpans = false
+
+  /// Nil before the first span.
+  var spans: SpanTable?
 
   /// Who is called now; nil between calls.
   public var currentStageName: String? { transaction?.currentStageName }

@@ -77,6 +77,7 @@ extension Transaction {
 
   /// Makes ready for sending what ``Exchange/nativeRequest`` is by now.
   func beginSending() {
+    if exchange.spans != nil { tellSpans() }
     restoreBody()
     exchange.hop += 1
     exchange.nativeResponse = nil

@@ -78,6 +78,7 @@ extension Transaction {
   }
 
   private func beginAttempt(_ attempt: Int) {
+    if exchange.spans != nil { tellSpans() }
     metrics.countRetry()
     metrics.countAttempt()
     exchange.attempt = attempt

@@ -78,7 +78,17 @@ extension Transaction {
   /// What an event says of the received status: nothing, where it has the same.
   private func receivedStatus(beside status: Int) -> Int? { status == receivedStatus ? nil : receivedStatus }
 
+  func emitSpan(_ span: StageSpan) {
+    // A tracer wants it, or there would be none.
+    record(
+      TraceEvent(
+        kind: .didEndSpan, sequence: eventCount, time: now(), exchange: exchange, status: 0, receivedStatus: nil,
+        outcome: nil, error: nil, duration: .zero, finalTimings: nil, endedSpan: EndedSpan(span)))
+    eventCount += 1
+  }
+
   private func nextSequence() -> Int {
+    if exchange.spans != nil { tellSpans() }
     defer { eventCount += 1 }
     return eventCount
   }

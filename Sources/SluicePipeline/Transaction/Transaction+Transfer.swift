@@ -20,6 +20,7 @@ extension Transaction: TransferObserver {
       hopFailure = failure
       return false
     }
+    if exchange.spans != nil { tellSpans() }
     exchange.issued = IssuedFields(headers)
     metrics.countHop()
     result.issuedRequest = Request(

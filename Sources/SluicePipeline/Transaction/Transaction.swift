@@ -209,6 +209,7 @@ public final class Transaction: @unchecked Sendable {
     let error = failure ?? settleLastForms()
     if error != nil { withholdBody() }
     if openHop != .none { emitHopEnd(error) }
+    if exchange.spans != nil { endSpans() }
     let now = now()
     let outcome = TransactionOutcome(error)
     let duration = now.duration(since: exchange.started)

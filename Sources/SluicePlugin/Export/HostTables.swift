@@ -10,6 +10,7 @@ extension UnsafePointer<sluice_host> {
   var metrics: UnsafePointer<sluice_metrics>? { table(SLUICE_METRICS_ID, least: SLUICE_METRICS_SIZE_1) }
   var places: UnsafePointer<sluice_places>? { table(SLUICE_PLACES_ID, least: SLUICE_PLACES_SIZE_1) }
   var shared: UnsafePointer<sluice_shared>? { table(SLUICE_SHARED_ID, least: SLUICE_SHARED_SIZE_1) }
+  var spans: UnsafePointer<sluice_spans>? { table(SLUICE_SPANS_ID, least: SLUICE_SPANS_SIZE_1) }
   var timers: UnsafePointer<sluice_timers>? { table(SLUICE_TIMERS_ID, least: SLUICE_TIMERS_SIZE_1) }
   var work: UnsafePointer<sluice_work>? { table(SLUICE_WORK_ID, least: SLUICE_WORK_SIZE_1) }
   var values: UnsafePointer<sluice_values>? { table(SLUICE_VALUES_ID, least: SLUICE_VALUES_SIZE_1) }

@@ -20,6 +20,8 @@ public struct TransactionEvent: ~Copyable {
     case willRedirect = 11
     /// A hop has ended, also one whose connection failed: once for each hop that was begun, after its `didReceive`.
     case didEndHop = 12
+    /// A span that a stage began has ended; before the next event of the transaction.
+    case didEndSpan = 13
   }
 
   /// How a transaction ended.
@@ -77,6 +79,11 @@ extension TransactionEvent {
   public var method: String { String(event.pointee.method) }
   /// The current URL of the request, after redirects; it may contain secrets.
   public var url: String { String(event.pointee.url) }
+  /// In `didEndSpan`; otherwise nil.
+  public var span: EndedSpan? {
+    guard kind == .didEndSpan, event.pointee.size >= MemoryLayout<sluice_event>.size else { return nil }
+    return event.pointee.span.map { EndedSpan($0.pointee) }
+  }
   /// In `didReceive`, `didEndHop` and `didComplete`.
   public var timings: TransferTimings? { event.pointee.timings.map { TransferTimings($0.pointee) } }
   /// Only for reading, during the call; nil with queued delivery.
@@ -86,7 +93,7 @@ extension TransactionEvent {
 }
 
 /// The digits of an id; nil for one that is zero.
-private func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String? {
+func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String? {
   guard bytes.contains(where: { $0 != 0 }) else { return nil }
   let digits = Array("0123456789abcdef".utf8)
   return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

@@ -35,10 +35,24 @@ extension PluginInstance {
           record.url = url
           withTimings(event.timings) {
             record.timings = $0
-            body(&record)
+            guard let span = event.span else { return body(&record) }
+            withSpan(span, called) {
+              record.span = $0
+              body(&record)
+            }
           }
         }
       }
+    }
+  }
+
+  private func withSpan(
+    _ span: StageSpan, _ called: CalledExchange, _ body: (UnsafePointer<sluice_span>) -> Void
+  ) {
+    let attributes = span.attributes.map { sluice_span_attribute($0) { text, _ in called.lend(text) } }
+    attributes.withUnsafeBufferPointer { attributes in
+      var record = sluice_span(span, attributes.baseAddress) { text, _ in called.lend(text) }
+      body(&record)
     }
   }
 

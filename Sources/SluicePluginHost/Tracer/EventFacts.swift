@@ -14,9 +14,7 @@ extension sluice_event {
     time_ns = event.time.nanoseconds
     transaction_id = event.exchange.id.bytes
     let trace = event.exchange.hopTraceContext
-    if let id = trace.traceID {
-      trace_id = unsafeBitCast((id.high.bigEndian, id.low.bigEndian), to: TransactionID.Bytes.self)
-    }
+    if let id = trace.traceID { trace_id = Self.bytes(id) }
     if let id = trace.spanID { span_id = Self.bytes(id) }
     if let id = trace.parentSpanID { parent_span_id = Self.bytes(id) }
     trace_flags = UInt32(trace.flags.rawValue)
@@ -27,9 +25,13 @@ extension sluice_event {
     duration_ns = event.duration.nanoseconds
   }
 
-  private typealias SpanBytes = (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8)
+  typealias SpanBytes = (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8)
 
-  private static func bytes(_ id: UInt64) -> SpanBytes { unsafeBitCast(id.bigEndian, to: SpanBytes.self) }
+  static func bytes(_ id: TraceID) -> TransactionID.Bytes {
+    unsafeBitCast((id.high.bigEndian, id.low.bigEndian), to: TransactionID.Bytes.self)
+  }
+
+  static func bytes(_ id: UInt64) -> SpanBytes { unsafeBitCast(id.bigEndian, to: SpanBytes.self) }
 }
 
 extension sluice_timings {

@@ -3,7 +3,8 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// A bounded copy of an event: a `sluice_event` without an exchange, its timings, and its texts, in one piece of memory.
+/// A bounded copy of an event: a `sluice_event` without an exchange, its timings, its span with the attributes, and its texts, in
+/// one piece of memory.
 struct EventRecord {
   /// Longer texts are cut, between two characters.
   static let urlBytes = 2048
@@ -11,12 +12,15 @@ struct EventRecord {
   static let textBytes = 256
 
   private static let timingsOffset = (MemoryLayout<sluice_event>.size + 15) & ~15
-  private static let textOffset = (timingsOffset + MemoryLayout<sluice_timings>.size + 15) & ~15
+  private static let spanOffset = (timingsOffset + MemoryLayout<sluice_timings>.size + 15) & ~15
+  private static let attributeOffset = spanOffset + MemoryLayout<sluice_span>.stride
 
   let event: TraceEvent
   private let method: String
   private let url: String
   private let timings: TransferTimings?
+  private let span: StageSpan?
+  private let textOffset: Int
   /// Enough for all of it.
   let byteCount: Int
 
@@ -25,18 +29,23 @@ struct EventRecord {
     self.event = event
     (method, url) = event.requestLine
     timings = event.timings
-    var count = Self.textOffset + Self.count(event.exchange.requestID, Self.textBytes)
+    span = event.span
+    textOffset =
+      span.map { Self.attributeOffset + $0.attributes.count * MemoryLayout<sluice_span_attribute>.stride }
+      ?? Self.spanOffset
+    var count = textOffset + Self.count(event.exchange.requestID, Self.textBytes)
     count += Self.count(method, Self.textBytes) + Self.count(url, Self.urlBytes)
     if let error = event.error {
       count += Self.count(error.code, Self.textBytes) + Self.count(error.message, Self.messageBytes)
       count += Self.count(error.stage ?? "", Self.textBytes)
     }
+    if let span { count += Self.count(span) }
     byteCount = count
   }
 
   /// Writes it where there is room for ``byteCount`` bytes; it holds addresses of that room. [loop]
   func write(to memory: UnsafeMutableRawPointer) {
-    var writer = TextWriter(next: memory + Self.textOffset)
+    var writer = TextWriter(next: memory + textOffset)
     var record = sluice_event(event)
     if let error = event.error {
       record.error_code = writer.copy(error.code, Self.textBytes)
@@ -51,7 +60,31 @@ struct EventRecord {
       place.initialize(to: sluice_timings(timings))
       record.timings = UnsafePointer(place)
     }
+    if let span { record.span = write(span, to: memory, &writer) }
     memory.bindMemory(to: sluice_event.self, capacity: 1).initialize(to: record)
+  }
+
+  private func write(
+    _ span: StageSpan, to memory: UnsafeMutableRawPointer, _ writer: inout TextWriter
+  ) -> UnsafePointer<sluice_span> {
+    let attributes = (memory + Self.attributeOffset).bindMemory(
+      to: sluice_span_attribute.self, capacity: span.attributes.count)
+    for (index, attribute) in span.attributes.enumerated() {
+      (attributes + index).initialize(to: sluice_span_attribute(attribute) { writer.copy($0, $1.limitBytes) })
+    }
+    let place = (memory + Self.spanOffset).bindMemory(to: sluice_span.self, capacity: 1)
+    place.initialize(to: sluice_span(span, attributes) { writer.copy($0, $1.limitBytes) })
+    return UnsafePointer(place)
+  }
+
+  private static func count(_ span: StageSpan) -> Int {
+    var bytes = count(span.name, SpanText.key.limitBytes) + count(span.statusMessage, SpanText.value.limitBytes)
+    bytes += count(span.stage, SpanText.stage.limitBytes)
+    for attribute in span.attributes {
+      bytes += count(attribute.key, SpanText.key.limitBytes)
+      if case .text(let text) = attribute.value { bytes += count(text, SpanText.value.limitBytes) }
+    }
+    return bytes
   }
 
   /// The event in memory that ``write(to:)`` filled.

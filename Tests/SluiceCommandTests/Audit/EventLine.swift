@@ -7,6 +7,7 @@ struct EventLine {
   static let names = [
     "will_execute", "did_configure", "did_issue", "did_receive_informational", "did_receive", "will_redirect",
     "did_end_hop", "will_retry", "did_validate_response", "did_extract", "did_validate_payload", "did_complete",
+    "did_end_span",
   ]
 
   var event = ""
@@ -37,6 +38,8 @@ struct EventLine {
   var parentSpanId: String?
   /// What stages have set, as JSON texts.
   var attributes: [String: String]?
+  /// Of a span that a stage began.
+  var span: EventSpan?
 
   init(_ text: [UInt8]) throws(LogComplaint) {
     guard let document = try? JSONValue(parsing: text, options: .rejectDuplicates), document.isObject else {
@@ -77,6 +80,9 @@ struct EventLine {
         && value.members.allSatisfy {
           $0.value.isString || $0.value.integer != nil || $0.value.real != nil || $0.value.bool != nil
         }
+    case "span":
+      span = EventSpan(value)
+      return span != nil
     case "timings":
       phasesNs = Self.phases(value)
       timings = value.members.reduce(into: [:]) { $0[$1.key] = $1.value.integer ?? ($1.value.bool == true ? 1 : 0) }
@@ -122,12 +128,12 @@ struct EventLine {
     return value != nil
   }
 
-  private static func count(_ value: JSONValue, in range: ClosedRange<Int64> = 0...Int64.max) -> Int64? {
+  static func count(_ value: JSONValue, in range: ClosedRange<Int64> = 0...Int64.max) -> Int64? {
     value.integer.flatMap { range.contains($0) ? $0 : nil }
   }
 
   /// Hexadecimal digits in lower case, not all of them 0.
-  private static func id(_ value: JSONValue, digits: Int) -> String? {
+  static func id(_ value: JSONValue, digits: Int) -> String? {
     guard let text = value.string, text.utf8.count == digits, text.contains(where: { $0 != "0" }) else { return nil }
     return text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) } ? text : nil
   }

@@ -3,9 +3,19 @@
 /// Each rule is checked by itself, from first to last event. That is slower than one walk that remembers everything, and
 /// easier to compare with the table.
 struct TransactionAudit {
+  /// Without the ends of spans, which are no steps of the transaction.
   let events: [EventLine]
+  private let all: [EventLine]
+
+  init(events: [EventLine]) {
+    all = events
+    self.events = events.filter { $0.event != "did_end_span" }
+  }
 
   func check() throws(LogComplaint) {
+    guard let first = all.first else { return }
+    try demand(all.last?.event == "did_complete" && first.event == "will_execute", "balance", first, "first and last")
+    try checkSpans()
     try checkBalance()
     try checkMembers()
     try checkSequence()
@@ -53,9 +63,29 @@ struct TransactionAudit {
     }
   }
 
+  /// A span ends once, in the time of the transaction; nothing else of its event is its own.
+  private func checkSpans() throws(LogComplaint) {
+    var ended: Set<String> = []
+    for (index, event) in all.enumerated() {
+      try demand((event.span != nil) == (event.event == "did_end_span"), "identity", event, "a span")
+      guard let span = event.span else { continue }
+      try demand(ended.insert(span.spanId).inserted && span.spanId != span.parentSpanId, "identity", event, span.spanId)
+      let isInTime = all[0].timeNs <= span.startNs && span.startNs <= span.endNs && span.endNs <= event.timeNs
+      try demand(isInTime, "timing", event, "\(span.startNs) to \(span.endNs)")
+      try demand(event.requestId == all[0].requestId, "identity", event, event.requestId)
+      try demand(event.status == nil && event.receivedStatus == nil, "status", event, "a status")
+      let hasOthers = event.outcome != nil || event.errorCode != nil || event.phasesNs != nil
+      try demand(!hasOthers && event.delayNs == nil && event.durationNs == nil, "format", event, "another member")
+      let isPlaced = [all[..<index].last, all[index...].first { $0.event != "did_end_span" }].contains {
+        $0?.attempt == event.attempt && $0?.hop == event.hop
+      }
+      try demand(isPlaced, "numbering", event, "neither the place of the event before it nor of the one after it")
+    }
+  }
+
   private func checkSequence() throws(LogComplaint) {
-    guard events.contains(where: { $0.sequence != nil }) else { return }
-    for (index, event) in events.enumerated() {
+    guard all.contains(where: { $0.sequence != nil }) else { return }
+    for (index, event) in all.enumerated() {
       try demand(event.sequence == Int64(index), "numbering", event, "its sequence is not \(index)")
     }
   }
@@ -258,8 +288,10 @@ struct TransactionAudit {
   }
 
   private func checkTiming() throws(LogComplaint) {
-    for (before, after) in pairs {
+    for (before, after) in zip(all, all.dropFirst()) {
       try demand(before.timeNs <= after.timeNs, "timing", after, "time goes back")
+    }
+    for (before, after) in pairs {
       if let delay = before.delayNs, (after.attempt, after.hop) != (before.attempt, before.hop) {
         try demand(after.timeNs - before.timeNs >= delay, "timing", after, "earlier than its delay")
       }

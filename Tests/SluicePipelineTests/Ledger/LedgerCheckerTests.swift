@@ -97,6 +97,58 @@ import Testing
     #expect(Self.violation(log) == nil)
   }
 
+  private static func span(_ time: UInt64, id: UInt64 = 1, _ start: UInt64, _ end: UInt64) -> LedgerEntry {
+    var entry = entry(.didEndSpan, time, status: 0)
+    entry.span = LedgerSpan(
+      traceID: TraceID(high: 1, low: 1), id: id, start: Instant(nanoseconds: start), end: Instant(nanoseconds: end))
+    return entry
+  }
+
+  @Test func `spans may end anywhere between the first event and the last`() {
+    for index in 1..<Self.success().count {
+      var log = Self.success()
+      log.insert(Self.span(UInt64(index), 0, UInt64(index)), at: index)
+      #expect(Self.violation(log) == nil, "\(index)")
+      log.insert(Self.span(UInt64(index), id: 2, 1, 1), at: index)
+      #expect(Self.violation(log) == nil, "\(index)")
+    }
+    for index in [0, Self.success().count] {
+      var log = Self.success()
+      log.insert(Self.span(UInt64(index), 0, 0), at: index)
+      #expect(Self.violation(log)?.rule == .balance)
+    }
+  }
+
+  @Test func `a span ends once, in the time, the attempt and the hop in which it may`() {
+    func rule(_ span: LedgerEntry, twice: Bool = false) -> LedgerViolation.Rule? {
+      var log = Self.success()
+      log.insert(contentsOf: twice ? [span, span] : [span], at: 4)
+      return Self.violation(log)?.rule
+    }
+    #expect(rule(Self.span(4, 1, 3)) == nil)
+    #expect(rule(Self.span(4, 1, 3), twice: true) == .identity)
+    #expect(rule(Self.span(4, 3, 1)) == .timing)
+    #expect(rule(Self.span(4, 1, 5)) == .timing)
+    #expect(rule(Self.span(2, 1, 2)) == .timing)
+    var changed = Self.span(4, 1, 3)
+    changed.span?.parentID = 1
+    #expect(rule(changed) == .identity)
+    changed = Self.span(4, 1, 3)
+    changed.span = nil
+    #expect(rule(changed) == .identity)
+    changed = Self.span(4, 1, 3)
+    changed.status = 200
+    #expect(rule(changed) == .status)
+    for (attempt, hop) in [(1, 0), (0, 1)] {
+      changed = Self.span(4, 1, 3)
+      (changed.attempt, changed.hop) = (attempt, hop)
+      #expect(rule(changed) == .numbering)
+    }
+    changed = Self.entry(.didReceive, 3)
+    changed.span = Self.span(3, 1, 2).span
+    #expect(rule(changed) == .identity)
+  }
+
   @Test func `E2: a transaction may end wherever it is, and a hop may lack its response`() {
     let beginning = Self.success().prefix(5)
     for count in [1, 2, 5] {

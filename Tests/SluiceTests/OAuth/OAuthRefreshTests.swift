@@ -1,6 +1,7 @@
 import Sluice
 import SluiceJSON
 import SluiceMessages
+import SluicePipeline
 import SluiceServer
 import SluiceTestKit
 import Testing
@@ -49,6 +50,26 @@ import Testing
     #expect(service.endpoint.requestCount == 1)
     #expect(service.api.requestCount == 200)
     await service.stop(engine)
+  }
+
+  @Test func `a request that waits for a refresh has a span of the wait, with its status`() async throws {
+    let service = try TokenService(endpoint: { number, _ in number == 2 ? ServerResponse(status: 503) : nil })
+    let spans = Watched<[StageSpan]>([])
+    let code = StageCode(trace: { event in
+      if let span = event.span { spans.update { $0.append(span) } }
+    })
+    let engine = try service.engine(code: code)
+    #expect(try await engine.transaction(service.request()).response?.status == 200)
+    // The second request has the token already; the third gets a 401, and no other token.
+    #expect(try await engine.transaction(service.request()).response?.status == 200)
+    #expect(spans.value.count == 1)
+    service.accepted.update { $0 = "another" }
+    #expect(try await engine.transaction(service.request()).error?.code == "token_refresh_failed")
+    await service.stop(engine)
+    #expect(spans.value.map(\.name) == ["token refresh", "token refresh"])
+    #expect(spans.value.map(\.status) == [.ok, .error])
+    #expect(spans.value.allSatisfy { $0.stage == "oauth" && !$0.isUnfinished && $0.start < $0.end })
+    #expect(spans.value.last?.statusMessage.contains("503") == true)
   }
 
   @Test func `D4: a request that begins after a failed refresh may try again`() async throws {

@@ -1,0 +1,79 @@
+public import SluiceTraceContext
+
+/// A part of a transaction's work that a stage measures: a span below that of a hop.
+public struct StageSpan: Sendable, Hashable {
+  /// Numbered as in OpenTelemetry's protocol.
+  public enum Kind: UInt32, Sendable, Hashable {
+    case `internal` = 1
+    case client = 3
+  }
+
+  /// Numbered as in OpenTelemetry's protocol.
+  public enum Status: UInt32, Sendable, Hashable {
+    case unset = 0
+    case ok = 1
+    case error = 2
+  }
+
+  public enum Value: Sendable, Hashable {
+    case text(String)
+    case integer(Int64)
+    case number(Double)
+    case flag(Bool)
+  }
+
+  public struct Attribute: Sendable, Hashable {
+    public let key: String
+    public internal(set) var value: Value
+  }
+
+  public let name: String
+  public let kind: Kind
+  /// The stage that began it, by its name in the configuration.
+  public let stage: String
+  /// Of the hop, otherwise of the caller, otherwise the one that the transaction begins.
+  public internal(set) var traceID: TraceID
+  /// Never 0.
+  public let id: UInt64
+  /// The span of the hop during which it began; the caller's if it began before the hop was issued. Nil without one.
+  public let parentID: UInt64?
+  public let start: Instant
+  /// The beginning, as long as the span is open.
+  public internal(set) var end: Instant
+  public internal(set) var status = Status.unset
+  /// Empty unless ``status`` is an error.
+  public internal(set) var statusMessage = ""
+  /// The stage did not end it before the transaction ended.
+  public internal(set) var isUnfinished = false
+  /// In the order in which the keys were set first.
+  public internal(set) var attributes: [Attribute] = []
+  /// How many attributes were too many.
+  public internal(set) var droppedAttributes = 0
+
+  /// Sets an attribute, or replaces its value; false if there are too many.
+  mutating func set(_ value: Value, for key: String, limit: Int) -> Bool {
+    if let index = attributes.firstIndex(where: { $0.key == key }) {
+      attributes[index].value = value
+    } else if attributes.count < limit {
+      attributes.append(Attribute(key: key, value: value))
+    } else {
+      droppedAttributes += 1
+      return false
+    }
+    return true
+  }
+}
+
+/// A span of one transaction that has not ended. Never dereferenced, so that a stale one does no harm.
+public struct SpanHandle: Sendable, Hashable {
+  public let slot: UInt32
+  public let generation: UInt32
+
+  /// No span.
+  public static let none = SpanHandle(slot: 0, generation: 0)
+
+  public init(slot: UInt32, generation: UInt32) {
+    self.slot = slot
+    self.generation = generation
+  }
+}

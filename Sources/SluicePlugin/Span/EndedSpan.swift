@@ -1,0 +1,49 @@
+import CSluice
+
+/// A span that a stage began, after its end. A value that can be kept.
+public struct EndedSpan: Sendable, Hashable {
+  public struct Attribute: Sendable, Hashable {
+    public let key: String
+    public let value: SpanValue
+  }
+
+  public let name: String
+  public let kind: SpanKind
+  /// The name of the stage in the configuration.
+  public let stage: String
+  /// That of the hop, otherwise the caller's, otherwise the one with the transaction's id; 32 hexadecimal digits.
+  public let traceID: String
+  /// 16 hexadecimal digits.
+  public let spanID: String
+  /// The span of the hop during which it began; the caller's if it began before the hop was issued; nil without one.
+  public let parentSpanID: String?
+  /// On the host's monotonic clock.
+  public let start: Duration
+  public let end: Duration
+  public let status: SpanStatus
+  /// Only with ``SpanStatus/error``.
+  public let statusMessage: String
+  /// The stage did not end it before the transaction ended.
+  public let isUnfinished: Bool
+  public let attributes: [Attribute]
+  /// How many attributes the host has refused, because there were too many.
+  public let droppedAttributeCount: Int
+
+  init(_ span: sluice_span) {
+    name = String(span.name)
+    kind = SpanKind(rawValue: span.kind) ?? .internal
+    stage = String(span.stage)
+    traceID = withUnsafeBytes(of: span.trace_id) { hexadecimal($0) } ?? ""
+    spanID = withUnsafeBytes(of: span.span_id) { hexadecimal($0) } ?? ""
+    parentSpanID = withUnsafeBytes(of: span.parent_span_id) { hexadecimal($0) }
+    start = Duration(nanoseconds: span.start_ns)
+    end = Duration(nanoseconds: span.end_ns)
+    status = SpanStatus(rawValue: span.status) ?? .unset
+    statusMessage = String(span.status_message)
+    isUnfinished = span.is_unfinished != 0
+    attributes = UnsafeBufferPointer(start: span.attributes, count: Int(span.attribute_count)).compactMap { attribute in
+      SpanValue(attribute).map { Attribute(key: String(attribute.key), value: $0) }
+    }
+    droppedAttributeCount = Int(span.dropped_attribute_count)
+  }
+}

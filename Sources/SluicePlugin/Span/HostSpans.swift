@@ -1,0 +1,87 @@
+import CSluice
+
+/// Begins spans of the plugin's own below those of the hops (`sluice.spans/1`, a draft).
+public struct HostSpans: Sendable {
+  let link: HostLink
+
+  /// Begins a span for the transaction of a request.
+  ///
+  ///     let span = host.spans?.begin("look up tenant", for: request)
+  ///     defer { span?.end() }
+  ///
+  /// - Parameters:
+  ///   - name: 1 to 128 bytes without control characters.
+  ///   - request: in a call of a stage; not in events.
+  /// - Returns: nil if no tracer wants spans, if the transaction has had 64 spans, or for a malformed name.
+  public func begin(_ name: String, for request: Request, kind: SpanKind = .internal) -> OpenSpan? {
+    let begun: OpenSpan?? = request.call.withExchange { _, exchange in
+      guard let table = link.current.spans else { return nil }
+      var handle = sluice_open_span()
+      let status = withText(name) { table.pointee.begin(exchange, $0, kind.rawValue, &handle) }
+      return status == 0 ? OpenSpan(call: request.call, table: table, handle: handle) : nil
+    }
+    return begun ?? nil
+  }
+}
+
+/// A span that has not ended. If the plugin does not end it, the host does, when the transaction ends.
+///
+/// It can be used where the request can: in the call of the stage, and after an `await` in it. Elsewhere, and after its end, its
+/// functions do nothing.
+///
+/// `@unchecked Sendable`: the table is a constant of the host.
+public struct OpenSpan: @unchecked Sendable {
+  let call: ExchangeCall
+  let table: UnsafePointer<sluice_spans>
+  let handle: sluice_open_span
+
+  /// Sets an attribute, or replaces its value. A span has at most 32 attributes.
+  ///
+  /// - Parameter key: 1 to 128 bytes without control characters.
+  public func set(_ value: SpanValue, for key: String) {
+    _ = call.withExchange { _, exchange in
+      value.withAttribute(key) { table.pointee.set_attribute(exchange, handle, $0) }
+    }
+  }
+
+  /// Sets how the work went.
+  ///
+  /// - Parameter message: for people, without secrets; kept with ``SpanStatus/error`` alone.
+  public func setStatus(_ status: SpanStatus, _ message: String = "") {
+    _ = call.withExchange { _, exchange in
+      withText(message) { table.pointee.set_status(exchange, handle, status.rawValue, $0) }
+    }
+  }
+
+  /// Ends the span. Tracers get it after this call of the stage has returned.
+  public func end() {
+    _ = call.withExchange { _, exchange in table.pointee.end(exchange, handle) }
+  }
+}
+
+extension PluginHost {
+  /// Measures a part of what a stage does for a request, as a span: its status is ok, or an error with the text of what the
+  /// body throws. Without tracers that want spans only the body runs.
+  ///
+  /// - Parameter name: 1 to 128 bytes without control characters.
+  public func withSpan<Value>(
+    _ name: String, for request: Request, kind: SpanKind = .internal, _ body: () async throws -> Value
+  ) async rethrows -> Value {
+    let span = spans?.begin(name, for: request, kind: kind)
+    defer { span?.end() }
+    do {
+      let value = try await body()
+      span?.setStatus(.ok)
+      return value
+    } catch {
+      span?.setStatus(.error, "\(error)")
+      throw error
+    }
+  }
+
+  /// Spans (`sluice.spans/1`, a draft); nil if the host lacks them.
+  public var spans: HostSpans? {
+    let isOffered: Bool? = link.withHost { $0.spans != nil }
+    return isOffered == true ? HostSpans(link: link) : nil
+  }
+}

@@ -1,0 +1,93 @@
+import CSluice
+import SluiceMessages
+import SluicePipeline
+
+/// The table `sluice.spans/1`.
+enum SpanFunctions {
+  /// Never freed and never written after this: shared by all threads as a constant.
+  nonisolated(unsafe) static let shared: UnsafePointer<sluice_spans> = {
+    let table = UnsafeMutablePointer<sluice_spans>.allocate(capacity: 1)
+    table.initialize(
+      to: sluice_spans(
+        size: UInt32(MemoryLayout<sluice_spans>.size), reserved: 0,
+        begin: { SpanFunctions.begin($0, $1, $2, $3) }, set_attribute: { SpanFunctions.setAttribute($0, $1, $2) },
+        set_status: { SpanFunctions.setStatus($0, $1, $2, $3) }, end: { SpanFunctions.end($0, $1) }))
+    return UnsafePointer(table)
+  }()
+
+  private static func begin(
+    _ handle: OpaquePointer?, _ name: sluice_text, _ kind: sluice_span_kind,
+    _ span: UnsafeMutablePointer<sluice_open_span>?
+  ) -> sluice_status {
+    CallContext.with(handle) { called in
+      guard called.phase != .event else { return called.refuse(.refusedWrite, "begin of a span") }
+      guard let span else { return called.refuse(.invalidArgument, "begin of a span: no place for it") }
+      span.pointee = sluice_open_span()
+      // Before the name is read: without a tracer nothing else is to be done.
+      guard called.exchange.wantsSpans else { return Status.absent }
+      guard let name = PluginText.spanKey(name), let kind = StageSpan.Kind(rawValue: kind) else {
+        return called.refuse(.invalidArgument, "begin of a span: its name or its kind")
+      }
+      let instance = called.call.pointee.instance
+      guard let begun = called.exchange.beginSpan(name, kind, of: instance, named: instance.name) else {
+        return Status.limit
+      }
+      span.pointee = sluice_open_span(slot: begun.slot, generation: begun.generation)
+      return Status.ok
+    }
+  }
+
+  private static func setAttribute(
+    _ handle: OpaquePointer?, _ span: sluice_open_span, _ attribute: UnsafePointer<sluice_span_attribute>?
+  ) -> sluice_status {
+    change(handle, span, "set_attribute of a span") { called, span in
+      guard let attribute, let key = PluginText.spanKey(attribute.pointee.key), let value = value(attribute.pointee)
+      else { return called.refuse(.invalidArgument, "set_attribute of a span") }
+      switch called.exchange.setSpanAttribute(key, value, of: span, by: called.call.pointee.instance) {
+      case true?: return Status.ok
+      case false?: return Status.limit
+      case nil: return Status.stale
+      }
+    }
+  }
+
+  private static func value(_ attribute: sluice_span_attribute) -> StageSpan.Value? {
+    switch Int(attribute.type) {
+    case Int(SLUICE_SPAN_VALUE_TEXT): PluginText.spanText(attribute.text).map { .text($0) }
+    case Int(SLUICE_SPAN_VALUE_INTEGER): .integer(attribute.integer)
+    case Int(SLUICE_SPAN_VALUE_NUMBER): attribute.number.isFinite ? .number(attribute.number) : nil
+    case Int(SLUICE_SPAN_VALUE_FLAG): .flag(attribute.flag != 0)
+    default: nil
+    }
+  }
+
+  private static func setStatus(
+    _ handle: OpaquePointer?, _ span: sluice_open_span, _ status: sluice_span_status, _ message: sluice_text
+  ) -> sluice_status {
+    change(handle, span, "set_status of a span") { called, span in
+      guard let status = StageSpan.Status(rawValue: status), let message = PluginText.spanText(message) else {
+        return called.refuse(.invalidArgument, "set_status of a span")
+      }
+      let isSet = called.exchange.setSpanStatus(status, message, of: span, by: called.call.pointee.instance)
+      return isSet ? Status.ok : Status.stale
+    }
+  }
+
+  private static func end(_ handle: OpaquePointer?, _ span: sluice_open_span) -> sluice_status {
+    change(handle, span, "end of a span") { called, span in
+      called.exchange.endSpan(span, by: called.call.pointee.instance) ? Status.ok : Status.stale
+    }
+  }
+
+  private static func change(
+    _ handle: OpaquePointer?, _ span: sluice_open_span, _ name: String,
+    _ body: (CalledExchange, SpanHandle) -> sluice_status
+  ) -> sluice_status {
+    CallContext.with(handle) { called in
+      let span = SpanHandle(slot: span.slot, generation: span.generation)
+      guard span != .none else { return Status.absent }
+      guard called.phase != .event else { return called.refuse(.refusedWrite, name) }
+      return body(called, span)
+    }
+  }
+}

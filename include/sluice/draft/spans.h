@@ -1,0 +1,109 @@
+/// The host's table `sluice.spans/1`: spans of a stage's own below the span of a hop.
+///
+/// A draft: the table may still change. A span measures a part of what a stage does for one transaction, such as a token
+/// refresh. Tracers get it as SLUICE_EVENT_DID_END_SPAN when it has ended.
+#ifndef SLUICE_DRAFT_SPANS_H
+#define SLUICE_DRAFT_SPANS_H
+
+#include <stdint.h>
+
+#include <sluice/exchange.h>
+#include <sluice/status.h>
+#include <sluice/text.h>
+#include <sluice/tracer.h>
+
+#define SLUICE_SPANS_ID "sluice.spans/1"
+
+/// What the span stands for; numbered as in OpenTelemetry's protocol.
+typedef uint32_t sluice_span_kind;
+enum {
+  /// Work inside the program.
+  SLUICE_SPAN_INTERNAL = 1,
+  /// A request to another service.
+  SLUICE_SPAN_CLIENT = 3
+};
+
+/// How the work went; numbered as in OpenTelemetry's protocol.
+typedef uint32_t sluice_span_status;
+enum { SLUICE_SPAN_UNSET = 0, SLUICE_SPAN_OK = 1, SLUICE_SPAN_ERROR = 2 };
+
+/// Which member of a sluice_span_attribute holds its value.
+typedef uint32_t sluice_span_value;
+enum {
+  SLUICE_SPAN_VALUE_TEXT = 1,
+  SLUICE_SPAN_VALUE_INTEGER = 2,
+  SLUICE_SPAN_VALUE_NUMBER = 3,
+  SLUICE_SPAN_VALUE_FLAG = 4
+};
+
+/// A named value. Never grows, because spans have arrays of it.
+typedef struct sluice_span_attribute {
+  sluice_text key;
+  sluice_span_value type;
+  /// Non-zero means true.
+  uint32_t flag;
+  sluice_text text;
+  int64_t integer;
+  /// Finite.
+  double number;
+} sluice_span_attribute;
+
+/// A span that has not ended. A value: copy it freely, keep it as long as you like; it is never dereferenced. All zero
+/// stands for no span.
+typedef struct sluice_open_span {
+  uint32_t slot;
+  uint32_t generation;
+} sluice_open_span;
+
+/// A span that has ended, in SLUICE_EVENT_DID_END_SPAN.
+struct sluice_span {
+  uint32_t size;
+  sluice_span_kind kind;
+  sluice_text name;
+  /// In network byte order. The trace is that of the hop, otherwise the caller's, otherwise the one with the
+  /// transaction's id, which the built-in stage `headers` begins.
+  uint8_t trace_id[16];
+  uint8_t span_id[8];
+  /// The span of the hop during which it began; the caller's if it began before the hop was issued; zero without one.
+  uint8_t parent_span_id[8];
+  /// On the host's monotonic clock.
+  uint64_t start_ns;
+  uint64_t end_ns;
+  sluice_span_status status;
+  /// Non-zero if the stage did not end the span before the transaction ended, and the host did.
+  uint32_t is_unfinished;
+  /// Only with SLUICE_SPAN_ERROR.
+  sluice_text status_message;
+  /// The name of the stage in the configuration.
+  sluice_text stage;
+  /// In the order in which the keys were set first.
+  const sluice_span_attribute *attributes;
+  uint32_t attribute_count;
+  /// Attributes that were refused with SLUICE_STATUS_LIMIT.
+  uint32_t dropped_attribute_count;
+};
+
+/// Each function takes the exchange of the current call, like the functions of `sluice_exchange_api`: in a call of a stage,
+/// and inside `enter`. In events they return SLUICE_STATUS_REFUSED. A span belongs to the instance and the transaction that
+/// began it; for another one, and after its end, it is SLUICE_STATUS_STALE. For a span that is all zero the functions return
+/// SLUICE_STATUS_ABSENT and do nothing.
+typedef struct sluice_spans {
+  uint32_t size;
+  uint32_t reserved;
+  /// Begins a span with a name of 1 to 128 bytes without control characters. SLUICE_STATUS_ABSENT if no tracer wants spans, and
+  /// SLUICE_STATUS_LIMIT if the transaction has had 64 spans; `span` is then all zero. [loop]
+  sluice_status (*begin)(sluice_exchange *exchange, sluice_text name, sluice_span_kind kind, sluice_open_span *span);
+  /// Sets an attribute, or replaces its value. The key has 1 to 128 bytes without control characters; a text beyond 1024 bytes
+  /// is cut off. SLUICE_STATUS_LIMIT for the 33rd key. [loop]
+  sluice_status (*set_attribute)(
+      sluice_exchange *exchange, sluice_open_span span, const sluice_span_attribute *attribute);
+  /// Sets how the work went. The message is for people, is kept only with SLUICE_SPAN_ERROR, and is cut off beyond 1024
+  /// bytes. [loop]
+  sluice_status (*set_status)(
+      sluice_exchange *exchange, sluice_open_span span, sluice_span_status status, sluice_text message);
+  /// Ends the span. Tracers get it after this call of the stage has returned. [loop]
+  sluice_status (*end)(sluice_exchange *exchange, sluice_open_span span);
+} sluice_spans;
+#define SLUICE_SPANS_SIZE_1 40u
+
+#endif
