@@ -177,6 +177,9 @@ let package = Package(
       name: "Cache", dependencies: ["CacheRules", "SluicePlugin", "SluiceLocks", "SluiceMessages", "CCrypto"],
       path: "plugins/cache/Plugin", swiftSettings: strict),
 
+    // What OpenTelemetry's conventions and OTLP say, apart from the plugin that does it, so that tests reach it.
+    .target(name: "OTLPRules", dependencies: ["SluiceMessages"], path: "plugins/otlp/Rules", swiftSettings: pure),
+
     // Tests.
     .target(
       name: "SwiftWork", dependencies: ["SluicePlugin"], path: "Tests/Plugins/swift-work", swiftSettings: strict),
@@ -248,6 +251,7 @@ let package = Package(
       ]),
     tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceLocks"]),
     tests("CacheRules", ["SluiceMessages"]),
+    tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
     tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON"]),
   ],
   swiftLanguageModes: [.v6],

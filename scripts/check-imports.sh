@@ -26,7 +26,7 @@ edge  SluiceControl     Sluice SluiceServer SluiceTransport SluicePipeline Sluic
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceMessages
 edge  SluiceCommand     Sluice SluiceControl SluiceServer SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
-edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules
+edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules OTLPRules
 '
 
 complain() {

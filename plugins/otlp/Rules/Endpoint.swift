@@ -1,0 +1,50 @@
+import SluiceMessages
+
+/// What is exported, with its path behind a base endpoint and its word in the names of variables.
+public enum Signal: String, Sendable, CaseIterable {
+  case traces
+  case metrics
+
+  var path: String { "v1/\(rawValue)" }
+
+  /// The variable of this signal alone: `OTEL_EXPORTER_OTLP_TRACES_…`.
+  public func variable(_ name: String) -> String { "OTEL_EXPORTER_OTLP_\(rawValue.uppercased())_\(name)" }
+
+  /// The variable of all signals.
+  public static func commonVariable(_ name: String) -> String { "OTEL_EXPORTER_OTLP_\(name)" }
+}
+
+/// Where a signal goes (OpenTelemetry protocol exporter, "Endpoint URLs for OTLP/HTTP").
+public struct Endpoint: Sendable, Hashable {
+  public struct Malformed: Error, Hashable {
+    public let reason: String
+  }
+
+  public static let `default` = "http://localhost:4318"
+
+  public let url: String
+
+  /// A URL for one signal, which is used as it is.
+  public init(exactly text: String) throws(Malformed) { url = try Self.read(text).string }
+
+  /// A URL for all signals, behind which each has its path.
+  public init(base text: String, for signal: Signal) throws(Malformed) {
+    let base = try Self.read(text)
+    guard base.query == nil else {
+      throw Malformed(reason: "expected a URL without a query, behind which a path is put")
+    }
+    url = base.string + (base.string.hasSuffix("/") ? "" : "/") + signal.path
+  }
+
+  private static func read(_ text: String) throws(Malformed) -> HTTPURL {
+    let url: HTTPURL
+    do throws(MessageError) { url = try HTTPURL(text) } catch {
+      throw Malformed(reason: "expected an http or https URL: \(error.reason)")
+    }
+    guard url.userInfo == nil else {
+      throw Malformed(reason: "expected a URL without user and password; \"headers\" are the place for secrets")
+    }
+    guard !text.utf8.contains(UInt8(ascii: "#")) else { throw Malformed(reason: "expected a URL without a fragment") }
+    return url
+  }
+}

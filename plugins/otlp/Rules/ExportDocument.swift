@@ -1,0 +1,126 @@
+/// The requests of OTLP/HTTP in JSON (OTLP specification, "JSON Protobuf Encoding"): ids in hexadecimal, enumerations as
+/// numbers, names in lower camel case, 64-bit integers as strings.
+public struct ExportDocument: Sendable {
+  private let resource: [KeyValue]
+  private let scopeName: String
+  private let scopeVersion: String
+
+  /// - Parameters:
+  ///   - resource: what produces the telemetry.
+  ///   - scopeName: the instrumentation.
+  public init(resource: [KeyValue], scopeName: String, scopeVersion: String) {
+    self.resource = resource
+    self.scopeName = scopeName
+    self.scopeVersion = scopeVersion
+  }
+
+  /// An `ExportTraceServiceRequest`.
+  public func traces(_ spans: [ExportedSpan]) -> [UInt8] {
+    request("resourceSpans", "scopeSpans") { scope in
+      scope.array("spans") { for span in spans { Self.add(span, to: &$0) } }
+    }
+  }
+
+  /// An `ExportMetricsServiceRequest`, with all points cumulative.
+  ///
+  /// - Parameters:
+  ///   - start: when counting began, in nanoseconds since 1970.
+  ///   - now: the same for the moment that the points describe.
+  public func metrics(_ table: MetricTable, from start: UInt64, at now: UInt64) -> [UInt8] {
+    request("resourceMetrics", "scopeMetrics") { scope in
+      scope.array("metrics") { metrics in
+        for (name, points) in table.metrics {
+          metrics.object { metric in
+            metric.text("name", name.rawValue)
+            metric.text("description", name.description)
+            metric.text("unit", "s")
+            metric.object("histogram") { histogram in
+              histogram.integer("aggregationTemporality", Self.cumulative)
+              histogram.array("dataPoints") { list in
+                for (attributes, point) in points { Self.add(point, attributes, start, now, to: &list) }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private static let cumulative = 2
+
+  private func request(_ resources: String, _ scopes: String, _ body: (inout JSONText) -> Void) -> [UInt8] {
+    var text = JSONText()
+    text.object { request in
+      request.array(resources) { list in
+        list.object { element in
+          element.object("resource") { Self.add(resource, to: &$0) }
+          element.array(scopes) { list in
+            list.object { scope in
+              scope.object("scope") {
+                $0.text("name", scopeName)
+                $0.text("version", scopeVersion)
+              }
+              body(&scope)
+            }
+          }
+        }
+      }
+    }
+    return text.bytes
+  }
+
+  private static func add(_ span: ExportedSpan, to list: inout JSONText) {
+    list.object { text in
+      text.text("traceId", span.traceID)
+      text.text("spanId", span.spanID)
+      if let parent = span.parentSpanID { text.text("parentSpanId", parent) }
+      text.integer("flags", Int(span.traceFlags))
+      text.text("name", span.name)
+      text.integer("kind", span.kind.rawValue)
+      text.wide("startTimeUnixNano", span.start)
+      text.wide("endTimeUnixNano", span.end)
+      add(span.attributes, to: &text)
+      if span.droppedAttributes > 0 { text.integer("droppedAttributesCount", span.droppedAttributes) }
+      text.object("status") { status in
+        if !span.status.message.isEmpty { status.text("message", span.status.message) }
+        if span.status.code != .unset { status.integer("code", span.status.code.rawValue) }
+      }
+    }
+  }
+
+  private static func add(
+    _ point: DurationPoint, _ attributes: [KeyValue], _ start: UInt64, _ now: UInt64, to list: inout JSONText
+  ) {
+    list.object { text in
+      add(attributes, to: &text)
+      text.wide("startTimeUnixNano", start)
+      text.wide("timeUnixNano", now)
+      text.wide("count", point.count)
+      text.number("sum", point.sum)
+      text.array("bucketCounts") { for count in point.counts { $0.wide(nil, count) } }
+      text.array("explicitBounds") { for bound in DurationPoint.bounds { $0.number(nil, bound) } }
+      text.number("min", point.minimum)
+      text.number("max", point.maximum)
+    }
+  }
+
+  private static func add(_ attributes: [KeyValue], to text: inout JSONText) {
+    text.array("attributes") { list in
+      for attribute in attributes {
+        list.object { member in
+          member.text("key", attribute.key)
+          member.object("value") { add(attribute.value, to: &$0) }
+        }
+      }
+    }
+  }
+
+  private static func add(_ value: KeyValue.Value, to text: inout JSONText) {
+    switch value {
+    case .text(let value): text.text("stringValue", value)
+    case .integer(let value): text.wide("intValue", value)
+    case .number(let value): text.number("doubleValue", value)
+    case .flag(let value): text.flag("boolValue", value)
+    }
+  }
+}

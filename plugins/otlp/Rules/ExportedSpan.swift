@@ -1,0 +1,60 @@
+/// A span as OTLP has it (opentelemetry/proto/trace/v1/trace.proto).
+public struct ExportedSpan: Sendable, Hashable {
+  /// Numbered as in OTLP.
+  public enum Kind: Int, Sendable {
+    case `internal` = 1
+    case client = 3
+  }
+
+  public struct Status: Sendable, Hashable {
+    /// Numbered as in OTLP.
+    public enum Code: Int, Sendable {
+      case unset = 0
+      case ok = 1
+      case error = 2
+    }
+
+    public var code: Code
+    /// For people; empty for none.
+    public var message: String
+
+    public static let unset = Status(code: .unset)
+
+    public init(code: Code, message: String = "") {
+      self.code = code
+      self.message = message
+    }
+  }
+
+  /// 32 hexadecimal digits.
+  public var traceID: String
+  /// 16 hexadecimal digits.
+  public var spanID: String
+  public var parentSpanID: String?
+  public var name: String
+  public var kind: Kind
+  /// Nanoseconds since 1970.
+  public var start: UInt64
+  public var end: UInt64
+  public var attributes: [KeyValue]
+  public var droppedAttributes = 0
+  public var status: Status
+  /// Those of W3C Trace Context.
+  public var traceFlags: UInt32
+
+  public init(
+    traceID: String, spanID: String, parentSpanID: String? = nil, name: String, kind: Kind, start: UInt64, end: UInt64,
+    attributes: [KeyValue] = [], status: Status = .unset, traceFlags: UInt32 = 1
+  ) {
+    self.traceID = traceID
+    self.spanID = spanID
+    self.parentSpanID = parentSpanID
+    self.name = name
+    self.kind = kind
+    self.start = start
+    self.end = end
+    self.attributes = attributes
+    self.status = status
+    self.traceFlags = traceFlags
+  }
+}

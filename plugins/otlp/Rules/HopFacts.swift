@@ -1,0 +1,90 @@
+public import SluiceMessages
+
+/// What is known of one request on the wire, in the words of OpenTelemetry's conventions for HTTP client spans and metrics
+/// (semantic conventions 1.37, "HTTP spans", "HTTP metrics").
+public struct HopFacts: Sendable, Hashable {
+  public var method: String
+  public var url: String
+  /// Nil without a response.
+  public var status: Int?
+  /// Why the hop failed, as the engine's code; nil where it did not.
+  public var errorCode: String?
+  public var errorMessage = ""
+  /// How many requests of the transaction were sent before it, whatever the reason.
+  public var resendCount = 0
+  /// `1.1`, `2`; nil where it is not known.
+  public var protocolVersion: String?
+  public var peerAddress: String?
+  public var peerPort: Int?
+
+  public init(method: String, url: String, status: Int? = nil, errorCode: String? = nil, errorMessage: String = "") {
+    self.method = method
+    self.url = url
+    self.status = status
+    self.errorCode = errorCode
+    self.errorMessage = errorMessage
+  }
+
+  /// RFC 9110 and PATCH (RFC 5789), which the conventions know unless they are told otherwise.
+  public static let knownMethods: Set<String> = [
+    "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
+  ]
+
+  /// `error.type`: the engine's code, otherwise the status where that is an error; nil without an error.
+  public var errorType: String? {
+    errorCode ?? status.flatMap { Self.isError($0) ? String($0) : nil }
+  }
+
+  /// 4xx and 5xx are errors for a client, and so is what it could not interpret.
+  private static func isError(_ status: Int) -> Bool { !(100...399).contains(status) }
+
+  /// The name of the span.
+  public func name(knownMethods: Set<String> = Self.knownMethods) -> String {
+    knownMethods.contains(method) ? method : "HTTP"
+  }
+
+  /// A status is not described, since the attribute says it already.
+  public var spanStatus: ExportedSpan.Status {
+    if errorCode != nil { return ExportedSpan.Status(code: .error, message: errorMessage) }
+    return errorType == nil ? .unset : ExportedSpan.Status(code: .error)
+  }
+
+  /// The attributes of the span.
+  ///
+  /// - Parameter secrets: what is hidden in the URL.
+  public func spanAttributes(knownMethods: Set<String> = Self.knownMethods, hiding secrets: SecretList) -> [KeyValue] {
+    var attributes = [methodAttribute(knownMethods)]
+    if !knownMethods.contains(method) { attributes.append(KeyValue("http.request.method_original", method)) }
+    attributes += serverAttributes
+    attributes.append(KeyValue("url.full", secrets.url(url)))
+    if resendCount > 0 { attributes.append(KeyValue("http.request.resend_count", .integer(Int64(resendCount)))) }
+    attributes += resultAttributes
+    if let peerAddress {
+      attributes.append(KeyValue("network.peer.address", peerAddress))
+      if let peerPort { attributes.append(KeyValue("network.peer.port", .integer(Int64(peerPort)))) }
+    }
+    return attributes
+  }
+
+  /// The attributes of `http.client.request.duration`: those of the span whose values are few.
+  public func metricAttributes(knownMethods: Set<String> = Self.knownMethods) -> [KeyValue] {
+    [methodAttribute(knownMethods)] + serverAttributes + resultAttributes
+  }
+
+  private func methodAttribute(_ known: Set<String>) -> KeyValue {
+    KeyValue("http.request.method", known.contains(method) ? method : "_OTHER")
+  }
+
+  private var serverAttributes: [KeyValue] {
+    guard let origin = try? HTTPURL(url).origin else { return [] }
+    return [KeyValue("server.address", origin.host), KeyValue("server.port", .integer(Int64(origin.port)))]
+  }
+
+  private var resultAttributes: [KeyValue] {
+    var attributes: [KeyValue] = []
+    if let status { attributes.append(KeyValue("http.response.status_code", .integer(Int64(status)))) }
+    if let errorType { attributes.append(KeyValue("error.type", errorType)) }
+    if let protocolVersion { attributes.append(KeyValue("network.protocol.version", protocolVersion)) }
+    return attributes
+  }
+}

@@ -1,0 +1,61 @@
+/// Durations in seconds, counted between the bounds that OpenTelemetry recommends for `http.client.request.duration`.
+public struct DurationPoint: Sendable, Hashable {
+  public static let bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+
+  public private(set) var count: UInt64 = 0
+  public private(set) var sum = 0.0
+  public private(set) var minimum = Double.infinity
+  public private(set) var maximum = 0.0
+  /// One more than there are bounds. A value that is equal to a bound is counted below it.
+  public private(set) var counts = [UInt64](repeating: 0, count: bounds.count + 1)
+
+  public init() {}
+
+  public mutating func record(_ seconds: Double) {
+    count += 1
+    sum += seconds
+    minimum = min(minimum, seconds)
+    maximum = max(maximum, seconds)
+    counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] += 1
+  }
+}
+
+/// The histograms that are exported, by their attributes, each cumulative from the beginning.
+public struct MetricTable: Sendable {
+  /// OpenTelemetry's default; what comes beyond it is counted together.
+  public static let seriesLimit = 2000
+
+  public enum Name: String, Sendable, CaseIterable {
+    case request = "http.client.request.duration"
+    case transaction = "sluice.transaction.duration"
+
+    public var description: String {
+      switch self {
+      case .request: "Duration of HTTP client requests."
+      case .transaction: "Duration of transactions, from submission to the end, with their retries and redirects."
+      }
+    }
+  }
+
+  private var series: [Name: [[KeyValue]: DurationPoint]] = [:]
+  private let limit: Int
+
+  public init(limit: Int = Self.seriesLimit) { self.limit = limit }
+
+  public var isEmpty: Bool { series.isEmpty }
+
+  public mutating func record(_ name: Name, _ attributes: [KeyValue], seconds: Double) {
+    let points = series[name] ?? [:]
+    let isKnown = points[attributes] != nil || points.count < limit - 1
+    series[name, default: [:]][isKnown ? attributes : Self.overflow, default: DurationPoint()].record(seconds)
+  }
+
+  static let overflow = [KeyValue("otel.metric.overflow", .flag(true))]
+
+  /// Those that have points, in a fixed order.
+  public var metrics: [(name: Name, points: [(attributes: [KeyValue], point: DurationPoint)])] {
+    Name.allCases.compactMap { name in
+      series[name].map { points in (name, points.map { (attributes: $0.key, point: $0.value) }) }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import SluiceMessages
+
+/// When an export that failed is tried again: exponential back-off with jitter, within a total time (OTLP specification,
+/// "Retryable Response Codes", "OTLP/HTTP Throttling").
+public struct RetrySchedule: Sendable, Hashable {
+  /// The wait before the second attempt, before jitter.
+  public var initial: Duration
+  /// The longest wait of the back-off.
+  public var maximum: Duration
+  /// From the first attempt on; no attempt begins after it.
+  public var total: Duration
+
+  public init(initial: Duration = .seconds(1), maximum: Duration = .seconds(30), total: Duration = .seconds(60)) {
+    self.initial = initial
+    self.maximum = maximum
+    self.total = total
+  }
+
+  /// Whether the collector may take the same data later.
+  public static func isRetryable(status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
+
+  /// The wait before the next attempt; nil if there is to be none.
+  ///
+  /// - Parameters:
+  ///   - failures: the attempts so far, at least 1.
+  ///   - elapsed: the time since the first attempt began.
+  ///   - retryAfter: the collector's own wish, which is not shortened.
+  ///   - random: from 0 to 1; the wait lies between half of the back-off and all of it.
+  public func delay(afterFailures failures: Int, elapsed: Duration, retryAfter: Duration?, random: Double) -> Duration?
+  {
+    var backOff = initial
+    for _ in 1..<max(failures, 1) where backOff < maximum { backOff *= 2 }
+    let wait = max(min(backOff, maximum) * (0.5 + 0.5 * min(max(random, 0), 1)), retryAfter ?? .zero)
+    return elapsed + wait <= total ? wait : nil
+  }
+
+  /// The value of `Retry-After`, in seconds or as a date; nil if it is neither.
+  ///
+  /// - Parameter now: seconds since 1970.
+  public static func retryAfter(_ text: String, now: Int64) -> Duration? {
+    if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      return .seconds(min(Int64(text) ?? limitSeconds, limitSeconds))
+    }
+    guard let date = HTTPDate(text, now: HTTPDate(secondsSince1970: now)) else { return nil }
+    return .seconds(min(max(date.secondsSince1970 - now, 0), limitSeconds))
+  }
+
+  /// A year, so that no sum overflows.
+  private static let limitSeconds: Int64 = 366 * 86_400
+}

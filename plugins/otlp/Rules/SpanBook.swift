@@ -1,0 +1,69 @@
+/// What is remembered of the transactions that are under way: how often they were sent, and the spans whose sampling is not
+/// known yet.
+///
+/// A span that ends before the first hop is issued may belong to a trace that begins with that hop, which says whether it
+/// is sampled. A transaction that ends without a hop has no such decision, and its spans are exported.
+public struct SpanBook<ID: Hashable & Sendable>: Sendable {
+  /// What an event says about the place in a trace.
+  public struct Place: Sendable, Hashable {
+    /// Nil where no trace is known.
+    public var traceID: String?
+    public var isSampled: Bool
+
+    public init(traceID: String?, isSampled: Bool) {
+      self.traceID = traceID
+      self.isSampled = isSampled
+    }
+
+    /// What was not sampled is not exported.
+    public var isExported: Bool { traceID == nil || isSampled }
+  }
+
+  private struct Transaction: Sendable {
+    var hops = 0
+    var waiting: [ExportedSpan] = []
+  }
+
+  private var transactions: [ID: Transaction] = [:]
+
+  public init() {}
+
+  /// How many transactions are remembered.
+  public var count: Int { transactions.count }
+
+  /// A hop has ended.
+  /// - Returns: how many came before it, and the spans that waited for its place in the trace.
+  public mutating func endHop(of id: ID, _ place: Place) -> (resendCount: Int, released: [ExportedSpan]) {
+    let released = release(id, place)
+    defer { transactions[id, default: Transaction()].hops += 1 }
+    return (transactions[id]?.hops ?? 0, released)
+  }
+
+  /// A span of a stage has ended.
+  /// - Returns: the span if it is to be exported now.
+  public mutating func endSpan(_ span: ExportedSpan, of id: ID, _ place: Place) -> ExportedSpan? {
+    guard place.traceID == nil else { return place.isSampled ? span : nil }
+    transactions[id, default: Transaction()].waiting.append(span)
+    return nil
+  }
+
+  /// The transaction is over.
+  /// - Returns: the spans that still waited.
+  public mutating func end(_ id: ID, _ place: Place) -> [ExportedSpan] {
+    let released = release(id, place)
+    transactions[id] = nil
+    return released
+  }
+
+  private mutating func release(_ id: ID, _ place: Place) -> [ExportedSpan] {
+    guard let waiting = transactions[id]?.waiting, !waiting.isEmpty else { return [] }
+    transactions[id]?.waiting = []
+    guard place.isExported else { return [] }
+    return waiting.map { span in
+      var span = span
+      // The trace that the hop has sent.
+      if let traceID = place.traceID { span.traceID = traceID }
+      return span
+    }
+  }
+}
