@@ -56,6 +56,7 @@ let package = Package(
     .library(name: "cache", type: .dynamic, targets: ["Cache"]),
     .library(name: "error-enrichment", type: .dynamic, targets: ["ErrorEnrichment"]),
     .library(name: "oauth-refresh", type: .dynamic, targets: ["OAuthRefresh"]),
+    .library(name: "otlp", type: .dynamic, targets: ["OTLP"]),
     // A fixture of the tests.
     .library(name: "swift-work", type: .dynamic, targets: ["SwiftWork"]),
     .library(name: "swift-bodies", type: .dynamic, targets: ["SwiftBodies"]),
@@ -179,6 +180,9 @@ let package = Package(
 
     // What OpenTelemetry's conventions and OTLP say, apart from the plugin that does it, so that tests reach it.
     .target(name: "OTLPRules", dependencies: ["SluiceMessages"], path: "plugins/otlp/Rules", swiftSettings: pure),
+    .target(
+      name: "OTLP", dependencies: ["OTLPRules", "SluicePlugin", "SluiceLocks", "SluiceMessages"],
+      path: "plugins/otlp/Plugin", swiftSettings: strict),
 
     // Tests.
     .target(

@@ -85,7 +85,7 @@ struct ValidateTests {
     ("bearer-auth", #"{"token": "t0k", "hosts": ["example.com"]}"#),
     ("json-edit", #"{"request": [{"op": "set", "path": "/seen", "value": true}]}"#),
     ("static-headers", #"{"request": {"x-a": "1"}}"#), ("access-log", #"{"output": "/dev/null"}"#),
-    ("cache", "{}"), ("error-enrichment", "{}"), ("traffic-metrics", "{}"),
+    ("cache", "{}"), ("otlp", "{}"), ("error-enrichment", "{}"), ("traffic-metrics", "{}"),
     (
       "oauth-refresh",
       #"{"tokenEndpoint": "https://id.example.com/token", "clientID": "abc", "clientSecret": "s3cret", "hosts": ["example.com"]}"#

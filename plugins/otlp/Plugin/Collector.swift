@@ -1,0 +1,86 @@
+import OTLPRules
+import SluiceMessages
+import SluicePlugin
+
+/// Sends one document to the collector, again if that may help.
+struct Collector: Sendable {
+  enum Outcome: Sendable {
+    /// - Parameter rejected: how many items the collector did not take, and why, where it says so.
+    case accepted(rejected: Int, reason: String)
+    case failed(String)
+  }
+
+  private let route: ExportSettings.Route
+  private let schedule: RetrySchedule
+  private let host: PluginHost
+  /// The URL without its secrets.
+  let shown: String
+
+  init(_ route: ExportSettings.Route, _ schedule: RetrySchedule, _ host: PluginHost) {
+    self.route = route
+    self.schedule = schedule
+    self.host = host
+    shown = SecretList().url(route.url)
+  }
+
+  /// What a collector may say; more is a mistake.
+  private static let maximumResponseBytes = 65_536
+
+  /// Ends early when the instance ends: waiting is over then, and one more attempt is made at once.
+  func send(_ document: [UInt8]) async -> Outcome {
+    let began = ContinuousClock.now
+    var isLast = false
+    for failures in 1... {
+      let answer: (failure: String, retryAfter: Duration?)
+      switch await attempt(document) {
+      case .done(let outcome): return outcome
+      case .later(let failure, let retryAfter): answer = (failure, retryAfter)
+      }
+      let delay = schedule.delay(
+        afterFailures: failures, elapsed: began.duration(to: .now), retryAfter: answer.retryAfter,
+        random: .random(in: 0...1))
+      guard !isLast, let delay else { return .failed(answer.failure) }
+      do { try await host.sleep(for: delay) } catch { isLast = true }
+    }
+    return .failed("given up")
+  }
+
+  private enum Step {
+    case done(Outcome)
+    case later(String, Duration?)
+  }
+
+  private func attempt(_ document: [UInt8]) async -> Step {
+    var call = CallRequest(
+      method: "POST", url: route.url, body: document, timeout: route.timeout,
+      maximumResponseBytes: Self.maximumResponseBytes)
+    call.headers = route.headers + [(name: "content-type", value: "application/json")]
+    let response: CallResponse
+    do { response = try await host.send(call) } catch let failure as PluginFailure {
+      let reason = "\(failure.code): \(failure.message)"
+      return Self.isFinal(failure) ? .done(.failed(reason)) : .later(reason, nil)
+    } catch { return .done(.failed("cancelled")) }
+    guard (200...299).contains(response.status) else {
+      let reason = "it answered \(response.status)"
+      guard RetrySchedule.isRetryable(status: response.status) else { return .done(.failed(reason)) }
+      let now = Int64(Clock.unixNow / 1_000_000_000)
+      return .later(reason, response.header("retry-after").flatMap { RetrySchedule.retryAfter($0, now: now) })
+    }
+    return .done(Self.outcome(response))
+  }
+
+  /// What no repetition changes. A response that is too long may follow data that was taken.
+  private static func isFinal(_ failure: PluginFailure) -> Bool {
+    ["closing", "cancelled", "refused", "unsupported", "invalid_request", "response_too_large"].contains(failure.code)
+  }
+
+  /// `partialSuccess` of the response, whose numbers are strings in the JSON form of protocol buffers.
+  private static func outcome(_ response: CallResponse) -> Outcome {
+    guard let partial = try? JSONValue(parsing: response.body)["partialSuccess"] else {
+      return .accepted(rejected: 0, reason: "")
+    }
+    let number = partial["rejectedSpans"] ?? partial["rejectedDataPoints"]
+    let rejected = number?.integer ?? number?.string.flatMap { Int64($0) } ?? 0
+    return .accepted(rejected: Int(clamping: max(rejected, 0)), reason: partial["errorMessage"]?.string ?? "")
+  }
+}

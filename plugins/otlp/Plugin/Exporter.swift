@@ -1,0 +1,210 @@
+import OTLPRules
+import SluiceLocks
+import SluicePlugin
+
+/// Collects spans and durations, and has them sent: spans when a batch is full or the oldest has waited long enough,
+/// durations in periods.
+final class Exporter: Sendable {
+  private enum Phase: Equatable, Sendable {
+    case idle
+    /// For the delay of that number.
+    case waiting(Int)
+    case exporting
+  }
+
+  private struct State: Sendable {
+    var queue: SpanQueue
+    var metrics = MetricTable()
+    var phase = Phase.idle
+    var delays = 0
+    /// The spans that are being sent.
+    var underWay = 0
+    /// Spans that were sent in vain since the last that was not.
+    var lost = 0
+    var isOver = false
+    var hasSentLastMetrics = false
+    /// Whether the last export of each signal failed.
+    var failing: Set<Signal> = []
+  }
+
+  private enum Step {
+    case nothing
+    case wait(Int)
+    case export
+  }
+
+  private let settings: ExportSettings
+  private let signals: Set<Signal>
+  private let document: ExportDocument
+  private let collectors: [Signal: Collector]
+  private let host: PluginHost
+  private let counter: Counter
+  private let state: Monitor<State>
+  private let started = Clock.unixNow
+
+  init(
+    _ settings: ExportSettings, _ schedule: RetrySchedule, _ signals: Set<Signal>, _ host: PluginHost
+  ) throws {
+    self.settings = settings
+    self.host = host
+    self.signals = settings.isDisabled || host.isProbe ? [] : signals
+    document = ExportDocument(
+      resource: settings.resource, scopeName: "sluice.otlp", scopeVersion: OTLP.information.version)
+    collectors = settings.routes.mapValues { Collector($0, schedule, host) }
+    counter = try host.counter(
+      "spans", "Spans by what became of them: exported, rejected, dropped, failed", unit: "{span}",
+      labels: ["outcome"])
+    state = Monitor(State(queue: SpanQueue(capacity: settings.queueSpans)))
+  }
+
+  /// Begins the periods of the durations.
+  func start() {
+    guard signals.contains(.metrics) else { return }
+    host.task { [self] in
+      // Ends with the instance, whose timers are cancelled.
+      while true {
+        try await host.sleep(for: settings.metricsInterval)
+        await exportMetrics()
+      }
+    }
+  }
+
+  func add(_ span: ExportedSpan) {
+    guard signals.contains(.traces) else { return }
+    let (isTaken, step) = state.withLock { state in
+      let isTaken = !state.isOver && state.queue.append(span)
+      return (isTaken, isTaken ? next(&state) : .nothing)
+    }
+    if !isTaken { counter.add(1, "dropped") }
+    perform(step)
+  }
+
+  func record(_ name: MetricTable.Name, _ attributes: [KeyValue], _ duration: Duration) {
+    guard signals.contains(.metrics) else { return }
+    state.withLock { $0.metrics.record(name, attributes, seconds: duration / .seconds(1)) }
+  }
+
+  private func next(_ state: inout State) -> Step {
+    switch state.phase {
+    case .exporting: return .nothing
+    case .idle, .waiting:
+      if state.queue.count >= settings.batchSpans {
+        state.phase = .exporting
+        return .export
+      }
+      guard state.phase == .idle else { return .nothing }
+      state.delays += 1
+      state.phase = .waiting(state.delays)
+      return .wait(state.delays)
+    }
+  }
+
+  private func perform(_ step: Step) {
+    switch step {
+    case .nothing: break
+    case .export: host.task { [self] in await exportSpans() }
+    case .wait(let number):
+      host.task { [self] in
+        try await host.sleep(for: settings.delay)
+        let isDue = state.withLock { state in
+          guard state.phase == .waiting(number) else { return false }
+          state.phase = .exporting
+          return true
+        }
+        if isDue { await exportSpans() }
+      }
+    }
+  }
+
+  /// Sends what there is, one batch after the other. Only the task that has set the phase is here.
+  private func exportSpans() async {
+    guard let collector = collectors[.traces] else { return }
+    while true {
+      let batch = state.update { state in
+        let batch = state.isOver ? [] : state.queue.take(settings.batchSpans)
+        state.underWay = batch.count
+        if batch.isEmpty { state.phase = .idle }
+        return batch
+      }
+      guard !batch.isEmpty else { return }
+      note(await collector.send(document.traces(batch)), of: batch.count, collector)
+    }
+  }
+
+  private func note(_ outcome: Collector.Outcome, of count: Int, _ collector: Collector) {
+    switch outcome {
+    case .accepted(let rejected, let reason):
+      let rejected = min(rejected, count)
+      counter.add(Double(count - rejected), "exported")
+      if rejected > 0 { counter.add(Double(rejected), "rejected") }
+      if rejected > 0 || !reason.isEmpty {
+        host.log(.warning, "\(collector.shown) rejected \(rejected) of \(count) spans: \(reason)")
+      }
+      let (lost, drops) = state.withLock { state in
+        defer { state.lost = 0 }
+        return (state.lost, state.queue.takeDrops())
+      }
+      recovered(.traces, collector)
+      if lost > 0 { host.log(.warning, "\(lost) spans could not be sent before and are lost") }
+      if drops > 0 { host.log(.warning, "\(drops) spans were dropped, because \(settings.queueSpans) were waiting") }
+    case .failed(let reason):
+      counter.add(Double(count), "failed")
+      state.withLock { $0.lost += count }
+      failed(.traces, collector, reason)
+    }
+  }
+
+  private func exportMetrics() async {
+    guard let collector = collectors[.metrics] else { return }
+    let table = state.withLock { $0.metrics }
+    guard !table.isEmpty else { return }
+    switch await collector.send(document.metrics(table, from: started, at: Clock.unixNow)) {
+    case .accepted(let rejected, let reason):
+      recovered(.metrics, collector)
+      if rejected > 0 || !reason.isEmpty {
+        host.log(.warning, "\(collector.shown) rejected \(rejected) data points: \(reason)")
+      }
+    case .failed(let reason): failed(.metrics, collector, reason)
+    }
+  }
+
+  /// Logs the first failure of a row.
+  private func failed(_ signal: Signal, _ collector: Collector, _ reason: String) {
+    guard state.withLock({ $0.failing.insert(signal).inserted }) else { return }
+    host.log(.warning, "cannot export \(signal.rawValue) to \(collector.shown): \(reason)")
+  }
+
+  private func recovered(_ signal: Signal, _ collector: Collector) {
+    guard state.withLock({ $0.failing.remove(signal) != nil }) else { return }
+    host.log(.info, "exports \(signal.rawValue) to \(collector.shown) again")
+  }
+
+  /// Sends what is left, and waits for it at most that long.
+  func stop(within limit: Duration) {
+    guard !signals.isEmpty, !host.isProbe else { return }
+    let mustExport = state.withLock { state in
+      guard state.phase != .exporting, !state.queue.isEmpty else { return false }
+      state.phase = .exporting
+      return true
+    }
+    if mustExport { perform(.export) }
+    if signals.contains(.metrics) {
+      host.task { [self] in
+        await exportMetrics()
+        state.update { $0.hasSentLastMetrics = true }
+      }
+    } else {
+      state.update { $0.hasSentLastMetrics = true }
+    }
+    // A little less than the limit, at which the host gives the instance up.
+    _ = state.wait(upTo: limit * 0.9) { state in
+      state.hasSentLastMetrics && state.phase != .exporting && state.queue.isEmpty ? true : nil
+    }
+    let (missing, drops) = state.withLock { state in
+      state.isOver = true
+      return (state.queue.count + state.underWay + state.lost, state.queue.takeDrops())
+    }
+    if missing > 0 { host.log(.warning, "\(missing) spans are missing: they could not be sent, or not in time") }
+    if drops > 0 { host.log(.warning, "\(drops) spans were dropped, because \(settings.queueSpans) were waiting") }
+  }
+}

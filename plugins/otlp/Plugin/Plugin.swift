@@ -1,0 +1,46 @@
+import OTLPRules
+import SluiceLocks
+public import SluicePlugin
+
+/// Exports spans and durations to an OpenTelemetry collector, by OTLP over HTTP in JSON.
+///
+///     events ─► Recorder ─► spans ──────► queue ─ batches ─┐
+///                   └─► durations ─► histograms ─ periods ─┴─► Collector ─► call-outs, which no stage sees
+///
+/// An event costs a copy of what its span says. What is sent is put together on an event loop.
+struct OTLP: Plugin, TransactionTracer {
+  static let information = PluginInformation(
+    id: "otlp", version: "1.0.0", summary: "Exports spans and durations to an OpenTelemetry collector.")
+  static let configurationSchema: String? = OTLPConfiguration.schema
+  static let interests: Set<TransactionEvent.Kind> = [.didEndHop, .didEndSpan, .didComplete]
+
+  private let recorder: Recorder
+  private let exporter: Exporter
+  private let host: PluginHost
+
+  init(configuration: OTLPConfiguration, host: PluginHost) throws {
+    self.host = host
+    let settings = try configuration.settings(for: host)
+    exporter = try Exporter(settings, try configuration.schedule(), configuration.signals, host)
+    recorder = Recorder(settings, configuration.secrets, exporter, host)
+  }
+
+  /// A trial run sends nothing.
+  func activate() throws {
+    if !host.isProbe { exporter.start() }
+  }
+
+  func deactivate(timeout: Duration) { exporter.stop(within: timeout) }
+
+  func record(_ event: borrowing TransactionEvent) { recorder.record(event) }
+}
+
+/// For the host, before any of the code runs: ABI 1; suspension (1), timers (64) and call-outs (128) are needed; version
+/// 1.0.0.
+@section(".sluice.requires.suspend") @used let requiresSuspend = true
+@section(".sluice.requires.timers") @used let requiresTimers = true
+@section(".sluice.requires.callout") @used let requiresCallout = true
+
+@c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
+  export(OTLP.self, host, abi, error)
+}

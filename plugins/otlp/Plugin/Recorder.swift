@@ -1,0 +1,152 @@
+import OTLPRules
+import SluiceLocks
+import SluiceMessages
+import SluicePlugin
+
+/// Makes spans and durations of events.
+final class Recorder: Sendable {
+  private struct Connections: Sendable {
+    var isAsked = false
+    var facts: HostConnections?
+  }
+
+  private let knownMethods: Set<String>
+  private let secrets: SecretList
+  private let exporter: Exporter
+  private let host: PluginHost
+  private let book = Locked(SpanBook<SluicePlugin.TransactionID>())
+  private let connections = Locked(Connections())
+
+  init(_ settings: ExportSettings, _ secrets: SecretList, _ exporter: Exporter, _ host: PluginHost) {
+    knownMethods = settings.knownMethods
+    self.secrets = secrets
+    self.exporter = exporter
+    self.host = host
+  }
+
+  func record(_ event: borrowing TransactionEvent) {
+    let place = SpanBook<SluicePlugin.TransactionID>.Place(traceID: event.traceID, isSampled: event.isSampled)
+    switch event.kind {
+    case .didEndHop: endHop(event, place)
+    case .didEndSpan: endSpan(event, place)
+    case .didComplete: complete(event, place)
+    default: break
+    }
+  }
+
+  private func endHop(_ event: borrowing TransactionEvent, _ place: SpanBook<SluicePlugin.TransactionID>.Place) {
+    let id = event.transactionID
+    let (resendCount, released) = book.withLock { $0.endHop(of: id, place) }
+    for span in released { exporter.add(span) }
+    let facts = facts(event, resendCount)
+    let duration = event.duration
+    exporter.record(.request, facts.metricAttributes(knownMethods: knownMethods), duration)
+    guard place.isExported else { return }
+    let end = Clock.unixNanoseconds(event.time)
+    exporter.add(
+      ExportedSpan(
+        traceID: place.traceID ?? id.traceID, spanID: event.spanID ?? Self.newSpanID(),
+        parentSpanID: event.parentSpanID, name: facts.name(knownMethods: knownMethods), kind: .client,
+        start: end &- Clock.nanoseconds(duration), end: end,
+        attributes: facts.spanAttributes(knownMethods: knownMethods, hiding: secrets), status: facts.spanStatus))
+  }
+
+  private func facts(_ event: borrowing TransactionEvent, _ resendCount: Int) -> HopFacts {
+    let reason = event.reason
+    var facts = HopFacts(
+      method: event.method, url: event.url, status: event.status, errorCode: reason?.code,
+      errorMessage: reason?.message ?? "")
+    facts.resendCount = resendCount
+    if let request = event.request, let connection = hostConnections?.facts(of: request) {
+      facts.protocolVersion = connection.version.map(Self.text)
+      facts.peerAddress = connection.peer?.host
+      facts.peerPort = connection.peer.flatMap { $0.port == 0 ? nil : $0.port }
+    }
+    return facts
+  }
+
+  /// Asked for only where they can be used, which is with direct delivery: they cost the host something for each hop.
+  private var hostConnections: HostConnections? {
+    connections.withLock { connections in
+      if !connections.isAsked { connections = Connections(isAsked: true, facts: host.connections) }
+      return connections.facts
+    }
+  }
+
+  private static func text(_ version: ConnectionFacts.HTTPVersion) -> String {
+    switch version {
+    case .http10: "1.0"
+    case .http11: "1.1"
+    case .http2: "2"
+    case .http3: "3"
+    }
+  }
+
+  private func endSpan(_ event: borrowing TransactionEvent, _ place: SpanBook<SluicePlugin.TransactionID>.Place) {
+    guard let ended = event.span else { return }
+    let id = event.transactionID
+    let span = ExportedSpan(ended)
+    if let span = book.withLock({ $0.endSpan(span, of: id, place) }) { exporter.add(span) }
+  }
+
+  private func complete(_ event: borrowing TransactionEvent, _ place: SpanBook<SluicePlugin.TransactionID>.Place) {
+    let id = event.transactionID
+    for span in book.withLock({ $0.end(id, place) }) { exporter.add(span) }
+    let method = event.method
+    var attributes = [
+      KeyValue("http.request.method", knownMethods.contains(method) ? method : "_OTHER"),
+      KeyValue("sluice.outcome", event.outcome.map(Self.text) ?? "unknown"),
+    ]
+    if let status = event.status { attributes.append(KeyValue("http.response.status_code", .integer(Int64(status)))) }
+    if let reason = event.reason { attributes.append(KeyValue("error.type", reason.code)) }
+    exporter.record(.transaction, attributes, event.duration)
+  }
+
+  private static func text(_ outcome: TransactionEvent.Outcome) -> String {
+    switch outcome {
+    case .succeeded: "succeeded"
+    case .failed: "failed"
+    case .cancelled: "cancelled"
+    }
+  }
+
+  /// For a hop that sent no `traceparent`.
+  private static func newSpanID() -> String { Hexadecimal.digits(of: .random(in: 1...(.max))) }
+}
+
+enum Hexadecimal {
+  /// 16 digits in lower case.
+  static func digits(of number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}
+
+extension SluicePlugin.TransactionID {
+  /// The trace that a transaction begins.
+  fileprivate var traceID: String { Hexadecimal.digits(of: high) + Hexadecimal.digits(of: low) }
+}
+
+extension ExportedSpan {
+  fileprivate init(_ span: EndedSpan) {
+    self.init(
+      traceID: span.traceID, spanID: span.spanID, parentSpanID: span.parentSpanID, name: span.name,
+      kind: span.kind == .client ? .client : .internal, start: Clock.unixNanoseconds(span.start),
+      end: Clock.unixNanoseconds(span.end), attributes: [KeyValue("sluice.stage", span.stage)],
+      status: Status(code: Status.Code(rawValue: Int(span.status.rawValue)) ?? .unset, message: span.statusMessage))
+    if span.isUnfinished { attributes.append(KeyValue("sluice.span.unfinished", .flag(true))) }
+    for attribute in span.attributes { attributes.append(KeyValue(attribute.key, .init(attribute.value))) }
+    droppedAttributes = span.droppedAttributeCount
+  }
+}
+
+extension KeyValue.Value {
+  fileprivate init(_ value: SpanValue) {
+    switch value {
+    case .text(let text): self = .text(text)
+    case .integer(let integer): self = .integer(integer)
+    case .number(let number): self = .number(number)
+    case .flag(let flag): self = .flag(flag)
+    }
+  }
+}
