@@ -135,9 +135,9 @@ let package = Package(
     .target(
       name: "Sluice",
       dependencies: [
-        "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceTraceContext", "SluiceMessages",
-        "SluiceMetrics", "SluiceIDNA",
-        "SluiceJSON", "SluiceJSONSchema", "SluiceLocks", "CLinux", "CCrypto",
+        "SluicePlugin", "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceTraceContext",
+        "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema", "SluiceLocks", "CSluice",
+        "CLinux", "CCrypto",
       ], swiftSettings: strict),
     // Apart from Sluice, so that a program without a control socket links no server.
     .target(
@@ -146,7 +146,8 @@ let package = Package(
         "Sluice", "SluiceServer", "SluiceTransport", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceLocks",
       ], swiftSettings: strict),
     .target(
-      name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON", "SluiceMessages"],
+      name: "SluicePlugin",
+      dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON", "SluiceTraceContext", "SluiceMessages"],
       swiftSettings: strict),
 
     // What a helper process does: trying libraries out, for a swap and for their authors.

@@ -20,10 +20,10 @@ edge  SluiceContentCoding CZlib CBrotli CZstd
 edge  SluiceTransport   SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CStreamEvents CTLS CLinux
 edge  SluicePluginHost  SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
 edge  SluiceServer      SluiceHTTP1 SluiceMessages SluiceJSON CMicrohttpd CLinux
-edge  Sluice            SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CLinux CCrypto
+edge  Sluice            SluicePlugin SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux CCrypto
 edge  SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceIDNA SluiceJSON CSluice
 edge  SluiceControl     Sluice SluiceServer SluiceTransport SluicePipeline SluiceMessages SluiceJSON
-edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceMessages
+edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceTraceContext SluiceMessages
 edge  SluiceCommand     Sluice SluiceControl SluiceServer SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
 edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules OTLPRules

@@ -141,8 +141,9 @@ SLUICE_OFFSET(sluice_exchange_api, issued_header_get, 208);
 SLUICE_OFFSET(sluice_exchange_api, body_set_file, 216);
 SLUICE_OFFSET(sluice_exchange_api, limit_set, 224);
 SLUICE_OFFSET(sluice_exchange_api, may_call, 232);
-SLUICE_SIZE(sluice_exchange_api, 240);
-SLUICE_VALUE(SLUICE_EXCHANGE_API_SIZE_1, 240u);
+SLUICE_OFFSET(sluice_exchange_api, challenge_answer, 240);
+SLUICE_SIZE(sluice_exchange_api, 248);
+SLUICE_VALUE(SLUICE_EXCHANGE_API_SIZE_1, 248u);
 
 // host.h
 SLUICE_VALUE(SLUICE_LOG_DEBUG, 0);
@@ -202,7 +203,7 @@ SLUICE_OFFSET(sluice_redirect, status, 4);
 SLUICE_OFFSET(sluice_redirect, url, 8);
 SLUICE_OFFSET(sluice_redirect, method, 24);
 SLUICE_OFFSET(sluice_redirect, is_cross_origin, 40);
-SLUICE_OFFSET(sluice_redirect, reserved, 44);
+SLUICE_OFFSET(sluice_redirect, keeps_body, 44);
 SLUICE_SIZE(sluice_redirect, 48);
 
 SLUICE_OFFSET(sluice_challenge, size, 0);

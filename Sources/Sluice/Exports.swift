@@ -5,5 +5,6 @@
 @_exported public import SluiceMessages
 @_exported public import SluiceMetrics
 @_exported public import SluicePipeline
+@_exported public import SluicePlugin
 @_exported public import SluiceTraceContext
 @_exported public import SluiceTransport

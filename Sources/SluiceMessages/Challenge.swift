@@ -57,7 +57,7 @@ extension Challenge {
   }
 
   /// The challenges of one field value; nil if it is malformed.
-  static func list(_ value: [UInt8]) -> [Challenge]? {
+  package static func list(_ value: [UInt8]) -> [Challenge]? {
     var reader = ChallengeReader(value)
     return reader.list()
   }

@@ -9,6 +9,12 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
     low = randomLow & ~(0b11 << 62) | 0b10 << 62
   }
 
+  /// The two halves of an id that exists, as they are.
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
   public init(using generator: inout some RandomNumberGenerator) {
     self.init(randomHigh: generator.next(), randomLow: generator.next())
   }

@@ -5,7 +5,7 @@ import Synchronization
 /// One thread records, without lock or allocation; any thread may take a ``snapshot()`` meanwhile.
 public final class LatencyHistogram: Sendable {
   private let buckets: InlineArray<673, Atomic<UInt64>>
-  private let sum = Counter()
+  private let sum = SingleWriterCounter()
   private let longest = Atomic<UInt64>(0)
 
   public init() { buckets = InlineArray { _ in Atomic(0) } }

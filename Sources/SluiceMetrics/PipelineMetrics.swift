@@ -11,16 +11,16 @@ public final class PipelineMetrics: Sendable {
   private let hopStages: [StageMetrics]
   private let tracers: [TracerMetrics]
   private let duration = LatencyHistogram()
-  private let begun = Counter()
-  private let outcomes: InlineArray<3, Counter>
-  private let statuses: InlineArray<6, Counter>
-  private let attempts = Counter()
-  private let retries = Counter()
-  private let retriesOverBudget = Counter()
-  private let redirects = Counter()
-  private let hops = Counter()
-  private let bytesSent = Counter()
-  private let bytesReceived = Counter()
+  private let begun = SingleWriterCounter()
+  private let outcomes: InlineArray<3, SingleWriterCounter>
+  private let statuses: InlineArray<6, SingleWriterCounter>
+  private let attempts = SingleWriterCounter()
+  private let retries = SingleWriterCounter()
+  private let retriesOverBudget = SingleWriterCounter()
+  private let redirects = SingleWriterCounter()
+  private let hops = SingleWriterCounter()
+  private let bytesSent = SingleWriterCounter()
+  private let bytesReceived = SingleWriterCounter()
 
   private struct Names: Sendable {
     let request: [String]
@@ -43,8 +43,8 @@ public final class PipelineMetrics: Sendable {
     failureStages = responseStages.map { _ in StageMetrics() }
     self.hopStages = hopStages.map { _ in StageMetrics() }
     self.tracers = tracers.map { _ in TracerMetrics() }
-    outcomes = InlineArray { _ in Counter() }
-    statuses = InlineArray { _ in Counter() }
+    outcomes = InlineArray { _ in SingleWriterCounter() }
+    statuses = InlineArray { _ in SingleWriterCounter() }
   }
 
   private func stage(_ phase: StagePhase, _ index: Int) -> StageMetrics {

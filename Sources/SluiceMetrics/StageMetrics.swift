@@ -12,9 +12,9 @@ public enum StagePhase: Int, Sendable, Hashable, CaseIterable {
 /// What one stage did in one phase on one loop. Written by the loop's thread, readable from any.
 final class StageMetrics: Sendable {
   let time = LatencyHistogram()
-  let faults = Counter()
-  let timeouts = Counter()
-  let skips = Counter()
+  let faults = SingleWriterCounter()
+  let timeouts = SingleWriterCounter()
+  let skips = SingleWriterCounter()
 
   func snapshot(_ phase: StagePhase, _ name: String) -> StageSnapshot {
     StageSnapshot(
@@ -26,8 +26,8 @@ final class StageMetrics: Sendable {
 /// What one tracer did on one loop.
 final class TracerMetrics: Sendable {
   let time = LatencyHistogram()
-  let overruns = Counter()
-  let drops = Counter()
+  let overruns = SingleWriterCounter()
+  let drops = SingleWriterCounter()
 
   func snapshot(_ name: String) -> TracerSnapshot {
     TracerSnapshot(name: name, time: time.snapshot(), overruns: overruns.value, drops: drops.value)

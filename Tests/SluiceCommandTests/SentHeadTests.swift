@@ -6,7 +6,7 @@ import Testing
 /// How `send -v` shows a head.
 @Suite struct SentHeadTests {
   private static func lines(_ text: String, hiding hidden: Set<String> = []) -> [String] {
-    var redaction = Redaction()
+    var redaction = RedactionSettings()
     redaction.headers = ["x-key"]
     redaction.query = ["token"]
     return SentHead(Array(text.utf8), SecretMask(redaction), hiding: hidden).lines

@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluiceMetrics
 import SluicePipeline
 import Testing

@@ -11,7 +11,7 @@ struct HopTests {
         withText("GET") { method in
           var record = sluice_redirect(
             size: UInt32(MemoryLayout<sluice_redirect>.size), status: 302, url: url, method: method,
-            is_cross_origin: 1, reserved: 0)
+            is_cross_origin: 1, keeps_body: 1)
           return instance.interceptor?.on_redirect(handle, pointer, &record) ?? -1
         }
       }
@@ -43,16 +43,17 @@ struct HopTests {
     let instance = try Scripted.instance(
       Scripted.Script(redirect: { redirect, _ in
         #expect(redirect.status == 302)
-        #expect(redirect.url == "https://other.example.com/x")
+        #expect(redirect.url.string == "https://other.example.com/x")
         #expect(redirect.method == "GET")
         #expect(redirect.isCrossOrigin)
+        #expect(redirect.keepsBody)
         return .follow
       }))
     #expect(Self.redirect(instance, StubExchange()) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     let taking = try Scripted.instance(Scripted.Script(redirect: { _, _ in .takeResponse }), named: "taking")
     #expect(Self.redirect(taking, StubExchange()) == sluice_verdict(SLUICE_VERDICT_RESPOND))
     let failing = try Scripted.instance(
-      Scripted.Script(redirect: { _, _ in throw PluginFailure(code: "no_way", message: "no") }), named: "failing")
+      Scripted.Script(redirect: { _, _ in throw StageFailure(code: "no_way", message: "no") }), named: "failing")
     #expect(Self.redirect(failing, StubExchange()) == sluice_verdict(SLUICE_VERDICT_FAIL))
     let retrying = try Scripted.instance(
       Scripted.Script(redirect: { _, _ in throw RetryRequestError() }), named: "retrying")
@@ -61,10 +62,10 @@ struct HopTests {
 
   @Test func `a stage answers a challenge in the header of its status, or leaves it`() throws {
     let instance = try Scripted.instance(
-      Scripted.Script(challenge: { challenge, _ in
-        #expect(challenge.scheme == "Bearer")
-        #expect(challenge.parameters == "realm=\"x\"")
-        #expect(challenge.answered == 2)
+      Scripted.Script(challenge: { offer, _ in
+        #expect(offer.challenge.scheme == "Bearer")
+        #expect(offer.challenge["realm"] == "x")
+        #expect(offer.answered == 2)
         return .answer("Bearer t")
       }))
     let exchange = StubExchange()
@@ -75,6 +76,20 @@ struct HopTests {
     #expect(proxied.header(0, "proxy-authorization") == "Bearer t")
     let leaving = try Scripted.instance(Scripted.Script(), named: "leaving")
     #expect(Self.challenge(leaving, StubExchange()) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
+  }
+
+  @Test func `a stage leaves the scheme of credentials to the host, or cancels`() throws {
+    let instance = try Scripted.instance(
+      Scripted.Script(challenge: { _, _ in .credentials(user: "u", password: "p") }))
+    let exchange = StubExchange()
+    exchange.challengeVerdict = sluice_verdict(SLUICE_VERDICT_RESPOND)
+    #expect(Self.challenge(instance, exchange) == sluice_verdict(SLUICE_VERDICT_RESPOND))
+    #expect(exchange.credentials == ["u", "p"])
+    #expect(Self.challenge(instance, StubExchange()) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
+    let cancelling = try Scripted.instance(Scripted.Script(challenge: { _, _ in .cancel }), named: "cancelling")
+    let cancelled = StubExchange()
+    #expect(Self.challenge(cancelling, cancelled) == sluice_verdict(SLUICE_VERDICT_FAIL))
+    #expect(cancelled.failure?.code == "cancelled")
   }
 
   @Test func `a stage that waits suspends the redirect`() async throws {

@@ -59,7 +59,7 @@ struct InterceptorTests {
 
   @Test func `a failure keeps its code, any other error is stage_failed`() throws {
     struct Odd: Error, CustomStringConvertible { var description: String { "the key file is empty" } }
-    let coded = try Scripted.instance(named: "coded") { _, _ in throw PluginFailure(code: "no_token", message: "none") }
+    let coded = try Scripted.instance(named: "coded") { _, _ in throw StageFailure(code: "no_token", message: "none") }
     let odd = try Scripted.instance(named: "odd") { _, _ in throw Odd() }
     let (first, second) = (StubExchange(), StubExchange())
     #expect(coded.request(first) == sluice_verdict(SLUICE_VERDICT_FAIL))
@@ -91,7 +91,7 @@ struct InterceptorTests {
 
   @Test func `a refusal that is caught fails nothing`() throws {
     let instance = try Scripted.instance { request, _ in
-      #expect(throws: PluginFailure.self) { try request.headers.set("x-bad", to: "a\nb") }
+      #expect(throws: StageFailure.self) { try request.headers.set("x-bad", to: "a\nb") }
     }
     #expect(instance.request(StubExchange()) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
   }
@@ -106,8 +106,8 @@ struct InterceptorTests {
       #expect(context.transactionID.description == "00112233-4455-4677-8899-aabbccddeeff")
       #expect(context.elapsed == .milliseconds(5))
       #expect(context.remaining == nil)
-      #expect(context.parent?.traceparent == "00-1")
-      #expect(context.parent?.tracestate == nil)
+      #expect(context.parent.traceparent == "00-1")
+      #expect(context.parent.tracestate == nil)
     }
     let exchange = StubExchange()
     exchange.context.attempt = 2
@@ -174,7 +174,7 @@ struct InterceptorTests {
   }
 
   @Test func `a handle that outlives its call is dead, and logged once`() throws {
-    let kept = Watched<Request?>(nil)
+    let kept = Watched<StageRequest?>(nil)
     let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }
     let exchange = StubExchange()
     _ = instance.request(exchange)

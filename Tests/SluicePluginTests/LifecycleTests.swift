@@ -72,7 +72,7 @@ struct LifecycleTests {
     struct Second: Plugin, SynchronousRequestInterceptor {
       static let information = PluginInformation(id: "second", version: "1.0.0", summary: "")
       init(configuration: NoConfiguration, host: PluginHost) {}
-      func intercept(_ request: Request, context: RequestContext) {}
+      func intercept(_ request: StageRequest, context: RequestContext) {}
     }
     _ = scriptedEntry(nil, 1, nil)
     let refusal = #expect(throws: StubRefusal.self) { try StubInstance.call { export(Second.self, nil, 1, $0) } }

@@ -11,7 +11,7 @@ struct SendTests {
 
   @Test func `a host without call-outs is told of, and nothing is waited for`() async throws {
     let host = StubHost()
-    let failure = await #expect(throws: PluginFailure.self) { try await PluginHost(host.table).send(Self.call) }
+    let failure = await #expect(throws: StageFailure.self) { try await PluginHost(host.table).send(Self.call) }
     #expect(failure?.code == "unsupported")
   }
 
@@ -23,7 +23,7 @@ struct SendTests {
   func `a start that is refused is an error with a code of its own`(_ status: Int, _ code: String) async throws {
     let host = StubHost()
     let calls = StubCallOuts(host, status: status)
-    let failure = await #expect(throws: PluginFailure.self) { try await PluginHost(host.table).send(Self.call) }
+    let failure = await #expect(throws: StageFailure.self) { try await PluginHost(host.table).send(Self.call) }
     #expect(failure?.code == code)
     #expect(calls.started.value.isEmpty)
   }
@@ -64,14 +64,14 @@ struct SendTests {
     #expect(answer.header("B") == "ä")
     #expect(answer.header("c") == nil)
     #expect(answer.body == [0, 255])
-    #expect(throws: PluginFailure.self) { try answer.json() }
+    #expect(throws: StageFailure.self) { try answer.json() }
     #expect(calls.started.value.count == 1)
   }
 
   @Test func `a completion with an error is thrown with its code`() async throws {
     let host = StubHost()
     _ = StubCallOuts(host) { $0.fail("dns") }
-    let failure = await #expect(throws: PluginFailure.self) { try await PluginHost(host.table).send(Self.call) }
+    let failure = await #expect(throws: StageFailure.self) { try await PluginHost(host.table).send(Self.call) }
     #expect(failure?.code == "dns")
   }
 
@@ -153,12 +153,12 @@ struct SendTests {
   }
 
   @Test func `a request whose exchange is over can be no parent`() async throws {
-    let kept = Watched<Request?>(nil)
+    let kept = Watched<StageRequest?>(nil)
     let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }
     let calls = StubCallOuts(instance.host)
     #expect(instance.request(StubExchange()) == sluice_verdict(SLUICE_VERDICT_CONTINUE))
     let request = try #require(kept.value)
-    let failure = await #expect(throws: PluginFailure.self) {
+    let failure = await #expect(throws: StageFailure.self) {
       try await PluginHost(instance.host.table).send(Self.call, onBehalfOf: request)
     }
     #expect(failure?.code == "cancelled")

@@ -77,23 +77,23 @@ struct SleepTests {
     first.cancel()
     host.link.sleeps.cutOff()
     #expect(await first.value is CancellationError)
-    #expect((await second.value as? PluginFailure)?.code == "closing")
+    #expect((await second.value as? StageFailure)?.code == "closing")
   }
 
   @Test(arguments: [(SLUICE_STATUS_LIMIT, "limit"), (SLUICE_STATUS_CLOSING, "closing"), (99, "refused")])
   func `a timer that is refused is an error with a code of its own`(status: Int, code: String) async throws {
     let timers = StubTimers(stub, status: status)
-    let failure = await #expect(throws: PluginFailure.self) { try await host.sleep(for: .seconds(1)) }
+    let failure = await #expect(throws: StageFailure.self) { try await host.sleep(for: .seconds(1)) }
     #expect(failure?.code == code)
     #expect(timers.started.value.isEmpty)
   }
 
   @Test func `a host without timers says so, an ended instance too`() async throws {
     let host = host
-    let missing = await #expect(throws: PluginFailure.self) { try await host.sleep(for: .seconds(1)) }
+    let missing = await #expect(throws: StageFailure.self) { try await host.sleep(for: .seconds(1)) }
     #expect(missing?.code == "unsupported")
     host.link.close()
-    let ended = await #expect(throws: PluginFailure.self) { try await host.sleep(for: .seconds(1)) }
+    let ended = await #expect(throws: StageFailure.self) { try await host.sleep(for: .seconds(1)) }
     #expect(ended?.code == "closing")
   }
 }

@@ -13,7 +13,7 @@ struct TracerTests {
   }
 
   @Test func `a tracer asks for all kinds that it knows, or for those that it names`() throws {
-    #expect(makeTracerTable(Plain.self)?.interests == (1...13).reduce(0) { $0 | 1 << $1 })
+    #expect(makeTracerTable(.tracer, of: Plain.self)?.interests == (1...13).reduce(0) { $0 | 1 << $1 })
     let some = try StubInstance(try entryPoint(of: "traces-in-swift")).tracer
     #expect(some?.interests == 1 << 8 | 1 << 12)
   }

@@ -43,7 +43,7 @@ struct TransactionDataTests {
   }
 
   @Test func `after the call nothing is kept, and nothing leaks`() throws {
-    let kept = Watched<Request?>(nil)
+    let kept = Watched<StageRequest?>(nil)
     let instance = try Scripted.instance { request, _ in kept.update { $0 = request } }
     let exchange = StubExchange()
     #expect(instance.request(exchange) == sluice_verdict(SLUICE_VERDICT_CONTINUE))

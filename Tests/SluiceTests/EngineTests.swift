@@ -14,7 +14,7 @@ import Testing
     configuration.append(StageCode(request: { request, _ in request.headers["x-order"] = "first" }), named: "first")
     configuration.append(
       StageCode(request: { request, context in
-        request.headers["x-order"]? += ",second"
+        request.headers["x-order"] = (request.headers["x-order"] ?? "") + ",second"
         request.headers["x-attempt"] = String(context.attemptNumber)
       }), named: "second")
     let engine = try Engine(configuration)
@@ -74,7 +74,7 @@ import Testing
   @Test func `E2: every transaction has one willExecute and one didComplete, also when it fails`() async throws {
     let events = EventLog()
     var configuration = Configuration()
-    configuration.append(StageCode(trace: { events.append($0.kind) }), named: "trace")
+    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
     let engine = try Engine(configuration)
     let result = try await engine.transaction(Request(url: HTTPURL("http://127.0.0.1:1/")))
     #expect(result.error?.code == "connect")
@@ -87,7 +87,7 @@ import Testing
     defer { server.stop() }
     let events = EventLog()
     var configuration = Configuration()
-    configuration.append(StageCode(trace: { events.append($0.kind) }), named: "trace")
+    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
     let engine = try Engine(configuration)
     _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
     #expect(

@@ -11,7 +11,7 @@ final class LedgerLog: Sendable {
   var kinds: [TraceEvent.Kind] { entries.map(\.kind) }
 
   /// A tracer that writes here.
-  var code: StageCode { StageCode(trace: { event in self.log.withLock { $0.append(LedgerEntry(event)) } }) }
+  var code: StageCode { StageCode(observing: { event in self.log.withLock { $0.append(LedgerEntry(event)) } }) }
 
   func first(_ kind: TraceEvent.Kind) throws -> LedgerEntry { try #require(entries.first { $0.kind == kind }) }
 

@@ -57,7 +57,9 @@ import Testing
   @Test func `E1: where a stage awaits the body, did_receive has the phases of all of it`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text(String(repeating: "x", count: 200_000)) }
     defer { server.stop() }
-    _ = try await run(server.baseURL + "/a") { $0.append(StageCode(response: { _, _ in }), named: "reads") }
+    _ = try await run(server.baseURL + "/a") {
+      $0.append(StageCode(response: { _, _ in }, options: .wantsResponseBody), named: "reads")
+    }
     #expect(try log.first(.didReceive).timings?.bytesReceived == 200_000)
   }
 
@@ -78,7 +80,7 @@ import Testing
 
   @Test func `E2: a stage that answers itself leaves out the wire and nothing else`() async throws {
     let results = try await run("http://127.0.0.1:1/") {
-      $0.append(StageCode(request: { _, _ in throw ResponseOverride(Response(status: 200)) }), named: "answers")
+      $0.append(StageCode(request: { request, _ in request.respond(status: 200) }), named: "answers")
     }
     #expect(results.first?.error == nil)
     #expect(log.kinds == [.willExecute, .didValidateResponse, .didExtract, .didValidatePayload, .didComplete])

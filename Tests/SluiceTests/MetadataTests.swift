@@ -26,7 +26,7 @@ import Testing
       $0.append(
         StageCode(
           request: { request, _ in request.headers["x-stage"] = "2" },
-          issue: { headers, _ in headers["x-hop"] = "3" }), named: "sets")
+          issue: { request, _ in request.headers["x-hop"] = "3" }), named: "sets")
     }
     #expect(result.originalRequest.headers["x-mine"] == "1")
     #expect(result.originalRequest.headers["x-stage"] == nil)
@@ -47,7 +47,7 @@ import Testing
     let result = try await result(server.baseURL + "/a") {
       $0.append(
         StageCode(
-          issue: { headers, context in headers["x-attempt"] = String(context.attemptNumber) },
+          issue: { request, context in request.headers["x-attempt"] = String(context.attemptNumber) },
           response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }), named: "again")
     }
     #expect(result.issuedRequest?.headers["x-attempt"] == "1")
@@ -67,7 +67,7 @@ import Testing
 
   @Test func `E5: a response without a media type has none`() async throws {
     let result = try await result("http://127.0.0.1:1/") {
-      $0.append(StageCode(request: { _, _ in throw ResponseOverride(Response(status: 204)) }), named: "answers")
+      $0.append(StageCode(request: { request, _ in request.respond(status: 204) }), named: "answers")
     }
     #expect(result.status == 204)
     #expect(result.mimeType == nil)

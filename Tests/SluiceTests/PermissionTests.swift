@@ -9,12 +9,13 @@ import Testing
 /// `may_call` against what the functions do, in every call of a stage.
 @Suite struct PermissionTests {
   private static let request = [
-    "1=0,0", "2=0,0", "3=0,0", "4=-2,-2", "5=-2,-2", "6=0,0", "7=-2,-2", "11=0,0", "12=0,0", "13=0,0", "9=0,0", "8=0,0",
+    "1=0,0", "2=0,0", "3=0,0", "4=-2,-2", "5=-2,-2", "6=0,0", "7=-2,-2", "11=0,0", "12=0,0", "13=0,0", "14=-2,-2",
+    "9=0,0", "8=0,0",
     "10=0,0", "99=4,4",
   ]
   private static let issue = refused(but: [1, 10, 13])
   private static let between = refused(but: [6, 10, 11, 13])
-  private static let challenge = refused(but: [1, 6, 10, 11, 13])
+  private static let challenge = refused(but: [1, 6, 10, 11, 13, 14])
   private static let response = refused(but: [4, 5, 6, 8, 9, 10, 11, 13])
   private static let failure = refused(but: [6, 8, 9, 10, 11, 13])
   private static let piece = refused(but: [6, 7, 10, 11, 13])
@@ -23,7 +24,9 @@ import Testing
 
   /// Everything is refused but these, which are allowed.
   private static func refused(but allowed: Set<Int>) -> [String] {
-    [1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 9, 8, 10].map { "\($0)=\(allowed.contains($0) ? "0,0" : "-2,-2")" } + ["99=4,4"]
+    [1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 9, 8, 10].map { "\($0)=\(allowed.contains($0) ? "0,0" : "-2,-2")" } + [
+      "99=4,4"
+    ]
   }
 
   @Test func `what may_call answers is what the functions do, in every call`() async throws {

@@ -67,7 +67,7 @@ import Testing
     let log = Watched<[String]>([])
     let engine = try Self.engine {
       $0.append(
-        StageCode(trace: { event in
+        StageCode(observing: { event in
           let line = "\(event.kind) \(event.exchange.attempt).\(event.exchange.hop) \(event.status)"
           log.update { $0.append(line) }
         }), named: "log")
@@ -98,9 +98,9 @@ import Testing
       $0.append(
         StageCode(
           request: { request, _ in
-            for name in ["x-added", "x-kept"] { request.headers.append(name, "stage", marks: .addedByStage) }
+            for name in ["x-added", "x-kept"] { request.headers[name] = "stage" }
           },
-          issue: { headers, context in headers.append("x-hop", context.path) }), named: "adds")
+          issue: { request, context in request.headers["x-hop"] = context.path }), named: "adds")
     }
     let headers: HeaderFields = [
       "Authorization": "Bearer a", "Cookie": "b=c", "X-Own": "d", "X-Key": "e", "Host": "pretended",
@@ -340,7 +340,7 @@ import Testing
     let log = Watched<[String]>([])
     var configuration = Configuration()
     configuration.append(
-      StageCode(redirect: { redirect, context in
+      StageCode(redirect: { redirect, _, context in
         log.update { $0.append("stage \(redirect.status)") }
         await Task.yield()
         return redirect.status == 308 ? .takeResponse : .follow
@@ -364,7 +364,7 @@ import Testing
     let (reached, cancelled) = (Signal(), Signal())
     let engine = try Self.engine {
       $0.append(
-        StageCode(redirect: { _, _ in
+        StageCode(redirect: { _, _, _ in
           reached.set()
           do { try await Task.sleep(for: .seconds(600)) } catch { cancelled.set() }
           return .follow

@@ -39,7 +39,7 @@ import Testing
     configuration.transport.maxRequestBytes = 10
     configuration.append(
       StageCode(request: { request, _ in
-        if request.method == "PUT" { request.body = .text("eleven byte") }
+        if request.method == "PUT" { request.body = Array("eleven byte".utf8) }
       }), named: "grows")
     let engine = try Engine(configuration)
     let url = try HTTPURL(server.baseURL + "/")

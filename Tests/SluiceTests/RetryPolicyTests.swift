@@ -223,7 +223,7 @@ import Testing
     configuration.append(
       StageCode(request: { request, context in
         request.headers["x-facts"] =
-          "\(context.attemptNumber) \(context.requestId) \(request.headers.contains("x-facts"))"
+          "\(context.attemptNumber) \(context.requestId) \(request.headers["x-facts"] != nil)"
       }), named: "facts")
     let result = try await Self.one(configuration, server.baseURL)
     #expect(result.attempts == 3)

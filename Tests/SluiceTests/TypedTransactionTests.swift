@@ -34,7 +34,7 @@ import Testing
     defer { server.stop() }
     var configuration = try Configuration(text: Array(text.utf8))
     let events = EventLog()
-    configuration.append(StageCode(trace: { events.append($0.kind) }), named: "trace")
+    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
     let engine = try Engine(configuration)
     let outcome = await engine.transaction(make(TypedTransaction(Request(url: try HTTPURL(server.baseURL + "/a")))))
     await engine.shutdown()
@@ -165,7 +165,7 @@ import Testing
     server.hold()
     let events = EventLog()
     var configuration = Configuration()
-    configuration.append(StageCode(trace: { events.append($0.kind) }), named: "trace")
+    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
     let engine = try Engine(configuration)
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
     let task = Task { await engine.transaction(TypedTransaction(request).decoding(Item.self)) }

@@ -38,7 +38,7 @@ import Testing
       "{\"validate\": {\(validate)}, \"transport\": {\"spillBytes\": \(spill ? 1 : 1_048_576)}}", to: "sluice.json")
     var configuration = try Configuration(file: file)
     let events = EventLog()
-    configuration.append(StageCode(trace: { events.append($0.kind) }), named: "trace")
+    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
     let engine = try Engine(configuration)
     let result = await engine.transaction(Request(method: method, url: try HTTPURL(server.baseURL + "/a")))
     await engine.shutdown()
@@ -120,7 +120,7 @@ import Testing
     let server = try LoopbackServer { _ in .text("<html>") }
     defer { server.stop() }
     var configuration = try Configuration(text: Array(#"{"validate": {"extract": "json"}}"#.utf8))
-    configuration.append(StageCode(response: { response, _ in response.body = .text("{}") }), named: "mend")
+    configuration.append(StageCode(response: { response, _ in response.body = Array("{}".utf8) }), named: "mend")
     let engine = try Engine(configuration)
     let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/a")))
     #expect(result.error == nil)
@@ -155,7 +155,7 @@ import Testing
     var configuration = try Configuration(
       text: Array(#"{"validate": {"extract": "json"}, "retry": {"statuses": [503], "backoff": {"base": "1ms"}}}"#.utf8))
     let events = EventLog()
-    configuration.append(StageCode(trace: { events.append($0.kind) }), named: "trace")
+    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
     let engine = try Engine(configuration)
     let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/a")))
     #expect(result.error == nil)

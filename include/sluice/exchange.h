@@ -73,7 +73,9 @@ enum {
   SLUICE_CALL_FAIL = 10,
   SLUICE_CALL_SUSPEND = 11,
   /// `limit_set`.
-  SLUICE_CALL_SET_LIMIT = 12
+  SLUICE_CALL_SET_LIMIT = 12,
+  /// `challenge_answer`.
+  SLUICE_CALL_ANSWER_CHALLENGE = 14
 };
 
 /// Flags of `body_set_file`.
@@ -199,7 +201,13 @@ typedef struct sluice_exchange_api {
   /// SLUICE_STATUS_REFUSED in this call, SLUICE_STATUS_UNSUPPORTED by this host and for an unknown number; for
   /// SLUICE_CALL_SUSPEND also SLUICE_STATUS_ALREADY and SLUICE_STATUS_LIMIT. Asking is never a violation. [loop]
   sluice_status (*may_call)(sluice_exchange *exchange, sluice_call_kind call);
+
+  /// In on_challenge: answers the challenge with a user and a password, by Digest (RFC 7616) or Basic (RFC 7617), whichever
+  /// it is. Returns the verdict with which the stage should return: SLUICE_VERDICT_RESPOND with the credentials header set,
+  /// or SLUICE_VERDICT_CONTINUE for a challenge of another scheme, for credentials that the server has refused in this
+  /// attempt, and in a host that has no such answers. [loop]
+  sluice_verdict (*challenge_answer)(sluice_exchange *exchange, sluice_text user, sluice_text password);
 } sluice_exchange_api;
-#define SLUICE_EXCHANGE_API_SIZE_1 240u
+#define SLUICE_EXCHANGE_API_SIZE_1 248u
 
 #endif

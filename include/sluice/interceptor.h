@@ -56,7 +56,8 @@ typedef struct sluice_redirect {
   sluice_text method;
   /// Non-zero if scheme, host or port change.
   uint32_t is_cross_origin;
-  uint32_t reserved;
+  /// Non-zero if the next request has the body of this one.
+  uint32_t keeps_body;
 } sluice_redirect;
 
 /// A demand for credentials (RFC 9110 §11).

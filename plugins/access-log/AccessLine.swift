@@ -60,7 +60,7 @@ struct AccessLine: Sendable {
     line.close()
   }
 
-  private func word(_ outcome: TransactionEvent.Outcome?) -> String {
+  private func word(_ outcome: TransactionOutcome?) -> String {
     switch outcome {
     case .succeeded: "succeeded"
     case .failed: "failed"

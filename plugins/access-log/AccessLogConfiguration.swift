@@ -25,12 +25,12 @@ struct AccessLogConfiguration: Decodable, Sendable {
 
   var redaction: Redaction { Redaction(headers: redact.headers ?? [], query: redact.query ?? []) }
 
-  func check() throws(PluginFailure) {
+  func check() throws(StageFailure) {
     guard !output.isEmpty else {
-      throw PluginFailure(message: "config key \"output\": expected the path of a file, or \"-\" for standard error")
+      throw StageFailure(message: "config key \"output\": expected the path of a file, or \"-\" for standard error")
     }
     guard (1...1_048_576).contains(queueLines) else {
-      throw PluginFailure(
+      throw StageFailure(
         message: "config key \"queueLines\": expected a number from 1 to 1048576, found \(queueLines)")
     }
   }

@@ -12,7 +12,7 @@ struct AccessRecord: Sendable {
   let method: String
   let url: String
   let status: Int?
-  let outcome: TransactionEvent.Outcome?
+  let outcome: TransactionOutcome?
   let reason: TransactionEvent.Reason?
   let attempts: Int
   let duration: Duration

@@ -15,11 +15,11 @@ struct EnrichmentConfiguration: Decodable, Sendable {
     "statuses": ["4xx", "5xx"], "header": "x-sluice-transaction", "key": "sluice", "redactQuery": [],
   ]
 
-  func checkedStatuses() throws(PluginFailure) -> StatusSet {
+  func checkedStatuses() throws(StageFailure) -> StatusSet {
     var set = StatusSet()
     for (index, spelling) in statuses.enumerated() {
       guard set.insert(spelling) else {
-        throw PluginFailure(
+        throw StageFailure(
           message: "config key \"statuses[\(index)]\": expected a status or a class such as \"4xx\", "
             + "found \"\(spelling)\"")
       }

@@ -19,14 +19,14 @@ struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureIntercept
     redaction = Redaction(query: configuration.redactQuery)
   }
 
-  func intercept(_ response: Response, context: ResponseContext) throws {
+  func intercept(_ response: StageResponse, context: ResponseContext) throws {
     guard statuses.contains(response.status) else { return }
     if let name = configuration.header { try response.headers.set(name, to: context.transactionID.description) }
     extendBody(of: response, context)
   }
 
   /// The failure stays as it is; the log says which transaction it was.
-  func interceptFailure(_ failure: Failure, of request: Request, context: ResponseContext) async throws {
+  func interceptFailure(_ failure: Failure, of request: StageRequest, context: ResponseContext) async throws {
     host.log(
       .warning, "got no response: \(failure.code): \(failure.message)",
       [
@@ -36,14 +36,14 @@ struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureIntercept
   }
 
   /// Only a JSON object is extended, and no member of it replaced: the server knows better what went wrong.
-  private func extendBody(of response: Response, _ context: ResponseContext) {
+  private func extendBody(of response: StageResponse, _ context: ResponseContext) {
     guard let key = configuration.key, holdsJSON(response.headers["content-type"]),
       let seen = response.document(for: .reading, body: true)?["body"]?["json"], seen.isObject, seen[key] == nil
     else { return }
     response.document(for: .writing, body: true)?["body"]?["json"]?[key] = facts(of: response, context)
   }
 
-  private func facts(of response: Response, _ context: ResponseContext) -> JSONValue {
+  private func facts(of response: StageResponse, _ context: ResponseContext) -> JSONValue {
     [
       "transaction": JSONValue(context.transactionID.description),
       "requestId": JSONValue(context.requestId),

@@ -4,7 +4,7 @@ import SluicePlugin
 extension OAuthConfiguration {
   /// SHA-256 of everything that decides which tokens there are, in hex: instances with the same one share their token. It
   /// shows no secret.
-  func digest() throws(PluginFailure) -> String {
+  func digest() throws(StageFailure) -> String {
     var fields = [
       tokenEndpoint, grant.rawValue, clientID, clientSecret, clientAuthentication.rawValue, refreshToken, accessToken,
       scope,
@@ -15,7 +15,7 @@ extension OAuthConfiguration {
     var digest = [UInt8](repeating: 0, count: 32)
     var length = CUnsignedInt(digest.count)
     guard EVP_Digest(bytes, bytes.count, &digest, &length, EVP_sha256(), nil) == 1, length == digest.count else {
-      throw PluginFailure(message: "libcrypto refuses SHA-256")
+      throw StageFailure(message: "libcrypto refuses SHA-256")
     }
     let digits = Array("0123456789abcdef".utf8)
     return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)

@@ -7,12 +7,12 @@ struct EndpointURL: Sendable {
   /// For messages: without the query, which may hold secrets.
   let shown: String
 
-  init(_ text: String, allowsCleartext: Bool) throws(PluginFailure) {
+  init(_ text: String, allowsCleartext: Bool) throws(StageFailure) {
     let url: HTTPURL
-    do { url = try HTTPURL(text) } catch { throw PluginFailure(message: "\(Self.expectation): \(error)") }
-    guard url.userInfo == nil, url.fragment == nil else { throw PluginFailure(message: Self.expectation) }
+    do { url = try HTTPURL(text) } catch { throw StageFailure(message: "\(Self.expectation): \(error)") }
+    guard url.userInfo == nil, url.fragment == nil else { throw StageFailure(message: Self.expectation) }
     guard url.origin.scheme == .https || allowsCleartext || url.origin.isLoopback else {
-      throw PluginFailure(
+      throw StageFailure(
         message: "config key \"tokenEndpoint\": http would send the client's secret in clear text to \(url.host); use "
           + "https, or set \"allowCleartext\" where the network is trusted")
     }

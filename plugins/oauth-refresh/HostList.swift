@@ -7,15 +7,15 @@ import SluicePlugin
 struct HostList: Sendable {
   private let patterns: [HostPattern]
 
-  init(_ hosts: [String]) throws(PluginFailure) {
+  init(_ hosts: [String]) throws(StageFailure) {
     var patterns: [HostPattern] = []
     for (index, host) in hosts.enumerated() {
       do { patterns.append(try HostPattern(host)) } catch {
-        throw PluginFailure(message: "config key \"hosts[\(index)]\", \(error)")
+        throw StageFailure(message: "config key \"hosts[\(index)]\", \(error)")
       }
     }
     guard !patterns.isEmpty else {
-      throw PluginFailure(
+      throw StageFailure(
         message: "config key \"hosts\": expected at least one host that may get the token; \"*\" allows every host")
     }
     self.patterns = patterns

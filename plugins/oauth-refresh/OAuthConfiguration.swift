@@ -78,9 +78,9 @@ struct OAuthConfiguration: Decodable, Sendable {
 }
 
 extension OAuthConfiguration {
-  func settings() throws(PluginFailure) -> TokenBook.Settings {
+  func settings() throws(StageFailure) -> TokenBook.Settings {
     guard (1...1000).contains(window.refreshes) else {
-      throw PluginFailure(message: "config key \"window.refreshes\": expected a number from 1 to 1000")
+      throw StageFailure(message: "config key \"window.refreshes\": expected a number from 1 to 1000")
     }
     return TokenBook.Settings(
       accessToken: try secret(accessToken, "accessToken"), refreshToken: try secret(refreshToken, "refreshToken"),
@@ -88,15 +88,15 @@ extension OAuthConfiguration {
       window: RefreshWindow(limit: window.refreshes, duration: try duration(window.duration, "window.duration")))
   }
 
-  func grantRequest() throws(PluginFailure) -> GrantRequest {
+  func grantRequest() throws(StageFailure) -> GrantRequest {
     guard grant == .clientCredentials || refreshToken != nil else {
-      throw PluginFailure(message: "config key \"refreshToken\": the grant \"refresh_token\" begins with one")
+      throw StageFailure(message: "config key \"refreshToken\": the grant \"refresh_token\" begins with one")
     }
     guard grant == .refreshToken || clientSecret != nil else {
-      throw PluginFailure(message: "config key \"clientSecret\": the grant \"client_credentials\" needs one")
+      throw StageFailure(message: "config key \"clientSecret\": the grant \"client_credentials\" needs one")
     }
     for name in parameters.keys where GrantRequest.reserved.contains(name) {
-      throw PluginFailure(message: "config key \"parameters.\(name)\": the plugin sets that parameter itself")
+      throw StageFailure(message: "config key \"parameters.\(name)\": the plugin sets that parameter itself")
     }
     return GrantRequest(
       url: try EndpointURL(tokenEndpoint, allowsCleartext: allowCleartext), grant: grant,
@@ -107,18 +107,18 @@ extension OAuthConfiguration {
 
   private func duration(
     _ text: String, _ key: String, mayBeNone: Bool = false
-  ) throws(PluginFailure) -> Duration {
+  ) throws(StageFailure) -> Duration {
     guard let duration = DurationText.duration(text), mayBeNone || duration > .zero else {
-      throw PluginFailure(message: "config key \"\(key)\": expected a number with ms, s, m or h, found \"\(text)\"")
+      throw StageFailure(message: "config key \"\(key)\": expected a number with ms, s, m or h, found \"\(text)\"")
     }
     return duration
   }
 
   /// Printable ASCII (RFC 6749 appendix A); a message never shows the value.
-  private func secret(_ value: String?, _ key: String) throws(PluginFailure) -> String? {
+  private func secret(_ value: String?, _ key: String) throws(StageFailure) -> String? {
     guard let value else { return nil }
     guard value.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
-      throw PluginFailure(
+      throw StageFailure(
         message:
           "config key \"\(key)\": expected printable ASCII only; there is a line break or another character in it")
     }

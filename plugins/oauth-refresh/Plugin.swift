@@ -27,7 +27,7 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
       TokenShare(try configuration.digest(), request, host), host)
   }
 
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     guard hosts.allow(request.url), header.isWanted(by: request) else { return }
     let token = try await keeper.token { refresh in
       try await host.withSpan("token refresh", for: request) { try await refresh.value }
@@ -36,7 +36,7 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
   }
 
   /// Acts on the first attempt only: a 401 that meets the new token as well is the caller's.
-  func intercept(_ response: Response, context: ResponseContext) async throws {
+  func intercept(_ response: StageResponse, context: ResponseContext) async throws {
     guard response.status == 401, context.attemptNumber == 0, let refused = header.token(of: response.request)
     else { return }
     let began = ContinuousClock.now - context.duration

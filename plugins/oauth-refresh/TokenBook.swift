@@ -17,7 +17,7 @@ struct TokenBook: Sendable {
     case refresh
     /// The window is full.
     case giveUp
-    case fail(PluginFailure)
+    case fail(StageFailure)
     /// The request does not have one of this plugin's tokens.
     case leave
   }
@@ -41,7 +41,7 @@ struct TokenBook: Sendable {
   /// Those before, newest last.
   private var replaced: [String] = []
   /// The last refresh, where it failed.
-  private var failure: (token: String?, at: Instant, reason: PluginFailure)?
+  private var failure: (token: String?, at: Instant, reason: StageFailure)?
   private var complaint: Instant?
 
   init(_ settings: Settings) {
@@ -92,7 +92,7 @@ struct TokenBook: Sendable {
     failure = nil
   }
 
-  mutating func note(_ reason: PluginFailure, at now: Instant) { failure = (present?.token, now, reason) }
+  mutating func note(_ reason: StageFailure, at now: Instant) { failure = (present?.token, now, reason) }
 
   /// Whether the log is to hear that the window is full: once in its duration.
   mutating func mayComplain(at now: Instant) -> Bool {

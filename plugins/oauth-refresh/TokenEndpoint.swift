@@ -8,12 +8,12 @@ struct TokenEndpoint: Sendable {
 
   var shown: String { request.url.shown }
 
-  /// - Throws: ``PluginFailure`` with the code `token_refresh_failed`.
-  func grant(_ refreshToken: String?, through host: PluginHost) async throws(PluginFailure) -> TokenGrant {
+  /// - Throws: ``StageFailure`` with the code `token_refresh_failed`.
+  func grant(_ refreshToken: String?, through host: PluginHost) async throws(StageFailure) -> TokenGrant {
     let answer: CallResponse
     do {
       answer = try await host.send(request.call(refreshToken))
-    } catch let failure as PluginFailure {
+    } catch let failure as StageFailure {
       throw self.failure("\(failure.code): \(failure.message)")
     } catch {
       throw self.failure("cancelled")
@@ -21,7 +21,7 @@ struct TokenEndpoint: Sendable {
     return try read(answer, hiding: [refreshToken, request.clientSecret].compactMap(\.self))
   }
 
-  private func read(_ answer: CallResponse, hiding secrets: [String]) throws(PluginFailure) -> TokenGrant {
+  private func read(_ answer: CallResponse, hiding secrets: [String]) throws(StageFailure) -> TokenGrant {
     guard answer.status == 200 else { throw failure(refusal(answer, secrets)) }
     do throws(TokenGrant.Malformed) {
       return try TokenGrant(answer)
@@ -46,7 +46,7 @@ struct TokenEndpoint: Sendable {
       && !secrets.contains { text.contains($0) }
   }
 
-  private func failure(_ reason: String) -> PluginFailure {
-    PluginFailure(code: TokenBook.failedCode, message: "no token from \(shown): \(reason)")
+  private func failure(_ reason: String) -> StageFailure {
+    StageFailure(code: TokenBook.failedCode, message: "no token from \(shown): \(reason)")
   }
 }

@@ -7,12 +7,12 @@ struct TokenHeader: Sendable {
   private let prefix: String
   private let overwrites: Bool
 
-  init(_ configuration: OAuthConfiguration) throws(PluginFailure) {
+  init(_ configuration: OAuthConfiguration) throws(StageFailure) {
     guard Self.isToken(configuration.header) else {
-      throw PluginFailure(message: "config key \"header\": expected the name of a header")
+      throw StageFailure(message: "config key \"header\": expected the name of a header")
     }
     guard configuration.scheme.isEmpty || Self.isToken(configuration.scheme) else {
-      throw PluginFailure(message: "config key \"scheme\": expected a word such as \"Bearer\", or \"\" for none")
+      throw StageFailure(message: "config key \"scheme\": expected a word such as \"Bearer\", or \"\" for none")
     }
     name = configuration.header
     prefix = configuration.scheme.isEmpty ? "" : configuration.scheme + " "
@@ -20,16 +20,16 @@ struct TokenHeader: Sendable {
   }
 
   /// A header of the caller's own stays, unless it is to be replaced.
-  func isWanted(by request: Request) -> Bool { overwrites || request.headers[name] == nil }
+  func isWanted(by request: StageRequest) -> Bool { overwrites || request.headers[name] == nil }
 
   /// Sets it as a secret: redacted where it is shown, dropped when a redirect leaves the origin.
-  func set(_ token: String, on request: Request) throws {
+  func set(_ token: String, on request: StageRequest) throws {
     try request.headers.set(name, to: prefix + token)
     request.headers.setSensitive(name)
   }
 
   /// The token that a request was sent with; nil where the header has another form.
-  func token(of request: Request) -> String? {
+  func token(of request: StageRequest) -> String? {
     guard let value = request.headers[name], value.hasPrefix(prefix) else { return nil }
     return String(value.dropFirst(prefix.count))
   }

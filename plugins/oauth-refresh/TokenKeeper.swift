@@ -44,7 +44,7 @@ final class TokenKeeper: Sendable {
     case .done(.use(let token)): return token
     case .done(.fail(let failure)): throw failure
     case .done:
-      throw PluginFailure(
+      throw StageFailure(
         code: TokenBook.failedCode,
         message: "no token from \(endpoint.shown): after \(complain()) it is not asked again")
     }
@@ -93,9 +93,9 @@ final class TokenKeeper: Sendable {
 
   private func startRefresh(_ refreshToken: String?) -> Task<String, any Error> {
     host.task { [self] in
-      do throws(PluginFailure) {
+      do throws(StageFailure) {
         let (grant, isOwn) = try await share.newGrant(isKnown: { token in state.withLock { $0.book.knows(token) } }) {
-          shared throws(PluginFailure) in try await endpoint.grant(shared ?? refreshToken, through: host)
+          shared throws(StageFailure) in try await endpoint.grant(shared ?? refreshToken, through: host)
         }
         state.withLock { state in
           state.book.take(grant, at: .now)

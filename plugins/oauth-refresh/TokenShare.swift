@@ -50,8 +50,8 @@ struct TokenShare: Sendable {
   /// - Parameter ask: gets the refresh token that an instance got last.
   /// - Returns: also whether it is this instance that has asked.
   func newGrant(
-    isKnown: (String) -> Bool, _ ask: (_ refreshToken: String?) async throws(PluginFailure) -> TokenGrant
-  ) async throws(PluginFailure) -> (grant: TokenGrant, isOwn: Bool) {
+    isKnown: (String) -> Bool, _ ask: (_ refreshToken: String?) async throws(StageFailure) -> TokenGrant
+  ) async throws(StageFailure) -> (grant: TokenGrant, isOwn: Bool) {
     var pause = Self.firstPause
     while true {
       if let grant, !isKnown(grant.accessToken) { return (grant, false) }
@@ -78,7 +78,7 @@ struct TokenShare: Sendable {
   }
 
   private func takeLease() -> Lease {
-    do throws(PluginFailure) {
+    do throws(StageFailure) {
       switch try host.shared.exchange(leaseName, expected: nil, desired: [], for: leaseTime) {
       case .exchanged(let version): return .taken(version: version)
       case .differs: return .held

@@ -37,7 +37,7 @@ public struct Configuration: Sendable {
   public var requestIDHeader = "X-Request-ID"
   /// The name of the program in its metrics; nil means `OTEL_SERVICE_NAME`.
   public var serviceName: String?
-  public var redaction = Redaction()
+  public var redaction = RedactionSettings()
   public var swap = SwapSettings()
   public var limits = EngineLimits()
   /// How long a call of a plugin may keep its loop before the engine names it in the log; zero disables this.
@@ -95,7 +95,7 @@ public struct PluginConfiguration: Sendable {
   public var build: PluginBuildRule?
   /// What the plugin's library may do to the memory protection of the process; a hazard that is not listed is refused.
   public var allowed: Set<LibraryHazard> = []
-  /// How its tracer gets events; only plugins from a library can be queued.
+  /// How its tracer gets events; a built-in cannot be queued.
   public var delivery = Delivery.inline
   public var location: ConfigurationLocation
 
@@ -136,7 +136,7 @@ public struct StageReference: Sendable {
 }
 
 /// Additional values to hide wherever requests are shown.
-public struct Redaction: Sendable, Hashable {
+public struct RedactionSettings: Sendable, Hashable {
   /// Names of headers, in lower case.
   public var headers: [String] = []
   /// Names of query parameters.

@@ -29,7 +29,7 @@ enum BuiltIns {
   }
 
   /// An interceptor, a tracer, or both.
-  struct Stage {
+  struct Stage: Sendable {
     var interceptor: (any Interceptor)?
     var tracer: (any Tracer)?
     /// The interceptor at its places that have a configuration of their own, in the order of the lists.

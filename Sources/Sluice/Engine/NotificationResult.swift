@@ -1,5 +1,5 @@
 public import SluiceJSON
-public import SluicePipeline
+public import SluiceMessages
 
 /// The result of a notification.
 public struct NotificationResult: Sendable, Hashable {
@@ -43,6 +43,8 @@ extension NotificationResult.Outcome: CustomStringConvertible {
   }
 }
 
-/// Handles a notification that no plugin takes: its topic and its payload. Returns nil if the program does not take it
-/// either.
-public typealias NotificationHandler = @Sendable (String, JSONValue) async -> WorkOutcome?
+extension Engine {
+  /// Handles a notification that no plugin takes: its topic and its payload. Returns nil if the program does not take it
+  /// either.
+  public typealias NotificationHandler = @Sendable (String, JSONValue) async -> WorkOutcome?
+}

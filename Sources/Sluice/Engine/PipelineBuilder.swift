@@ -122,8 +122,8 @@ struct PipelineBuilder {
   private func budget(_ plugin: PluginConfiguration) -> Duration? {
     switch plugin.source {
     case .builtin: nil
-    case .code(let code): code.isTrustedTracer ? nil : plugin.deadline ?? TracerBinding.defaultBudget
-    case .library:
+    case .code(let code) where code.isTrustedTracer: nil
+    case .code, .library:
       plugin.deadline ?? (plugin.delivery == .queued ? QueuedTracer.defaultPatience : TracerBinding.defaultBudget)
     }
   }

@@ -68,7 +68,7 @@ extension HeadersStage.Settings {
   }
 
   private static func fixed(
-    _ node: ConfigurationNode?, _ taken: [String], _ redaction: Redaction
+    _ node: ConfigurationNode?, _ taken: [String], _ redaction: RedactionSettings
   ) throws(ConfigurationError) -> [HeadersStage.Field] {
     var fields: [HeadersStage.Field] = []
     var names = taken

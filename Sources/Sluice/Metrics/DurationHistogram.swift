@@ -9,10 +9,10 @@ struct DurationHistogram: ~Copyable, Sendable {
     UInt64((LatencySnapshot.openTelemetryBounds[$0] * 1e9).rounded())
   }
 
-  private let buckets: InlineArray<15, Counter>
-  private let sum = Counter()
+  private let buckets: InlineArray<15, SingleWriterCounter>
+  private let sum = SingleWriterCounter()
 
-  init() { buckets = InlineArray { _ in Counter() } }
+  init() { buckets = InlineArray { _ in SingleWriterCounter() } }
 
   func record(nanoseconds: UInt64) {
     var index = 0

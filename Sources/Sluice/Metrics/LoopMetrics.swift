@@ -7,13 +7,13 @@ import SluicePipeline
 ///
 /// Unchecked because of `issueTimes`, which only the loop's thread uses: ``record(_:)`` is called only there.
 final class LoopMetrics: @unchecked Sendable {
-  private let begun = Counter()
-  private let outcomes: InlineArray<3, Counter>
-  private let hops = Counter()
-  private let retries = Counter()
-  private let redirects = Counter()
-  private let bytesSent = Counter()
-  private let bytesReceived = Counter()
+  private let begun = SingleWriterCounter()
+  private let outcomes: InlineArray<3, SingleWriterCounter>
+  private let hops = SingleWriterCounter()
+  private let retries = SingleWriterCounter()
+  private let redirects = SingleWriterCounter()
+  private let bytesSent = SingleWriterCounter()
+  private let bytesReceived = SingleWriterCounter()
   private let duration = LatencyHistogram()
   private let timeToHead = LatencyHistogram()
   private let headHistogram = DurationHistogram()
@@ -23,7 +23,7 @@ final class LoopMetrics: @unchecked Sendable {
   @exclusivity(unchecked) private var issueTimes = IssueTimes()
 
   init() {
-    outcomes = InlineArray { _ in Counter() }
+    outcomes = InlineArray { _ in SingleWriterCounter() }
     series = InlineArray { _ in DurationHistogram() }
   }
 

@@ -34,7 +34,9 @@ final class ReplayHost: Sendable {
     } catch { throw .transport(error) }
     environment.waitsToRetry = false
     runtime = HostRuntime(
-      loops: [environment], programName: "sluice", programVersion: Engine.version, isProbe: true, log: { _ in })
+      loops: [environment], programName: "sluice", programVersion: Engine.version, isProbe: true,
+      credentials: { Credentials(user: $0, password: $1).answer(to: [$2.challenge], status: $2.status, on: $3) },
+      log: { _ in })
     var generations: [String: LoadedGeneration] = [:]
     for (number, path) in configuration.libraries.enumerated() {
       let plugin = configuration.plugins.first { $0.library == path }

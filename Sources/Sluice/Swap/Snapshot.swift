@@ -39,8 +39,9 @@ struct SnapshotPart: Sendable {
   let plugin: PluginConfiguration
   /// With its places.
   let stage: BuiltIns.Stage
-  /// Of a library.
+  /// Of a library, and of code of the program.
   var instance: PluginInstance?
+  /// Of a library.
   var generation: GenerationRecord?
   /// Set if the delivery to its tracer is queued.
   var queuedTracer: QueuedTracer?

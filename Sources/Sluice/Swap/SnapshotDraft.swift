@@ -144,11 +144,7 @@ final class SnapshotDraft: @unchecked Sendable {
 
   private func append(_ plugin: PluginConfiguration) throws(EngineError) {
     switch plugin.source {
-    case .code(let code):
-      let stage = CodeStage(code)
-      parts.append(
-        SnapshotPart(
-          plugin: plugin, stage: BuiltIns.Stage(interceptor: stage, tracer: code.trace == nil ? nil : stage)))
+    case .code(let code): try append(plugin, code)
     case .builtin(let name):
       do {
         let setting = BuiltIns.Setting(configuration: configuration, plugin: plugin, log: log)
@@ -159,23 +155,36 @@ final class SnapshotDraft: @unchecked Sendable {
         throw .plugin(
           PluginError(.loadFailed, .plugin(name: plugin.name, path: path), "was not loaded"), plugin.location)
       }
-      try append(plugin, generation)
+      try append(plugin, generation.plugin, generation.record)
     }
   }
 
-  private func append(_ plugin: PluginConfiguration, _ generation: LoadedGeneration) throws(EngineError) {
+  private func append(_ plugin: PluginConfiguration, _ code: StageCode) throws(EngineError) {
+    switch code.form {
+    case .direct(let stage): parts.append(SnapshotPart(plugin: plugin, stage: stage))
+    case .hosted(let stage): try append(plugin, PluginGeneration(stage, named: plugin.name), nil)
+    case .unusable(let failure):
+      throw .plugin(
+        PluginError(.createFailed, .plugin(name: plugin.name, path: nil), failure.message), plugin.location)
+    }
+  }
+
+  /// - Parameter record: of a library.
+  private func append(
+    _ plugin: PluginConfiguration, _ generation: PluginGeneration, _ record: GenerationRecord?
+  ) throws(EngineError) {
     let before = predecessor?.part(plugin.name)?.instance
     let instance: PluginInstance
     do {
       instance = try calling(.create, of: plugin) { () throws(PluginError) in
         try PluginInstance(
-          generation.plugin, name: plugin.name, configuration: plugin.config, runtime: runtime, following: before)
+          generation, name: plugin.name, configuration: plugin.config, runtime: runtime, following: before)
       }
     } catch { throw .plugin(error.named(plugin.name), plugin.location) }
-    generation.record.adopt(instance.violations)
+    record?.adopt(instance.violations)
     // Recorded before anything else can fail, so that it is undone then.
     fresh.append(
-      SnapshotPart(plugin: plugin, stage: BuiltIns.Stage(), instance: instance, generation: generation.record))
+      SnapshotPart(plugin: plugin, stage: BuiltIns.Stage(), instance: instance, generation: record))
     var places: [any Interceptor] = []
     for place in configuration.places(of: plugin.name) {
       do {
@@ -190,7 +199,7 @@ final class SnapshotDraft: @unchecked Sendable {
     let part = SnapshotPart(
       plugin: plugin,
       stage: BuiltIns.Stage(interceptor: instance, tracer: queued ?? (isTracer ? instance : nil), places: places),
-      instance: instance, generation: generation.record, queuedTracer: queued)
+      instance: instance, generation: record, queuedTracer: queued)
     fresh[fresh.count - 1] = part
     parts.append(part)
   }

@@ -58,7 +58,7 @@ extension PluginTemplate {
       /// Checks and remembers; what opens or starts something belongs into `activate`.
       init(configuration: Configuration, host: PluginHost) throws { self.configuration = configuration }
 
-      func intercept(_ request: Request, context: RequestContext) async throws {
+      func intercept(_ request: StageRequest, context: RequestContext) async throws {
         request.headers["x-\#(name)"] = configuration.value
       }
     }

@@ -25,8 +25,7 @@ final class EventRecorder: Sendable {
   /// Adds the tracer that writes, as the last one; it hides what the configuration wants hidden.
   func append(to configuration: inout Configuration) {
     let mask = SecretMask(configuration.redaction)
-    var code = StageCode(trace: { [output] in output.append(EventLine.make($0, mask)) })
-    code.isTrustedTracer = true
+    let code = StageCode(isTrusted: true) { [output] in output.append(EventLine.make($0, mask)) }
     configuration.append(code, named: "--events")
   }
 

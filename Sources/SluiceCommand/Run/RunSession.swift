@@ -76,7 +76,7 @@ final class RunSession: Sendable {
   var eventsFailure: ByteOutput.Failure? { state.withLock { $0.eventsFailure } }
 
   /// From now on hides what the configuration that was read again wants hidden.
-  func adopt(_ redaction: Redaction) { mask.withLock { $0 = SecretMask(redaction) } }
+  func adopt(_ redaction: RedactionSettings) { mask.withLock { $0 = SecretMask(redaction) } }
 
   /// Begins no further request. From any thread.
   func stop() {

@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluicePipeline
 
 /// When what happened to one request, counted from its beginning.

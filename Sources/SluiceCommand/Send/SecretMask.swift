@@ -5,7 +5,7 @@ import SluiceMessages
 struct SecretMask: Sendable {
   private let secrets: SecretList
 
-  init(_ redaction: Redaction) { secrets = SecretList(headers: redaction.headers, query: redaction.query) }
+  init(_ redaction: RedactionSettings) { secrets = SecretList(headers: redaction.headers, query: redaction.query) }
 
   func lines(_ fields: HeaderFields) -> [String] {
     fields.indices.map { "\(fields.name(at: $0)): \(PrintableText.of(value(fields, at: $0)))" }

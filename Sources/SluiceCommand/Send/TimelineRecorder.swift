@@ -14,8 +14,7 @@ final class TimelineRecorder: Sendable {
   var timeline: RequestTimeline { state.withLock { $0.timeline } }
 
   func append(to configuration: inout Configuration) {
-    var code = StageCode(trace: { [self] in record($0) })
-    code.isTrustedTracer = true
+    let code = StageCode(isTrusted: true) { [self] in record($0) }
     configuration.append(code, named: "send --trace")
   }
 

@@ -4,7 +4,8 @@ import SluiceMessages
 import SluicePipeline
 
 /// Shows each hop on standard error: `>` what is sent, `<` what is received, `*` what happens between.
-final class VerboseStage: Sendable {
+final class VerboseStage: Interceptor, Tracer {
+  let capabilities: StageCapabilities = .issue
   private let mask: SecretMask
   /// The fields that stages have marked as secrets, in lower case: the bytes of a head have no marks.
   private let marked = Locked<Set<String>>([])
@@ -16,18 +17,19 @@ final class VerboseStage: Sendable {
     configuration.transport.onSentHead = { [self] head in
       Self.write(">", SentHead(head, mask, hiding: marked.withLock { $0 }).lines)
     }
-    let code = StageCode(issue: { [self] headers, _ in note(headers) }, trace: { [self] event in record(event) })
-    configuration.append(code, named: "send --verbose")
+    configuration.append(StageCode(direct: self), named: "send --verbose")
   }
 
   /// The last issue stage sees the marks of all that went before it.
-  private func note(_ headers: HeaderFields) {
+  func interceptIssue(_ exchange: Exchange) -> Verdict {
+    guard let headers = exchange.issueHeaders else { return .proceed }
     let names = headers.indices.filter { headers.marks(at: $0).contains(.sensitive) }
       .map { headers.name(at: $0).lowercased() }
     marked.withLock { $0.formUnion(names) }
+    return .proceed
   }
 
-  private func record(_ event: TraceEvent) {
+  func record(_ event: TraceEvent) {
     switch event.kind {
     case .didConfigure:
       let request = event.exchange.nativeRequest

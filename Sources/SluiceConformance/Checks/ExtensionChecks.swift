@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluiceJSON
 import SluiceLocks
 import SluicePipeline

@@ -45,7 +45,7 @@ extension ConformanceCheck {
     ConformanceCheck("note-matches-entry", "The note in the file and the table say the same") { run in
       let host = try run.host()
       let library = try run.library(host)
-      guard let note = library.generation.facts.note else { throw TrialFailure("the file has no note") }
+      guard let note = library.generation.facts?.note else { throw TrialFailure("the file has no note") }
       if let version = note.version, version != library.generation.version {
         throw TrialFailure("the note says version \(version), the table \(library.generation.version)")
       }

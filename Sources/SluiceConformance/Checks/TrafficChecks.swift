@@ -97,7 +97,7 @@ extension CheckRun {
 extension PluginInstance {
   /// A plugin that requires suspension should have suspended a call.
   fileprivate var suspendedNoCall: TrialFailure {
-    generation.facts.requiredFeatures.names.contains("suspend")
+    generation.facts?.requiredFeatures.names.contains("suspend") == true
       ? .skip("it suspended no call, although it requires that feature; other answers to its call-outs may change that")
       : .absent("it suspended no call")
   }

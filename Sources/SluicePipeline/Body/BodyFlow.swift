@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// Moves one body through the stages that see its pieces. A pure state machine: it takes an event and returns what to
 /// do next.
 ///

@@ -1,18 +1,6 @@
 public import SluiceMessages
 
-/// A redirect that is about to be followed (RFC 9110 §15.4).
-public struct Redirect: Sendable, Hashable {
-  /// 301, 302, 303, 307 or 308.
-  public let status: Int
-  /// Where it leads, absolute.
-  public let url: HTTPURL
-  /// The method of the next request.
-  public let method: String
-  /// Whether scheme, host or port change.
-  public let isCrossOrigin: Bool
-  /// Whether the request keeps its body.
-  public let keepsBody: Bool
-
+extension Redirect {
   /// What the response asks for; nil where it is no redirect, or one without a `Location`, which leaves the choice to the
   /// user (RFC 9110 §15.4).
   ///
@@ -24,13 +12,11 @@ public struct Redirect: Sendable, Hashable {
     guard Self.isRedirect(response.status), let url = try Self.target(response, from: request.url, hosts) else {
       return nil
     }
-    status = response.status
-    self.url = url
     let becomesGet =
       response.status == 303 ? request.method != "HEAD" : request.method == "POST" && response.status <= 302
-    method = becomesGet ? "GET" : request.method
-    keepsBody = response.status != 303 && !becomesGet
-    isCrossOrigin = url.origin != request.url.origin
+    self.init(
+      status: response.status, url: url, method: becomesGet ? "GET" : request.method,
+      isCrossOrigin: url.origin != request.url.origin, keepsBody: response.status != 303 && !becomesGet)
   }
 
   /// 300 leaves the choice to the user, 304 answers a condition, 305 and 306 are of the past.

@@ -1,3 +1,5 @@
+public import SluiceMessages
+
 extension TraceEvent.Kind: CaseIterable {
   public static let allCases: [TraceEvent.Kind] = [
     .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,

@@ -1,3 +1,5 @@
+public import SluiceMessages
+
 /// A stage that only watches. Called on the loop of the transaction; must not block.
 public protocol Tracer: AnyObject, Sendable {
   /// The kinds of events that it gets; constant. An event that no tracer wants is not created.
@@ -84,13 +86,6 @@ public struct TraceEvent {
   public var timings: TransferTimings? {
     finalTimings ?? (kind == .didReceive ? exchange.transaction?.transfer?.timings : nil)
   }
-}
-
-/// How a transaction ended.
-public enum TransactionOutcome: UInt32, Sendable, Hashable {
-  case succeeded = 1
-  case failed = 2
-  case cancelled = 3
 }
 
 final class EndedSpan: Sendable {

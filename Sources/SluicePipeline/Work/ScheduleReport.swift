@@ -1,3 +1,5 @@
+public import SluiceMessages
+
 /// The results so far of one kind of scheduled work of one plugin instance.
 public struct ScheduleReport: Sendable, Hashable {
   /// The instance's name in the configuration.

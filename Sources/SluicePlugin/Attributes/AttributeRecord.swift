@@ -1,3 +1,4 @@
+import SluiceMessages
 import CSluice
 
 /// An attribute on its way to the host, or from it.

@@ -1,3 +1,4 @@
+public import SluiceMessages
 import CSluice
 
 /// Typed values on a transaction, which its other stages and tracers see, and which results, the event log and log records
@@ -5,15 +6,16 @@ import CSluice
 ///
 /// They live to the end of the transaction, over all attempts and hops; the last setter of a name wins. Names are like
 /// `http.route`: 1 to 128 letters, digits, `.`, `_` and `-`, the first of them a letter. A transaction has up to 64, a text
-/// up to 4096 bytes. Valid like the ``Request`` of the same call; in a host without the table there are none.
+/// up to 4096 bytes. Valid like the ``StageRequest`` of the same call; in a host without the table there are none.
 public struct TransactionAttributes: Sendable {
-  let call: ExchangeCall
+  /// nil for a delegate of the program, which has none.
+  let call: ExchangeCall?
 
   /// The value of that name; nil without one. Setting nil removes it. A value that the host refuses fails the call.
   public subscript(name: String) -> AttributeValue? {
     get { record(name)?.value }
     nonmutating set {
-      call.attempt { () throws(PluginFailure) in
+      call?.attempt { () throws(StageFailure) in
         if let newValue { try set(name, newValue) } else { try remove(name) }
       }
     }
@@ -22,12 +24,13 @@ public struct TransactionAttributes: Sendable {
   /// Sets a value.
   /// - Parameter isSensitive: a secret, which is shown as `REDACTED` everywhere except to stages.
   /// - Returns: false if the transaction has too many attributes, or the host none.
-  /// - Throws: ``PluginFailure`` for a name or value that is not allowed, and in tracers.
+  /// - Throws: ``StageFailure`` for a name or value that is not allowed, and in tracers.
   @discardableResult
   public func set(
     _ name: String, _ value: AttributeValue, isSensitive: Bool = false
-  ) throws(PluginFailure) -> Bool {
-    try call.write("the attribute \"\(name)\"") { _, exchange in
+  ) throws(StageFailure) -> Bool {
+    guard let call else { return false }
+    return try call.write("the attribute \"\(name)\"") { _, exchange in
       guard let table = call.link.attributes else { return sluice_status(SLUICE_STATUS_UNSUPPORTED) }
       return AttributeRecord.lend(CollectionOfOne(AttributeRecord(name, value, isSensitive: isSensitive))) {
         table.pointee.set(exchange, $0.baseAddress)
@@ -38,9 +41,9 @@ public struct TransactionAttributes: Sendable {
   /// All names, in the order in which they were first set.
   public var names: [String] {
     var names: [String] = []
-    call.withExchange { _, exchange in
+    call?.withExchange { [call] _, exchange in
       var raw = sluice_attribute()
-      while call.link.attributes?.pointee.at(exchange, names.count, &raw) == 0 { names.append(String(raw.name)) }
+      while call?.link.attributes?.pointee.at(exchange, names.count, &raw) == 0 { names.append(String(raw.name)) }
     }
     return names
   }
@@ -48,17 +51,17 @@ public struct TransactionAttributes: Sendable {
   /// Whether the value of that name is a secret.
   public func isSensitive(_ name: String) -> Bool { record(name)?.isSensitive ?? false }
 
-  private func remove(_ name: String) throws(PluginFailure) {
-    try call.write("the attribute \"\(name)\"") { _, exchange in
-      guard let table = call.link.attributes else { return sluice_status(SLUICE_STATUS_UNSUPPORTED) }
+  private func remove(_ name: String) throws(StageFailure) {
+    try call?.write("the attribute \"\(name)\"") { _, exchange in
+      guard let table = call?.link.attributes else { return sluice_status(SLUICE_STATUS_UNSUPPORTED) }
       return withText(name) { table.pointee.remove(exchange, $0) }
     }
   }
 
   private func record(_ name: String) -> AttributeRecord? {
-    call.withExchange { _, exchange in
+    call?.withExchange { _, exchange in
       var raw = sluice_attribute()
-      let status = withText(name) { call.link.attributes?.pointee.get(exchange, $0, &raw) }
+      let status = withText(name) { call?.link.attributes?.pointee.get(exchange, $0, &raw) }
       return status == 0 ? AttributeRecord(raw) : nil
     } ?? nil
   }
@@ -68,7 +71,7 @@ public struct TransactionAttributes: Sendable {
 extension TransactionAttributes: Hashable {
   public static func == (left: TransactionAttributes, right: TransactionAttributes) -> Bool { left.call === right.call }
 
-  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(call)) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(call.map { ObjectIdentifier($0) }) }
 }
 
 extension TransactionEvent {

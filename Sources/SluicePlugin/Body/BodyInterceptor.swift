@@ -40,8 +40,8 @@ public enum BodySide: Sendable, Hashable {
 /// A body that is about to pass, and the messages of its exchange, only for reading. Valid during the call.
 public struct PassingBody: Sendable {
   public let side: BodySide
-  public let request: Request
+  public let request: StageRequest
   /// nil for a request body.
-  public let response: Response?
+  public let response: StageResponse?
   public let context: RequestContext
 }

@@ -4,13 +4,13 @@ import CSluice
 enum CallOutcome: Sendable {
   case returned
   case retry(Duration)
-  case failed(PluginFailure)
+  case failed(StageFailure)
 
   init(_ error: any Error) {
     switch error {
     case let retry as RetryRequestError: self = .retry(retry.delay)
-    case let failure as PluginFailure: self = .failed(failure)
-    default: self = .failed(PluginFailure(message: String(describing: error)))
+    case let failure as StageFailure: self = .failed(failure)
+    default: self = .failed(StageFailure(message: String(describing: error)))
     }
   }
 
@@ -39,7 +39,7 @@ extension ExchangeCall {
     }
   }
 
-  private func fail(_ failure: PluginFailure) -> sluice_verdict {
+  private func fail(_ failure: StageFailure) -> sluice_verdict {
     withExchange { api, exchange in
       withText(failure.code) { code in withText(failure.message) { api.pointee.fail(exchange, code, $0) } }
     } ?? sluice_verdict(SLUICE_VERDICT_FAIL)

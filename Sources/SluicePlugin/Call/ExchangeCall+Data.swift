@@ -26,7 +26,7 @@ extension ExchangeCall {
   }
 
   /// The transforms of the bodies of this transaction; nil outside of the call.
-  final func bodyTransforms() throws(PluginFailure) -> BodyTransforms? {
+  final func bodyTransforms() throws(StageFailure) -> BodyTransforms? {
     let kept = kept
     if let bodies = kept?.bodies { return bodies }
     let bodies = BodyTransforms()
@@ -34,13 +34,13 @@ extension ExchangeCall {
   }
 
   /// The host releases it once, at the end of the transaction or when it is replaced.
-  final func setData(_ value: (any Sendable)?) throws(PluginFailure) {
+  final func setData(_ value: (any Sendable)?) throws(StageFailure) {
     let bodies = kept?.bodies
     try keep(value == nil && bodies == nil ? nil : KeptData(value, bodies))
   }
 
   @discardableResult
-  private func keep(_ data: KeptData?) throws(PluginFailure) -> Bool {
+  private func keep(_ data: KeptData?) throws(StageFailure) -> Bool {
     try write("the transaction's data") { api, exchange in
       guard let data else { return api.pointee.data_set(exchange, nil, nil) }
       let kept = Unmanaged.passRetained(data)

@@ -26,19 +26,19 @@ extension ExchangeCall {
 
   var method: String? { readString { api, exchange, value in api.pointee.method_get(exchange, &value) } }
 
-  func setMethod(_ method: String) throws(PluginFailure) {
+  func setMethod(_ method: String) throws(StageFailure) {
     try write("method \"\(method)\"") { api, exchange in withText(method) { api.pointee.method_set(exchange, $0) } }
   }
 
   var url: String? { readString { api, exchange, value in api.pointee.url_get(exchange, &value) } }
 
-  func setURL(_ url: String) throws(PluginFailure) {
+  func setURL(_ url: String) throws(StageFailure) {
     try write("the new URL") { api, exchange in withText(url) { api.pointee.url_set(exchange, $0) } }
   }
 
   var status: Int { withExchange { Int($0.pointee.status_get($1)) } ?? 0 }
 
-  func setStatus(_ status: Int) throws(PluginFailure) {
+  func setStatus(_ status: Int) throws(StageFailure) {
     try write("status \(status)") { $0.pointee.status_set($1, UInt32(clamping: status)) }
   }
 
@@ -50,7 +50,7 @@ extension ExchangeCall {
     } ?? nil
   }
 
-  func setBody(_ side: MessageSide, _ bytes: [UInt8]) throws(PluginFailure) {
+  func setBody(_ side: MessageSide, _ bytes: [UInt8]) throws(StageFailure) {
     try write("the body") { api, exchange in
       bytes.withUnsafeBytes { api.pointee.body_set(exchange, side.rawValue, sluice_bytes($0)) }
     }

@@ -12,7 +12,7 @@ class ExchangeCall: @unchecked Sendable {
   private let mayComplain = Atomic<Bool>(true)
   private var exchange: OpaquePointer?
   /// The first thing that the host refused to write.
-  private(set) var refusal: PluginFailure?
+  private(set) var refusal: StageFailure?
   private(set) var hasResponded = false
   /// The verdict of a returned call, unless it is RESPOND or CONTINUE, which follows from what the call did.
   private(set) var decision: sluice_verdict?
@@ -55,14 +55,14 @@ class ExchangeCall: @unchecked Sendable {
   @discardableResult
   final func write(
     _ subject: @autoclosure () -> String, _ body: (UnsafePointer<sluice_exchange_api>, OpaquePointer) -> sluice_status
-  ) throws(PluginFailure) -> Bool {
+  ) throws(StageFailure) -> Bool {
     guard let status = withExchange(body) else { return false }
     guard status < 0 else { return status == 0 }
-    throw PluginFailure(message: "\(subject()): \(reason(status))")
+    throw StageFailure(message: "\(subject()): \(reason(status))")
   }
 
   /// Runs a write at a place that cannot throw; the call fails at its end with the first error.
-  final func attempt(_ body: () throws(PluginFailure) -> Void) {
+  final func attempt(_ body: () throws(StageFailure) -> Void) {
     do {
       try body()
     } catch {
@@ -72,10 +72,11 @@ class ExchangeCall: @unchecked Sendable {
 
   final func decide(_ verdict: sluice_verdict) { decision = verdict }
 
-  final func respond(_ status: Int) throws(PluginFailure) {
+  final func respond(_ status: Int) throws(StageFailure) {
     let verdict = withExchange { $0.pointee.respond($1, UInt32(clamping: status)) }
     guard verdict != sluice_verdict(SLUICE_VERDICT_FAIL) else {
-      throw PluginFailure(message: "cannot respond with status \(status): expected 200 to 999")
+      let reason = (200...999).contains(status) ? "the host does not let a stage respond here" : "expected 200 to 999"
+      throw StageFailure(message: "cannot respond with status \(status): \(reason)")
     }
     hasResponded = hasResponded || verdict != nil
   }

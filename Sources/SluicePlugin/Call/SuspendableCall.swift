@@ -115,7 +115,7 @@ final class SuspendableCall: ExchangeCall, TaskExecutor, @unchecked Sendable {
   }
 
   private func refuseToWait(_ task: Task<Void, Never>) -> sluice_verdict {
-    let failure = PluginFailure(message: "the stage waited for something where it cannot be suspended")
+    let failure = StageFailure(message: "the stage waited for something where it cannot be suspended")
     let verdict = verdict(.failed(failure))
     silence()
     release(to: .over, task)

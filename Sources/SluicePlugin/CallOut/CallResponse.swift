@@ -15,9 +15,9 @@ public struct CallResponse: Sendable {
   }
 
   /// The body as JSON.
-  public func json() throws(PluginFailure) -> JSONValue {
+  public func json() throws(StageFailure) -> JSONValue {
     do { return try JSONValue(parsing: body) } catch {
-      throw PluginFailure(code: "invalid_response", message: "the response is not JSON: \(error.message)")
+      throw StageFailure(code: "invalid_response", message: "the response is not JSON: \(error.message)")
     }
   }
 

@@ -47,7 +47,7 @@ final class PendingCall: Sendable {
   /// The completion owns a reference unless the start is refused.
   private static func start(
     _ request: CallRequest, _ options: sluice_call_options, _ pending: PendingCall, _ host: UnsafePointer<sluice_host>
-  ) -> Result<sluice_call, PluginFailure> {
+  ) -> Result<sluice_call, StageFailure> {
     guard let table = host.callOuts else { return .failure(.unsupported) }
     var call: sluice_call = 0
     let context = Unmanaged.passRetained(pending)
@@ -58,7 +58,7 @@ final class PendingCall: Sendable {
     }
     guard status != 0 else { return .success(call) }
     context.release()
-    return .failure(PluginFailure(refusedCall: status))
+    return .failure(StageFailure(refusedCall: status))
   }
 
   /// On a loop, once.
@@ -69,7 +69,7 @@ final class PendingCall: Sendable {
       return .success(CallResponse(JSONValue(retaining: response)))
     }
     if state.withLock({ $0.isCancelled }) { return .failure(CancellationError()) }
-    return .failure(PluginFailure(code: String(result.error_code), message: String(result.error_message)))
+    return .failure(StageFailure(code: String(result.error_code), message: String(result.error_message)))
   }
 
   private func resume(_ result: Result<CallResponse, any Error>) {
@@ -97,9 +97,9 @@ private func completeCall(_ context: UnsafeMutableRawPointer?, _ result: UnsafeP
   Unmanaged<PendingCall>.fromOpaque(context).takeRetainedValue().complete(result.pointee)
 }
 
-extension PluginFailure {
-  fileprivate static let unsupported = PluginFailure(code: "unsupported", message: "this host makes no call-outs")
-  fileprivate static let ended = PluginFailure(code: "closing", message: "the instance has ended; nothing was sent")
+extension StageFailure {
+  fileprivate static let unsupported = StageFailure(code: "unsupported", message: "this host makes no call-outs")
+  fileprivate static let ended = StageFailure(code: "closing", message: "the instance has ended; nothing was sent")
 
   /// A `start` that was refused.
   fileprivate init(refusedCall status: sluice_status) {

@@ -11,15 +11,15 @@ extension PluginHost {
   ///
   /// - Parameter request: the exchange that waits for it, inside an `async` method of an interceptor: its deadline bounds
   ///   the call, its end cancels it. nil for a call that other exchanges wait for too.
-  /// - Throws: `CancellationError` in a cancelled task; otherwise ``PluginFailure`` with the code `dns`, `connect`,
+  /// - Throws: `CancellationError` in a cancelled task; otherwise ``StageFailure`` with the code `dns`, `connect`,
   ///   `tls`, `timeout`, `connection_lost`, `response_too_large` …, or `limit` if too many calls are running, `closing`
   ///   if the instance is ending, `refused` in a trial run, `unsupported` in a host without call-outs.
-  public func send(_ call: CallRequest, onBehalfOf request: Request? = nil) async throws -> CallResponse {
+  public func send(_ call: CallRequest, onBehalfOf request: StageRequest? = nil) async throws -> CallResponse {
     var parent = sluice_token()
     if let request {
       guard let token = (request.call as? SuspendableCall)?.tokenForCalls() else {
         try Task.checkCancellation()
-        throw PluginFailure(
+        throw StageFailure(
           code: "cancelled", message: "the request that the call-out was to be made for is over, or cannot wait")
       }
       parent = token

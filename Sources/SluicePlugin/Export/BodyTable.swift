@@ -1,7 +1,7 @@
 import CSluice
 
 /// The table `sluice.body/1`; nil for a type that sees no pieces.
-func makeBodyTable(_ type: any Plugin.Type) -> sluice_body? {
+func makeBodyTable(_ type: Any.Type) -> sluice_body? {
   guard let type = type as? any BodyInterceptor.Type, !type.bodySides.isEmpty else { return nil }
   var table = sluice_body()
   table.size = UInt32(MemoryLayout<sluice_body>.size)
@@ -30,7 +30,7 @@ private func pass(
   _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ side: sluice_side,
   _ method: @escaping @Sendable (UncheckedTransform) async throws -> [UInt8]
 ) -> sluice_body_verdict {
-  guard let instance = Instance.from(instance), let stage = instance.body, let exchange,
+  guard let instance = Instance.from(instance), let stage = instance.parts.body, let exchange,
     let side = MessageSide(rawValue: side)
   else { return sluice_body_verdict(SLUICE_BODY_VERDICT_FAIL) }
   let facts = instance.context(of: exchange)
@@ -46,7 +46,7 @@ private func pass(
     do {
       try call.writePiece(side, try await method(transform))
     } catch is RetryRequestError {
-      throw PluginFailure(message: "the stage asked for a retry while a body passes")
+      throw StageFailure(message: "the stage asked for a retry while a body passes")
     }
   }
   return bodyVerdict(verdict)
@@ -71,8 +71,8 @@ extension SuspendableCall {
     return try bodyTransforms()?.transform(of: side, attempt: facts.attempt, hop: facts.hop) {
       try stage.interceptBody(
         PassingBody(
-          side: side == .request ? .request : .response, request: Request(call: self),
-          response: side == .request ? nil : Response(call: self), context: RequestContext(facts, self)))
+          side: side == .request ? .request : .response, request: StageRequest(call: self),
+          response: side == .request ? nil : StageResponse(call: self), context: RequestContext(facts, self)))
     }
   }
 
@@ -82,7 +82,7 @@ extension SuspendableCall {
     return verdict(outcome)
   }
 
-  fileprivate func writePiece(_ side: MessageSide, _ bytes: [UInt8]) throws(PluginFailure) {
+  fileprivate func writePiece(_ side: MessageSide, _ bytes: [UInt8]) throws(StageFailure) {
     guard !bytes.isEmpty else { return }
     try write("a piece of the body") { api, exchange in
       bytes.withUnsafeBytes { api.pointee.body_write(exchange, side.rawValue, sluice_bytes($0)) }

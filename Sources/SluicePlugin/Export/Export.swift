@@ -19,7 +19,7 @@ public func export(
   var table: EntryTable = nil
   _ = reporting(to: error) {
     guard abi >= pluginABI else {
-      throw PluginFailure(message: "built for ABI \(pluginABI), this host speaks \(abi); use a newer host")
+      throw StageFailure(message: "built for ABI \(pluginABI), this host speaks \(abi); use a newer host")
     }
     table = try ExportedPlugin.export(type).table
   }

@@ -23,11 +23,11 @@ struct ExportedPlugin: @unchecked Sendable {
   static var current: ExportedPlugin? { shared.withLock { $0 } }
 
   /// The tables of a type; throws if the type cannot work, or if the library already exports another.
-  static func export(_ type: any Plugin.Type) throws(PluginFailure) -> ExportedPlugin {
-    try shared.withLock { shared throws(PluginFailure) in
+  static func export(_ type: any Plugin.Type) throws(StageFailure) -> ExportedPlugin {
+    try shared.withLock { shared throws(StageFailure) in
       if let known = shared {
         guard known.type == type else {
-          throw PluginFailure(message: "the library exports \(known.type) already; one library is one plugin")
+          throw StageFailure(message: "the library exports \(known.type) already; one library is one plugin")
         }
         return known
       }
@@ -37,35 +37,18 @@ struct ExportedPlugin: @unchecked Sendable {
     }
   }
 
-  private init(_ type: any Plugin.Type) throws(PluginFailure) {
-    try check(type)
+  private init(_ type: any Plugin.Type) throws(StageFailure) {
+    try checkStage(type, type.options)
     self.type = type
-    interceptor = makeInterceptorTable(type).map(keep)
-    body = makeBodyTable(type).map(keep)
-    tracer = makeTracerTable(type).map(keep)
-    notifications = makeNotificationTable(type).map(keep)
-    state = makeStateTable(type).map(keep)
+    let tables = StageTables(StageKinds(of: type), type.options, of: type)
+    interceptor = tables.interceptor.map(keep)
+    body = tables.body.map(keep)
+    tracer = tables.tracer.map(keep)
+    notifications = tables.notifications.map(keep)
+    state = tables.state.map(keep)
     selfTests = makeSelfTestTable(type).map(keep)
     stage = makeStageTable(type).map(keep)
-    guard interceptor != nil || body != nil || tracer != nil || notifications != nil else {
-      throw PluginFailure(
-        message: "\(type) is neither an interceptor nor a tracer, and handles no notifications or scheduled work; "
-          + "conform it to one")
-    }
     table = keep(makePluginTable(type))
-  }
-}
-
-private func check(_ type: any Plugin.Type) throws(PluginFailure) {
-  if type is any RequestInterceptor.Type && type is any SynchronousRequestInterceptor.Type
-    || type is any ResponseInterceptor.Type && type is any SynchronousResponseInterceptor.Type
-  {
-    throw PluginFailure(message: "\(type) is both an asynchronous and a synchronous interceptor; choose one")
-  }
-  let isAsynchronous =
-    type is any RequestInterceptor.Type || type is any ResponseInterceptor.Type || type is any FailureInterceptor.Type
-  if type.options.contains(.blocking) && isAsynchronous {
-    throw PluginFailure(message: "\(type) is blocking, but has async methods; use the synchronous protocols")
   }
 }
 

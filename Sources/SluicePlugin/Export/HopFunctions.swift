@@ -1,16 +1,18 @@
 import CSluice
+import SluiceMessages
 
 func interceptRedirect(
   _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ redirect: UnsafePointer<sluice_redirect>?
 ) -> sluice_verdict {
-  guard let instance = Instance.from(instance), let stage = instance.redirect, let exchange, let redirect else {
+  guard let instance = Instance.from(instance), let stage = instance.parts.redirect, let exchange, let redirect else {
     return sluice_verdict(SLUICE_VERDICT_CONTINUE)
   }
   let facts = Redirect(redirect.pointee)
   return instance.run(exchange) { call, context in
+    guard let facts else { throw StageFailure(message: "the target of the redirect is not a URL") }
     let context = ResponseContext(request: context)
     let decision = try await refusingRetry {
-      try await stage.interceptRedirect(facts, response: Response(call: call), context: context)
+      try await stage.interceptRedirect(facts, response: StageResponse(call: call), context: context)
     }
     if decision == .takeResponse { call.decide(sluice_verdict(SLUICE_VERDICT_RESPOND)) }
   }
@@ -19,18 +21,34 @@ func interceptRedirect(
 func interceptChallenge(
   _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ challenge: UnsafePointer<sluice_challenge>?
 ) -> sluice_verdict {
-  guard let instance = Instance.from(instance), let stage = instance.challenge, let exchange, let challenge else {
-    return sluice_verdict(SLUICE_VERDICT_CONTINUE)
-  }
-  let facts = Challenge(challenge.pointee)
+  guard let instance = Instance.from(instance), let stage = instance.parts.challenge, let exchange, let challenge,
+    // The host passes on what it has read as a challenge.
+    let offer = ChallengeOffer(challenge.pointee)
+  else { return sluice_verdict(SLUICE_VERDICT_CONTINUE) }
   return instance.run(exchange) { call, context in
     let context = ResponseContext(request: context)
     let decision = try await refusingRetry {
-      try await stage.interceptChallenge(facts, response: Response(call: call), context: context)
+      try await stage.interceptChallenge(offer, response: StageResponse(call: call), context: context)
     }
-    guard case .answer(let value) = decision else { return }
-    try Headers(call: call, side: .request).set(facts.credentialsHeader, to: value)
-    call.decide(sluice_verdict(SLUICE_VERDICT_RESPOND))
+    try call.answer(offer, decision)
+  }
+}
+
+extension ExchangeCall {
+  fileprivate func answer(_ offer: ChallengeOffer, _ decision: ChallengeDecision) throws(StageFailure) {
+    switch decision {
+    case .performDefaultHandling: break
+    case .answer(let value):
+      try Headers(call: self, side: .request).set(offer.credentialsHeader, to: value)
+      decide(sluice_verdict(SLUICE_VERDICT_RESPOND))
+    case .credentials(let user, let password):
+      let verdict = withExchange { api, exchange in
+        withText(user) { user in withText(password) { api.pointee.challenge_answer(exchange, user, $0) } }
+      }
+      if let verdict { decide(verdict) }
+    case .cancel:
+      throw StageFailure(code: "cancelled", message: "it cancelled at the challenge \(offer.challenge.scheme)")
+    }
   }
 }
 
@@ -38,6 +56,6 @@ private func refusingRetry<Decision: Sendable>(
   _ method: @Sendable () async throws -> Decision
 ) async throws -> Decision {
   do { return try await method() } catch is RetryRequestError {
-    throw PluginFailure(message: "the stage asked for a retry where only a redirect or a challenge is decided about")
+    throw StageFailure(message: "the stage asked for a retry where only a redirect or a challenge is decided about")
   }
 }

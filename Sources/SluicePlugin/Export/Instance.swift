@@ -1,42 +1,19 @@
 import CSluice
 
-/// The object behind the host's `instance` pointer: the plugin, with the protocols that it conforms to.
+/// The object behind the host's `instance` pointer.
 final class Instance: Sendable {
-  let plugin: any Plugin
+  /// nil for a stage that has no lifecycle of its own.
+  let plugin: (any Plugin)?
+  let parts: StageParts
   let host: PluginHost
   let suspended = SuspendedCalls()
   let tasks: WorkTasks
-  let request: (any RequestInterceptor)?
-  let synchronousRequest: (any SynchronousRequestInterceptor)?
-  let response: (any ResponseInterceptor)?
-  let synchronousResponse: (any SynchronousResponseInterceptor)?
-  let issue: (any IssueInterceptor)?
-  let failure: (any FailureInterceptor)?
-  let redirect: (any RedirectInterceptor)?
-  let challenge: (any ChallengeInterceptor)?
-  let body: (any BodyInterceptor)?
-  let informational: (any InformationalInterceptor)?
-  let tracer: (any TransactionTracer)?
-  let notifications: (any NotificationHandler)?
-  let scheduled: (any ScheduledWork)?
 
-  init(_ plugin: any Plugin, host: PluginHost) {
+  init(_ plugin: (any Plugin)?, _ parts: StageParts, host: PluginHost) {
     self.plugin = plugin
+    self.parts = parts
     self.host = host
     tasks = WorkTasks(host.link)
-    request = plugin as? any RequestInterceptor
-    synchronousRequest = plugin as? any SynchronousRequestInterceptor
-    response = plugin as? any ResponseInterceptor
-    synchronousResponse = plugin as? any SynchronousResponseInterceptor
-    issue = plugin as? any IssueInterceptor
-    failure = plugin as? any FailureInterceptor
-    redirect = plugin as? any RedirectInterceptor
-    challenge = plugin as? any ChallengeInterceptor
-    body = plugin as? any BodyInterceptor
-    informational = plugin as? any InformationalInterceptor
-    tracer = plugin as? any TransactionTracer
-    notifications = plugin as? any NotificationHandler
-    scheduled = plugin as? any ScheduledWork
   }
 
   /// The instance that a pointer from the host names, which the host keeps alive during the call.

@@ -1,6 +1,7 @@
 import CJansson
 import CSluice
 import SluiceJSON
+import SluiceMessages
 
 /// create, activate, deactivate and destroy of the plugin's table.
 
@@ -10,21 +11,17 @@ func createInstance(
 ) -> sluice_status {
   reporting(to: error) {
     guard let host, let instance, let type = ExportedPlugin.current?.type else {
-      throw PluginFailure(message: "create was called without a host, or before the entry point")
+      throw StageFailure(message: "create was called without a host, or before the entry point")
     }
-    guard host.pointee.size >= SLUICE_HOST_SIZE_1, host.pointee.exchange.pointee.size >= SLUICE_EXCHANGE_API_SIZE_1
-    else {
-      throw PluginFailure(message: "the host's tables are shorter than those of ABI \(pluginABI)")
-    }
-    let made = try type.makeInstance(configuration.map { JSONValue(retaining: $0) }, PluginHost(host))
-    instance.pointee = Unmanaged.passRetained(made).toOpaque()
+    let configuration = configuration.map { JSONValue(retaining: $0) }
+    instance.pointee = Unmanaged.passRetained(try makeInstance(type, configuration, host)).toOpaque()
   }
 }
 
 func activateInstance(
   _ instance: UnsafeMutableRawPointer?, _ error: UnsafeMutablePointer<sluice_error>?
 ) -> sluice_status {
-  reporting(to: error) { try Instance.from(instance)?.plugin.activate() }
+  reporting(to: error) { try Instance.from(instance)?.plugin?.activate() }
 }
 
 func deactivateInstance(_ instance: UnsafeMutableRawPointer?, _ timeout: UInt64) {
@@ -32,7 +29,7 @@ func deactivateInstance(_ instance: UnsafeMutableRawPointer?, _ timeout: UInt64)
   instance.tasks.cancelAll()
   // Before the plugin, which may wait for its tasks: the timers are cancelled, and nothing else would end these.
   instance.host.link.sleeps.cutOff()
-  instance.plugin.deactivate(timeout: Duration(nanoseconds: timeout))
+  instance.plugin?.deactivate(timeout: Duration(nanoseconds: timeout))
 }
 
 /// A task that still unwinds keeps the instance alive, without its host.
@@ -44,11 +41,24 @@ func destroyInstance(_ instance: UnsafeMutableRawPointer?) {
   last.host.link.sleeps.cutOff()
 }
 
+/// Creates an instance of a plugin.
+func makeInstance(
+  _ type: any Plugin.Type, _ configuration: JSONValue?, _ host: UnsafePointer<sluice_host>
+) throws -> Instance {
+  guard host.pointee.size >= SLUICE_HOST_SIZE_1, host.pointee.exchange.pointee.size >= SLUICE_EXCHANGE_API_SIZE_1
+  else {
+    throw StageFailure(message: "the host's tables are shorter than those of ABI \(pluginABI)")
+  }
+  let host = PluginHost(host)
+  let plugin = try type.make(configuration, host)
+  return Instance(plugin, StageParts(of: plugin), host: host)
+}
+
 extension Plugin {
-  /// Decodes the configuration, where a missing one counts as empty, and creates an instance with it.
-  fileprivate static func makeInstance(_ given: JSONValue?, _ host: PluginHost) throws -> Instance {
+  /// Decodes the configuration, where a missing one counts as empty, and makes a value with it.
+  fileprivate static func make(_ given: JSONValue?, _ host: PluginHost) throws -> Self {
     let configuration: Configuration = try decodeConfiguration(given, configurationDefaults)
-    return Instance(try Self(configuration: configuration, host: host), host: host)
+    return try Self(configuration: configuration, host: host)
   }
 }
 
@@ -59,7 +69,7 @@ func decodeConfiguration<Configuration: Decodable>(_ given: JSONValue?, _ defaul
     let given = given.flatMap { $0.isNull ? nil : $0 } ?? .object()
     return try completed(given, defaults).decode(unknownKeys: .refused)
   } catch let error as JSONDecodingError {
-    throw PluginFailure(message: "config\(error.keyPath.isEmpty ? ":" : "") \(error)")
+    throw StageFailure(message: "config\(error.keyPath.isEmpty ? ":" : "") \(error)")
   }
 }
 

@@ -2,13 +2,12 @@ import CJansson
 import CSluice
 import SluiceJSON
 
-/// The table `sluice.notifications/1`, with NULL for protocols that the type does not conform to; nil if it conforms to
-/// none.
-func makeNotificationTable(_ type: any Plugin.Type) -> sluice_notifications? {
+/// The table `sluice.notifications/1`, with NULL for what the stage does not do; nil if it does neither.
+func makeNotificationTable(_ kinds: StageKinds) -> sluice_notifications? {
   var table = sluice_notifications()
   table.size = UInt32(MemoryLayout<sluice_notifications>.size)
-  if type is any NotificationHandler.Type { table.on_notification = { handleNotification($0, $1, $2, $3) } }
-  if type is any ScheduledWork.Type { table.on_schedule = { performSchedule($0, $1, $2) } }
+  if kinds.contains(.notifications) { table.on_notification = { handleNotification($0, $1, $2, $3) } }
+  if kinds.contains(.scheduledWork) { table.on_schedule = { performSchedule($0, $1, $2) } }
   return table.on_notification == nil && table.on_schedule == nil ? nil : table
 }
 
@@ -17,7 +16,7 @@ private func handleNotification(
   _ completion: sluice_completion
 ) -> sluice_status {
   let passedOn = sluice_status(SLUICE_STATUS_ABSENT)
-  guard let instance = Instance.from(instance), let handler = instance.notifications, let payload,
+  guard let instance = Instance.from(instance), let handler = instance.parts.notifications, let payload,
     let copy = try? JSONValue(retaining: payload).deepCopy()
   else { return passedOn }
   let notification = PluginNotification(topic: String(topic), payload: copy)
@@ -29,7 +28,7 @@ private func handleNotification(
 private func performSchedule(
   _ instance: UnsafeMutableRawPointer?, _ name: sluice_text, _ completion: sluice_completion
 ) {
-  guard let instance = Instance.from(instance), let work = instance.scheduled else { return }
+  guard let instance = Instance.from(instance), let work = instance.parts.scheduled else { return }
   let name = String(name)
   instance.work(completion, "scheduled work \"\(name)\"") { try await work.perform(name) }
 }

@@ -20,7 +20,7 @@ func makeSelfTestTable(_ type: any Plugin.Type) -> sluice_selftest? {
 private func runSelfTest(
   _ instance: UnsafeMutableRawPointer?, _ index: UInt32, _ error: UnsafeMutablePointer<sluice_error>?
 ) -> sluice_status {
-  reporting(to: error) { try Instance.from(instance)?.plugin.runSelfTest(Int(index)) }
+  reporting(to: error) { try Instance.from(instance)?.plugin?.runSelfTest(Int(index)) }
 }
 
 extension Plugin {

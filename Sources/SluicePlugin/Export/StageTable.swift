@@ -20,7 +20,7 @@ private func createStage(
 ) -> sluice_status {
   reporting(to: error) {
     guard let stage, let plugin = Instance.from(instance)?.plugin as? any StageConfigurable else {
-      throw PluginFailure(message: "create_stage was called without an instance")
+      throw StageFailure(message: "create_stage was called without an instance")
     }
     let place = try plugin.makePlace(configuration.map { JSONValue(retaining: $0) })
     stage.pointee = Unmanaged.passRetained(place).toOpaque()

@@ -3,7 +3,7 @@ import CSluice
 import SluiceJSON
 
 /// The table `sluice.state/1` of a type that keeps a state.
-func makeStateTable(_ type: any Plugin.Type) -> sluice_state? {
+func makeStateTable(_ type: Any.Type) -> sluice_state? {
   guard let type = type as? any StatefulPlugin.Type else { return nil }
   var table = sluice_state()
   table.size = UInt32(MemoryLayout<sluice_state>.size)

@@ -21,9 +21,9 @@ public enum ExchangeLimit: Sendable, Hashable {
   }
 }
 
-extension Request {
+extension StageRequest {
   /// Lowers a limit of the transaction; a value above the limit that holds has no effect. Only in request interceptors.
-  public func lower(_ limit: ExchangeLimit) throws(PluginFailure) {
+  public func lower(_ limit: ExchangeLimit) throws(StageFailure) {
     let (number, value) = limit.numbers
     try call.write("the limit \(limit)") { $0.pointee.limit_set($1, number, value) }
   }
@@ -32,20 +32,20 @@ extension Request {
   /// - Parameters:
   ///   - path: absolute, of a regular file.
   ///   - isRemoved: whether the host removes the file when no message refers to it any more.
-  public func setBodyFile(_ path: String, isRemoved: Bool = false) throws(PluginFailure) {
+  public func setBodyFile(_ path: String, isRemoved: Bool = false) throws(StageFailure) {
     try call.setBodyFile(.request, path, isRemoved: isRemoved)
   }
 }
 
-extension Response {
-  /// Makes a file the body; as with ``Request/setBodyFile(_:isRemoved:)``.
-  public func setBodyFile(_ path: String, isRemoved: Bool = false) throws(PluginFailure) {
+extension StageResponse {
+  /// Makes a file the body; as with ``StageRequest/setBodyFile(_:isRemoved:)``.
+  public func setBodyFile(_ path: String, isRemoved: Bool = false) throws(StageFailure) {
     try call.setBodyFile(.response, path, isRemoved: isRemoved)
   }
 }
 
 extension ExchangeCall {
-  fileprivate func setBodyFile(_ side: MessageSide, _ path: String, isRemoved: Bool) throws(PluginFailure) {
+  fileprivate func setBodyFile(_ side: MessageSide, _ path: String, isRemoved: Bool) throws(StageFailure) {
     let flags = isRemoved ? UInt32(SLUICE_FILE_REMOVE) : 0
     try write("the body's file \(path)") { api, exchange in
       withText(path) { api.pointee.body_set_file(exchange, side.rawValue, $0, flags) }

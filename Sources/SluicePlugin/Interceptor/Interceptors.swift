@@ -1,39 +1,39 @@
 /// Sees a request before it is sent, and may change all of it.
 ///
-/// Return to continue, call ``Request/respond(status:)`` to answer without the wire, throw ``RetryRequestError`` for
+/// Return to continue, call ``StageRequest/respond(status:)`` to answer without the wire, throw ``RetryRequestError`` for
 /// another attempt, throw any other error to fail the transaction.
 ///
 /// The method runs on the event loop of its transaction and must not block. If it awaits, the transaction waits and the
 /// loop continues with other work; the method resumes on the same loop. If the transaction ends before that, the task
 /// is cancelled, and the handles stop working: reading returns nil, writing does nothing.
 public protocol RequestInterceptor: Sendable {
-  func intercept(_ request: Request, context: RequestContext) async throws
+  func intercept(_ request: StageRequest, context: RequestContext) async throws
 }
 
 /// The same without `async`, and without the cost of a task, for stages that every request passes.
 public protocol SynchronousRequestInterceptor: Sendable {
-  func intercept(_ request: Request, context: RequestContext) throws
+  func intercept(_ request: StageRequest, context: RequestContext) throws
 }
 
 /// Sees a response, and may change it, ask for another attempt or fail; see ``RequestInterceptor``.
 public protocol ResponseInterceptor: Sendable {
-  func intercept(_ response: Response, context: ResponseContext) async throws
+  func intercept(_ response: StageResponse, context: ResponseContext) async throws
 }
 
 /// The same without `async`.
 public protocol SynchronousResponseInterceptor: Sendable {
-  func intercept(_ response: Response, context: ResponseContext) throws
+  func intercept(_ response: StageResponse, context: ResponseContext) throws
 }
 
 /// The last moment before a hop is sent: only request headers can be changed, and only for this hop.
 ///
 /// Throwing fails the transaction, even with ``RetryRequestError``.
 public protocol IssueInterceptor: Sendable {
-  func interceptIssue(_ request: Request, context: RequestContext) throws
+  func interceptIssue(_ request: StageRequest, context: RequestContext) throws
 }
 
 /// Called when an attempt has failed without a response. Return to keep the failure; otherwise as with
 /// ``RequestInterceptor``.
 public protocol FailureInterceptor: Sendable {
-  func interceptFailure(_ failure: Failure, of request: Request, context: ResponseContext) async throws
+  func interceptFailure(_ failure: Failure, of request: StageRequest, context: ResponseContext) async throws
 }

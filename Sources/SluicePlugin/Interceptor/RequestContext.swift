@@ -1,4 +1,6 @@
 import CSluice
+public import SluiceMessages
+public import SluiceTraceContext
 
 /// The facts of a transaction when a call began. A value that can be kept, except for
 /// ``attributes``.
@@ -17,10 +19,26 @@ public struct RequestContext: Sendable, Hashable {
   public let elapsed: Duration
   /// The time until the transaction's deadline; nil without one.
   public let remaining: Duration?
-  /// The caller's W3C trace context, if it has one.
-  public let parent: TraceContext?
-  /// The attributes of the transaction; valid like the ``Request`` of the same call.
+  /// The caller's W3C trace context; empty if it has none.
+  public let parent: ParentContext
+  /// The attributes of the transaction; valid like the ``StageRequest`` of the same call. None for a delegate.
   public let attributes: TransactionAttributes
+
+  package init(
+    path: String, method: String, attemptNumber: Int, requestId: String, transactionID: TransactionID, hop: Int,
+    elapsed: Duration, remaining: Duration?, parent: ParentContext
+  ) {
+    self.path = path
+    self.method = method
+    self.attemptNumber = attemptNumber
+    self.requestId = requestId
+    self.transactionID = transactionID
+    self.hop = hop
+    self.elapsed = elapsed
+    self.remaining = remaining
+    self.parent = parent
+    attributes = TransactionAttributes(call: nil)
+  }
 
   init(_ context: sluice_context, _ call: ExchangeCall) {
     attributes = TransactionAttributes(call: call)
@@ -32,7 +50,7 @@ public struct RequestContext: Sendable, Hashable {
     hop = Int(context.hop)
     elapsed = Duration(nanoseconds: context.elapsed_ns)
     remaining = context.remaining_ns == .max ? nil : Duration(nanoseconds: context.remaining_ns)
-    parent = TraceContext(context)
+    parent = ParentContext(context)
   }
 }
 
@@ -47,22 +65,20 @@ public struct ResponseContext: Sendable, Hashable {
   public var transactionID: TransactionID { request.transactionID }
   public var hop: Int { request.hop }
   public var remaining: Duration? { request.remaining }
-  public var parent: TraceContext? { request.parent }
+  public var parent: ParentContext { request.parent }
   public var attributes: TransactionAttributes { request.attributes }
   /// From the beginning of the transaction to this call, earlier attempts included.
   public var duration: Duration { request.elapsed }
+
+  package init(request: RequestContext) { self.request = request }
 }
 
-/// Header values of W3C Trace Context and Baggage.
-public struct TraceContext: Sendable, Hashable {
-  public let traceparent: String
-  public let tracestate: String?
-  public let baggage: String?
-
-  init?(_ context: sluice_context) {
-    guard context.parent_traceparent.size > 0 || context.parent_baggage.size > 0 else { return nil }
-    traceparent = String(context.parent_traceparent)
-    tracestate = context.parent_tracestate.size == 0 ? nil : String(context.parent_tracestate)
-    baggage = context.parent_baggage.size == 0 ? nil : String(context.parent_baggage)
+extension ParentContext {
+  fileprivate init(_ context: sluice_context) {
+    self.init(
+      traceparent: Self.value(context.parent_traceparent), tracestate: Self.value(context.parent_tracestate),
+      baggage: Self.value(context.parent_baggage))
   }
+
+  private static func value(_ text: sluice_text) -> String? { text.size == 0 ? nil : String(text) }
 }

@@ -24,7 +24,7 @@ extension PluginHost {
   ///     not valid here and now, the record is written without them.
   public func log(
     _ level: LogLevel, _ message: @autoclosure () -> String, _ attributes: KeyValuePairs<String, AttributeValue> = [:],
-    about request: Request? = nil
+    about request: StageRequest? = nil
   ) {
     guard link.isLogged(level) else { return }
     let message = message()

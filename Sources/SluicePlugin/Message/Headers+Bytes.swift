@@ -16,7 +16,7 @@ extension Headers {
   }
 
   /// One more field at the end.
-  public func add(_ value: UnsafeRawBufferPointer, for name: UnsafeRawBufferPointer) throws(PluginFailure) {
+  public func add(_ value: UnsafeRawBufferPointer, for name: UnsafeRawBufferPointer) throws(StageFailure) {
     try call.write("header \"\(String(decoding: name, as: UTF8.self))\"") { api, exchange in
       api.pointee.header_add(exchange, side.rawValue, sluice_text(name), sluice_text(value))
     }

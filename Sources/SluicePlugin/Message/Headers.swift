@@ -14,7 +14,7 @@ public struct Headers: Sendable {
     get { call.header(side, name).map { String(decoding: $0, as: UTF8.self) } }
     nonmutating set {
       if let newValue {
-        call.attempt { () throws(PluginFailure) in try set(name, to: newValue) }
+        call.attempt { () throws(StageFailure) in try set(name, to: newValue) }
       } else {
         remove(name)
       }
@@ -29,14 +29,14 @@ public struct Headers: Sendable {
     filter { $0.name.utf8.elementsEqual(name.utf8, by: isSameLetter) }.map(\.value)
   }
 
-  public func set(_ name: String, to value: String) throws(PluginFailure) {
+  public func set(_ name: String, to value: String) throws(StageFailure) {
     try call.write("header \"\(name)\"") { api, exchange in
       withText(name) { name in withText(value) { api.pointee.header_set(exchange, side.rawValue, name, $0) } }
     }
   }
 
   /// One more field at the end.
-  public func add(_ value: String, for name: String) throws(PluginFailure) {
+  public func add(_ value: String, for name: String) throws(StageFailure) {
     try call.write("header \"\(name)\"") { api, exchange in
       withText(name) { name in withText(value) { api.pointee.header_add(exchange, side.rawValue, name, $0) } }
     }
@@ -46,7 +46,7 @@ public struct Headers: Sendable {
   @discardableResult
   public func remove(_ name: String) -> Bool {
     var isRemoved = false
-    call.attempt { () throws(PluginFailure) in
+    call.attempt { () throws(StageFailure) in
       isRemoved = try call.write("header \"\(name)\"") { api, exchange in
         withText(name) { api.pointee.header_remove(exchange, side.rawValue, $0) }
       }
@@ -57,7 +57,7 @@ public struct Headers: Sendable {
   /// Marks all current fields of the name as secret: they are dropped when a redirect leaves the origin, and redacted
   /// wherever they are shown.
   public func setSensitive(_ name: String) {
-    call.attempt { () throws(PluginFailure) in
+    call.attempt { () throws(StageFailure) in
       try call.write("header \"\(name)\"") { api, exchange in
         withText(name) { api.pointee.header_mark(exchange, side.rawValue, $0, UInt32(SLUICE_HEADER_SENSITIVE)) }
       }

@@ -4,20 +4,20 @@ public import SluiceJSON
 ///
 /// After that, or on the thread of another executor (`@MainActor`), reading returns nil or nothing, and writing does
 /// nothing; both are logged once for each call. A write that the host refuses fails the call.
-public struct Request: Sendable {
+public struct StageRequest: Sendable {
   let call: ExchangeCall
 
   public var headers: Headers { Headers(call: call, side: .request) }
 
   public var method: String {
     get { call.method ?? "" }
-    nonmutating set { call.attempt { () throws(PluginFailure) in try call.setMethod(newValue) } }
+    nonmutating set { call.attempt { () throws(StageFailure) in try call.setMethod(newValue) } }
   }
 
   /// The absolute URL; for issue interceptors the URL of the hop.
   public var url: String {
     get { call.url ?? "" }
-    nonmutating set { call.attempt { () throws(PluginFailure) in try call.setURL(newValue) } }
+    nonmutating set { call.attempt { () throws(StageFailure) in try call.setURL(newValue) } }
   }
 
   /// The first value of a header as the current hop has sent it, with what issue stages have set; nil without such a
@@ -27,7 +27,7 @@ public struct Request: Sendable {
   /// The body in memory; nil without a body, or if it is streamed or in a ``bodyFile``. Setting nil empties it.
   public var body: [UInt8]? {
     get { call.body(.request) }
-    nonmutating set { call.attempt { () throws(PluginFailure) in try call.setBody(.request, newValue ?? []) } }
+    nonmutating set { call.attempt { () throws(StageFailure) in try call.setBody(.request, newValue ?? []) } }
   }
 
   /// The file of a large body, which is not in memory.
@@ -43,8 +43,8 @@ public struct Request: Sendable {
 
   /// Answers instead of the wire, or of a failure, with an empty response to fill in. The call must still return.
   @discardableResult
-  public func respond(status: Int) -> Response {
-    call.attempt { () throws(PluginFailure) in try call.respond(status) }
-    return Response(call: call)
+  public func respond(status: Int) -> StageResponse {
+    call.attempt { () throws(StageFailure) in try call.respond(status) }
+    return StageResponse(call: call)
   }
 }

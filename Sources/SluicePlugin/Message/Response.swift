@@ -1,7 +1,7 @@
 public import SluiceJSON
 
-/// The response of an exchange, in the host; valid until the intercepting method returns, like ``Request``.
-public struct Response: Sendable {
+/// The response of an exchange, in the host; valid until the intercepting method returns, like ``StageRequest``.
+public struct StageResponse: Sendable {
   let call: ExchangeCall
 
   public var headers: Headers { Headers(call: call, side: .response) }
@@ -9,23 +9,23 @@ public struct Response: Sendable {
   /// 200–999; 0 without a response.
   public var status: Int {
     get { call.status }
-    nonmutating set { call.attempt { () throws(PluginFailure) in try call.setStatus(newValue) } }
+    nonmutating set { call.attempt { () throws(StageFailure) in try call.setStatus(newValue) } }
   }
 
   /// The body in memory; nil without a body, without ``PluginOptions/wantsResponseBody``, or if the body is in a
   /// ``bodyFile``. Setting nil empties it.
   public var body: [UInt8]? {
     get { call.body(.response) }
-    nonmutating set { call.attempt { () throws(PluginFailure) in try call.setBody(.response, newValue ?? []) } }
+    nonmutating set { call.attempt { () throws(StageFailure) in try call.setBody(.response, newValue ?? []) } }
   }
 
   public var bodyFile: BodyFile? { call.bodyFile(.response) }
 
-  /// The live JSON document of the response; as with ``Request/document(for:body:)``.
+  /// The live JSON document of the response; as with ``StageRequest/document(for:body:)``.
   public func document(for access: DocumentAccess, body: Bool = false) -> JSONValue? {
     call.document(.response, access, body: body)
   }
 
   /// The request that it answers, only for reading.
-  public var request: Request { Request(call: call) }
+  public var request: StageRequest { StageRequest(call: call) }
 }

@@ -93,7 +93,7 @@ extension PluginHost {
       table.pointee.define(host, $0, &number)
     }
     guard status == SLUICE_STATUS_OK else {
-      throw PluginFailure(
+      throw StageFailure(
         message: "the host refuses the metric \"\(name)\" (status \(status)); its log says why")
     }
     return Metric(link: link, table: MetricTable(pointer: table), number: number, labelCount: labels.count)

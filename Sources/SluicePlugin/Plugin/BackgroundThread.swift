@@ -8,7 +8,7 @@ public struct BackgroundThread: Sendable {
   private let thread: pthread_t
 
   /// Starts the thread. Allowed from `activate` on; the thread must be joined or detached. [any]
-  public init(_ body: @escaping @Sendable () -> Void) throws(PluginFailure) {
+  public init(_ body: @escaping @Sendable () -> Void) throws(StageFailure) {
     var all = sigset_t()
     var previous = sigset_t()
     sigfillset(&all)
@@ -29,7 +29,7 @@ public struct BackgroundThread: Sendable {
       }, context.toOpaque())
     guard status == 0 else {
       context.release()
-      throw PluginFailure(message: "cannot start a thread: \(String(cString: strerror(status)))")
+      throw StageFailure(message: "cannot start a thread: \(String(cString: strerror(status)))")
     }
     self.thread = thread
   }

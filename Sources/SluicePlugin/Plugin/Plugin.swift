@@ -1,4 +1,6 @@
 @_exported public import SluiceJSON
+@_exported public import SluiceMessages
+@_exported public import SluiceTraceContext
 
 /// What a plugin is: a type with a configuration that also conforms to ``RequestInterceptor``, ``ResponseInterceptor``,
 /// ``IssueInterceptor``, ``FailureInterceptor``, ``BodyInterceptor``, ``TransactionTracer``, ``NotificationHandler``,

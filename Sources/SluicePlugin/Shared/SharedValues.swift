@@ -45,17 +45,17 @@ public struct SharedValues: Sendable {
   /// Sets a value, whatever it was.
   /// - Parameter lifetime: how long it exists; nil means as long as the engine.
   /// - Returns: its version.
-  /// - Throws: ``PluginFailure`` with the code `limit` if the plugin shares too much, `invalid` for a name or value that is not
+  /// - Throws: ``StageFailure`` with the code `limit` if the plugin shares too much, `invalid` for a name or value that is not
   ///   allowed, `unsupported` in a host without the table, `closing` if the instance has ended.
   @discardableResult
   public func set(
     _ name: String, to bytes: [UInt8], for lifetime: Duration? = nil
-  ) throws(PluginFailure) -> UInt64 {
+  ) throws(StageFailure) -> UInt64 {
     var version: UInt64 = 0
     let status = call(name) { host, table, name in
       lend(bytes) { table.pointee.put(host, name, $0, Self.timeout(lifetime), &version) }
     }
-    guard status == sluice_status(SLUICE_STATUS_OK) else { throw PluginFailure(refusedSharing: status) }
+    guard status == sluice_status(SLUICE_STATUS_OK) else { throw StageFailure(refusedSharing: status) }
     return version
   }
 
@@ -64,7 +64,7 @@ public struct SharedValues: Sendable {
   /// - Throws: as ``set(_:to:for:)``.
   public func exchange(
     _ name: String, expected: UInt64?, desired bytes: [UInt8], for lifetime: Duration? = nil
-  ) throws(PluginFailure) -> SharedExchange {
+  ) throws(StageFailure) -> SharedExchange {
     var version = expected ?? 0
     let status = call(name) { host, table, name in
       lend(bytes) { table.pointee.compare_exchange(host, name, &version, $0, Self.timeout(lifetime)) }
@@ -72,7 +72,7 @@ public struct SharedValues: Sendable {
     switch status.map(Int.init) {
     case Int(SLUICE_STATUS_OK): return .exchanged(version: version)
     case Int(SLUICE_STATUS_ABSENT): return .differs(version: version == 0 ? nil : version)
-    default: throw PluginFailure(refusedSharing: status)
+    default: throw StageFailure(refusedSharing: status)
     }
   }
 
@@ -107,7 +107,7 @@ extension PluginHost {
   public var shared: SharedValues { SharedValues(link: link) }
 }
 
-extension PluginFailure {
+extension StageFailure {
   fileprivate init(refusedSharing status: sluice_status?) {
     switch status.map(Int.init) {
     case nil, Int(SLUICE_STATUS_CLOSING): self.init(code: "closing", message: "the instance has ended")

@@ -13,7 +13,7 @@ public struct HostSpans: Sendable {
   ///   - name: 1 to 128 bytes without control characters.
   ///   - request: in a call of a stage; not in events.
   /// - Returns: nil if no tracer wants spans, if the transaction has had 64 spans, or for a malformed name.
-  public func begin(_ name: String, for request: Request, kind: SpanKind = .internal) -> OpenSpan? {
+  public func begin(_ name: String, for request: StageRequest, kind: SpanKind = .internal) -> OpenSpan? {
     let begun: OpenSpan?? = request.call.withExchange { _, exchange in
       guard let table = link.current.spans else { return nil }
       var handle = sluice_open_span()
@@ -65,7 +65,7 @@ extension PluginHost {
   ///
   /// - Parameter name: 1 to 128 bytes without control characters.
   public func withSpan<Value>(
-    _ name: String, for request: Request, kind: SpanKind = .internal, _ body: () async throws -> Value
+    _ name: String, for request: StageRequest, kind: SpanKind = .internal, _ body: () async throws -> Value
   ) async rethrows -> Value {
     let span = spans?.begin(name, for: request, kind: kind)
     defer { span?.end() }

@@ -28,9 +28,9 @@ extension StageConfigurable {
 }
 
 extension RequestContext {
-  /// The configuration of the place that is called; nil if it has none. Valid like the ``Request`` of the same call.
+  /// The configuration of the place that is called; nil if it has none. Valid like the ``StageRequest`` of the same call.
   public func stageConfiguration<Stage: StageConfigurable>(of plugin: Stage.Type) -> Stage.StageConfiguration? {
-    let call = attributes.call
+    guard let call = attributes.call else { return nil }
     let place = call.withExchange { _, exchange in
       call.link.places?.pointee.current(exchange).map {
         Unmanaged<StagePlace>.fromOpaque($0).takeUnretainedValue()
@@ -41,7 +41,7 @@ extension RequestContext {
 }
 
 extension ResponseContext {
-  /// The configuration of the place that is called; nil if it has none. Valid like the ``Response`` of the same call.
+  /// The configuration of the place that is called; nil if it has none. Valid like the ``StageResponse`` of the same call.
   public func stageConfiguration<Stage: StageConfigurable>(of plugin: Stage.Type) -> Stage.StageConfiguration? {
     request.stageConfiguration(of: plugin)
   }

@@ -27,6 +27,6 @@ extension StatefulPlugin {
   public static var isStateOptional: Bool { false }
 
   public static func migrate(_ document: JSONValue, fromVersion version: UInt32) throws -> State {
-    throw PluginFailure(message: "the state has version \(version), this build reads \(stateVersion)")
+    throw StageFailure(message: "the state has version \(version), this build reads \(stateVersion)")
   }
 }

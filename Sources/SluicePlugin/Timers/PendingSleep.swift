@@ -39,7 +39,7 @@ final class PendingSleep: Sendable {
         host, duration.wholeNanoseconds, { endSleep($0) }, Unmanaged.passUnretained(self).toOpaque(), &timer)
     }
     guard status == sluice_status(SLUICE_STATUS_OK) else {
-      return finish(.failure(PluginFailure(refusedSleep: status)))
+      return finish(.failure(StageFailure(refusedSleep: status)))
     }
     let isCancelled = state.withLock { [timer] state in
       state.timer = timer
@@ -72,7 +72,7 @@ final class PendingSleep: Sendable {
   /// The instance ends, and its timers with it. The caller has taken it out of the list.
   func cutOff() {
     let isCancelled = state.withLock { $0.isCancelled }
-    resume(.failure(isCancelled ? CancellationError() : PluginFailure.sleepCutOff))
+    resume(.failure(isCancelled ? CancellationError() : StageFailure.sleepCutOff))
   }
 
   private func resume(_ result: Result<Void, any Error>) {
@@ -107,8 +107,8 @@ final class PendingSleeps: Sendable {
   }
 }
 
-extension PluginFailure {
-  fileprivate static let sleepCutOff = PluginFailure(code: "closing", message: "the instance has ended")
+extension StageFailure {
+  fileprivate static let sleepCutOff = StageFailure(code: "closing", message: "the instance has ended")
 
   /// A timer that was not started.
   fileprivate init(refusedSleep status: sluice_status?) {

@@ -8,7 +8,7 @@ extension PluginHost {
   /// cannot do without it requires `SLUICE_FEATURE_TIMERS`.
   ///
   /// - Parameter duration: a negative one counts as zero.
-  /// - Throws: `CancellationError` at once when the task is cancelled; ``PluginFailure`` with the code `closing` if the
+  /// - Throws: `CancellationError` at once when the task is cancelled; ``StageFailure`` with the code `closing` if the
   ///   instance has ended or ends, `limit` if too many timers are running, `unsupported` in a host without timers.
   public func sleep(for duration: Duration) async throws {
     try Task.checkCancellation()

@@ -1,4 +1,5 @@
 import CSluice
+public import SluiceMessages
 
 /// One entry in the ledger of a transaction. It cannot be kept: copy what you need.
 ///
@@ -22,13 +23,6 @@ public struct TransactionEvent: ~Copyable {
     case didEndHop = 12
     /// A span that a stage began has ended; before the next event of the transaction.
     case didEndSpan = 13
-  }
-
-  /// How a transaction ended.
-  public enum Outcome: UInt32, Sendable, Hashable {
-    case succeeded = 1
-    case failed = 2
-    case cancelled = 3
   }
 
   /// The failure, in `didEndHop` and `didComplete`, or the reason for another attempt, in `willRetry`.
@@ -64,7 +58,7 @@ extension TransactionEvent {
   /// The response's status; nil without one.
   public var status: Int? { event.pointee.status == 0 ? nil : Int(event.pointee.status) }
   /// The outcome in `didComplete`; otherwise nil.
-  public var outcome: Outcome? { Outcome(rawValue: event.pointee.outcome) }
+  public var outcome: TransactionOutcome? { TransactionOutcome(rawValue: event.pointee.outcome) }
 
   public var reason: Reason? {
     guard event.pointee.error_code.size > 0 else { return nil }
@@ -87,9 +81,9 @@ extension TransactionEvent {
   /// In `didReceive`, `didEndHop` and `didComplete`.
   public var timings: TransferTimings? { event.pointee.timings.map { TransferTimings($0.pointee) } }
   /// Only for reading, during the call; nil with queued delivery.
-  public var request: Request? { call.map { Request(call: $0) } }
+  public var request: StageRequest? { call.map { StageRequest(call: $0) } }
   /// The same for the response; also nil without a response.
-  public var response: Response? { call.flatMap { $0.status == 0 ? nil : Response(call: $0) } }
+  public var response: StageResponse? { call.flatMap { $0.status == 0 ? nil : StageResponse(call: $0) } }
 }
 
 /// The digits of an id; nil for one that is zero.

@@ -19,7 +19,7 @@ extension PluginHost {
   ///   - name: is passed on to the call.
   ///   - period: a millisecond or more.
   ///   - timeout: when the work has not ended so long after it was due, it counts as missed.
-  /// - Throws: ``PluginFailure`` where the host does not take it.
+  /// - Throws: ``StageFailure`` where the host does not take it.
   @discardableResult
   public func schedule(_ name: String, every period: Duration, timeout: Duration) throws -> Schedule {
     var timer: sluice_timer = 0
@@ -33,7 +33,7 @@ extension PluginHost {
     return Schedule(link: link, timer: timer)
   }
 
-  private func refusal(_ name: String, _ status: sluice_status?) -> PluginFailure {
+  private func refusal(_ name: String, _ status: sluice_status?) -> StageFailure {
     let reason =
       switch status.map(Int.init) {
       case Int(SLUICE_STATUS_UNSUPPORTED): "this host has no scheduled work"
@@ -41,6 +41,6 @@ extension PluginHost {
       case nil, Int(SLUICE_STATUS_CLOSING): "the instance is not active"
       default: "a period of a millisecond, a timeout and a name are the least, and the type conforms to ScheduledWork"
       }
-    return PluginFailure(message: "the work \"\(name)\" cannot be scheduled: \(reason)")
+    return StageFailure(message: "the work \"\(name)\" cannot be scheduled: \(reason)")
   }
 }

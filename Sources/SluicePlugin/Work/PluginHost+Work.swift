@@ -12,10 +12,10 @@ extension PluginHost {
   /// - Parameter request: the exchange that waits for it, inside an `async` method of an interceptor: if that is cancelled
   ///   before the function begins, it does not run.
   /// - Throws: what the function throws; `CancellationError` in a cancelled task, and if the function did not run because of
-  ///   `request`; otherwise ``PluginFailure`` with the code `limit` if too many functions wait or run, `closing` if the
+  ///   `request`; otherwise ``StageFailure`` with the code `limit` if too many functions wait or run, `closing` if the
   ///   instance is ending, `refused` in `init`, `unsupported` in a host without the table.
   public func work<Success: Sendable>(
-    onBehalfOf request: Request? = nil, _ body: @escaping @Sendable () throws -> Success
+    onBehalfOf request: StageRequest? = nil, _ body: @escaping @Sendable () throws -> Success
   ) async throws -> Success {
     try Task.checkCancellation()
     var parent = sluice_token()
@@ -67,14 +67,14 @@ private final class PendingWork: Sendable {
   /// Why the function did not run, or has no result.
   static func failure(_ status: sluice_status?) -> any Error {
     switch status.map(Int.init) {
-    case nil, Int(SLUICE_STATUS_CLOSING): PluginFailure(code: "closing", message: "the instance has ended")
+    case nil, Int(SLUICE_STATUS_CLOSING): StageFailure(code: "closing", message: "the instance has ended")
     case Int(SLUICE_STATUS_STALE): CancellationError()
-    case Int(SLUICE_STATUS_UNSUPPORTED): PluginFailure(code: "unsupported", message: "this host runs no work")
+    case Int(SLUICE_STATUS_UNSUPPORTED): StageFailure(code: "unsupported", message: "this host runs no work")
     case Int(SLUICE_STATUS_LIMIT):
-      PluginFailure(code: "limit", message: "too many functions of this plugin wait for a thread or run on one")
+      StageFailure(code: "limit", message: "too many functions of this plugin wait for a thread or run on one")
     case Int(SLUICE_STATUS_REFUSED):
-      PluginFailure(code: "refused", message: "no work can be run before the plugin is activated")
-    case let status?: PluginFailure(code: "refused", message: "the host refused work with status \(status)")
+      StageFailure(code: "refused", message: "no work can be run before the plugin is activated")
+    case let status?: StageFailure(code: "refused", message: "the host refused work with status \(status)")
     }
   }
 }

@@ -1,5 +1,6 @@
 import CSluice
 import SluiceLocks
+import SluiceMessages
 
 /// The work of an instance that is under way, so that the end of the instance cancels it.
 final class WorkTasks: Sendable {
@@ -62,7 +63,18 @@ extension HostLink {
   /// Reports an outcome; one that comes too late is nobody's concern any more.
   func complete(_ completion: sluice_completion, _ outcome: WorkOutcome) {
     withHost { host in
-      _ = host.completions?.pointee.complete(host, completion, outcome.rawValue)
+      _ = host.completions?.pointee.complete(host, completion, outcome.number)
+    }
+  }
+}
+
+extension WorkOutcome {
+  /// In `completions.h`, which has no number for a missed deadline: only the host finds that out.
+  fileprivate var number: sluice_work_outcome {
+    switch self {
+    case .newData: sluice_work_outcome(SLUICE_WORK_NEW_DATA)
+    case .noData: sluice_work_outcome(SLUICE_WORK_NO_DATA)
+    case .failed, .missedDeadline: sluice_work_outcome(SLUICE_WORK_FAILED)
     }
   }
 }

@@ -10,14 +10,17 @@ struct CallSubject: @unchecked Sendable {
   let pointer: UnsafePointer<sluice_call_subject>
 
   /// - Parameters:
+  ///   - library: nil for a part of the program.
   ///   - stage: the name in the configuration; empty where there is no instance yet.
   ///   - plugin: its id; empty where it has not said.
-  init(_ library: LoadedCopy, stage: String = "", plugin: String = "", generation: Int = 0) {
+  init(_ library: LoadedCopy?, stage: String = "", plugin: String = "", generation: Int = 0) {
     let subject = UnsafeMutablePointer<sluice_call_subject>.allocate(capacity: 1)
     subject.initialize(
       to: sluice_call_subject(
-        next: nil, stage: Self.immortal(stage), plugin: Self.immortal(plugin), library: Self.immortal(library.path),
-        copy: Self.immortal(library.copy), hash: Self.immortal(library.hash.hex), generation: Int64(generation)))
+        next: nil, stage: Self.immortal(stage), plugin: Self.immortal(plugin),
+        library: Self.immortal(library?.path ?? ""),
+        copy: Self.immortal(library?.copy ?? ""), hash: Self.immortal(library?.hash.hex ?? ""),
+        generation: Int64(generation)))
     sluice_keep_call_subject(subject)
     pointer = UnsafePointer(subject)
   }

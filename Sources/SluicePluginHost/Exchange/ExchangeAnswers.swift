@@ -74,6 +74,26 @@ enum ExchangeAnswers {
     return VerdictNumber.retry
   }
 
+  static func answerChallenge(
+    _ handle: OpaquePointer?, _ user: sluice_text, _ password: sluice_text
+  ) -> sluice_verdict {
+    guard let called = CallContext.find(handle) else { return VerdictNumber.fail }
+    guard called.phase == .challenge else {
+      return failed(
+        called, called.refuse(.refusedWrite, "challenge_answer"), "challenge_answer is not allowed in this call")
+    }
+    guard let user = user.bytes, let password = password.bytes else {
+      return failed(
+        called, called.refuse(.invalidArgument, "challenge_answer"), "it gave a text without bytes as its credentials")
+    }
+    let exchange = called.exchange
+    guard let offer = called.record.offer,
+      let value = called.call.pointee.instance.runtime.credentials?(Array(user), Array(password), offer, exchange)
+    else { return VerdictNumber.proceed }
+    called.setCredentials(offer.credentialsHeader, value)
+    return VerdictNumber.respond
+  }
+
   static func suspend(_ handle: OpaquePointer?, _ token: UnsafeMutablePointer<sluice_token>?) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     guard let token else { return called.refuse(.invalidArgument, "suspend") }
@@ -99,6 +119,13 @@ enum ExchangeAnswers {
 }
 
 extension CalledExchange {
+  fileprivate func setCredentials(_ name: String, _ value: String) {
+    dropRequestView()
+    keepLentFields(0)
+    exchange.nativeRequest.headers.remove(name)
+    exchange.nativeRequest.headers.append(name, value, marks: [.sensitive, .addedByStage])
+  }
+
   var record: InstanceRecord { call.pointee.instance.record(exchange) }
 
   /// Whether the host lets the call set a response. One that replaces a received response takes no feature beside that of

@@ -18,6 +18,7 @@ enum ExchangePermission: UInt32, CaseIterable {
   case setLimit
   /// `SLUICE_CALL_SET_ATTRIBUTE`.
   case setAttribute
+  case answerChallenge
 
   /// The function `may_call`.
   static func answer(_ handle: OpaquePointer?, _ call: sluice_call_kind) -> sluice_status {
@@ -48,6 +49,7 @@ extension CalledExchange {
     case .respond: mayRespond
     case .retry: offers(.retry)
     case .suspend: offers(.suspend)
+    case .answerChallenge: call.pointee.instance.runtime.credentials != nil
     }
   }
 
@@ -63,6 +65,7 @@ extension CalledExchange {
     case .suspend: phase.suspends && !call.pointee.isBlocking
     case .setLimit: phase == .request
     case .setAttribute: phase != .event
+    case .answerChallenge: phase == .challenge
     }
   }
 }

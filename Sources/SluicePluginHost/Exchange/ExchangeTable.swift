@@ -40,6 +40,7 @@ enum ExchangeTable {
     table.trailer_add = { ExchangeBody.addTrailer($0, $1, $2, $3) }
     table.body_set_file = { ExchangeBody.setFile($0, $1, $2, $3) }
     table.may_call = { ExchangePermission.answer($0, $1) }
+    table.challenge_answer = { ExchangeAnswers.answerChallenge($0, $1, $2) }
     table.limit_set = { ExchangeLimit.set($0, $1, $2) }
     table.issued_header_get = { ExchangeHeaders.getIssued($0, $1, $2) }
     return table

@@ -1,4 +1,5 @@
 import SluiceLocks
+package import SluiceMessages
 package import SluicePipeline
 import Synchronization
 
@@ -6,6 +7,11 @@ import Synchronization
 /// generations.
 package final class HostRuntime: Sendable {
   package typealias Log = @Sendable (PluginLogEntry) -> Void
+  /// The value of the credentials header that answers a challenge with a user and a password; nil if they cannot.
+  package typealias CredentialAnswer =
+    @Sendable (
+      _ user: [UInt8], _ password: [UInt8], _ offer: ChallengeOffer, _ exchange: Exchange
+    ) -> String?
 
   /// By their index.
   package let loops: [LoopEnvironment]
@@ -19,6 +25,8 @@ package final class HostRuntime: Sendable {
   let log: Log
   /// Lines of plugins below it are dropped.
   let leastLogLevel: PluginLogEntry.Level
+  /// nil in a host that answers no challenges.
+  let credentials: CredentialAnswer?
   let pool: BlockingPool
   /// Counts the BLOCKING calls under way: those in the pool and those that wait for their turn.
   let blockingCalls: CallCount
@@ -41,11 +49,13 @@ package final class HostRuntime: Sendable {
   ///   - blockingCalls: how many BLOCKING calls may be under way, including those that wait.
   ///   - blockingThreads: how many of them run at once.
   ///   - leastLogLevel: plugins may ask for it; their lines below it are dropped.
+  ///   - credentials: called on the loop of the exchange.
   ///   - log: called on any thread; must not block for long.
   package init(
     loops: [LoopEnvironment], programName: String, programVersion: String, features: HostFeatures = .offered,
     isProbe: Bool = false,
     callOuts: CallOutLimits = CallOutLimits(), blockingCalls: Int = 1_024, blockingThreads: Int = 16,
+    credentials: CredentialAnswer? = nil,
     leastLogLevel: PluginLogEntry.Level = .debug, log: @escaping Log
   ) {
     self.loops = loops
@@ -57,6 +67,7 @@ package final class HostRuntime: Sendable {
     limits = Locked(callOuts)
     self.log = log
     self.leastLogLevel = leastLogLevel
+    self.credentials = credentials
     self.blockingCalls = CallCount(limit: blockingCalls)
     pool = BlockingPool(maximumThreads: blockingThreads)
     control = BlockingPool(maximumThreads: 16, name: "sluice-control")

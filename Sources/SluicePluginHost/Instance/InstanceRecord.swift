@@ -1,4 +1,5 @@
 import SluiceLocks
+import SluiceMessages
 import SluicePipeline
 
 /// What an instance keeps for one transaction: the pointer of `data_set`, what a verdict still needs, and the call-outs
@@ -16,6 +17,7 @@ final class InstanceRecord: Sendable {
     var release: Release?
     var failure: StageFailure?
     var retryDelay: Duration?
+    var offer: ChallengeOffer?
     /// The suspended calls; some of them may already have ended.
     var suspensions: [Suspension] = []
     var wantsRequestBody = false
@@ -67,6 +69,12 @@ final class InstanceRecord: Sendable {
   var retryDelay: Duration? {
     get { state.withLock { $0.retryDelay } }
     set { state.withLock { $0.retryDelay = newValue } }
+  }
+
+  /// The challenge that the instance was asked about last.
+  var offer: ChallengeOffer? {
+    get { state.withLock { $0.offer } }
+    set { state.withLock { $0.offer = newValue } }
   }
 
   func suspended(with token: SuspensionToken, in phase: CallPhase, at stage: UnsafeMutableRawPointer?) {

@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluiceLocks
 import CSluice
 import SluicePipeline

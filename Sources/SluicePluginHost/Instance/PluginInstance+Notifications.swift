@@ -1,3 +1,4 @@
+package import SluiceMessages
 import CSluice
 import SluiceLocks
 package import SluiceJSON

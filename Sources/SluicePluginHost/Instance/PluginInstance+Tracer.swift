@@ -1,3 +1,4 @@
+import SluiceMessages
 import CSluice
 package import SluicePipeline
 

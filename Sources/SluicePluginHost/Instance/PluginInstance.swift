@@ -73,7 +73,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   ) throws(PluginError) {
     try ConfigurationCheck.check(configuration, for: generation, name: name)
     let subject = CallSubject(
-      generation.library.copy, stage: name, plugin: generation.id, generation: generation.number)
+      generation.library?.copy, stage: name, plugin: generation.id, generation: generation.number)
     let tables = try subject.call(.lookUp) { () throws(PluginError) in
       try PluginTables(generation, name: name, features: runtime.features)
     }
@@ -107,11 +107,16 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
   private static func create(
     _ generation: PluginGeneration, name: String, _ configuration: JSONValue, _ seat: HostSeat
   ) throws(PluginError) -> UnsafeMutableRawPointer {
+    let subject = PluginError.Subject.plugin(name: name, path: generation.path)
+    if let program = generation.program {
+      do { return try program.create(seat.table, configuration) } catch {
+        throw PluginError(.createFailed, subject, "\(error)")
+      }
+    }
     var handle: UnsafeMutableRawPointer?
     let (status, message) = PluginErrorBuffer.collect { error in
       configuration.withUnsafeJSON { generation.table.create(seat.table, $0, &handle, error) }
     }
-    let subject = PluginError.Subject.plugin(name: name, path: generation.path)
     guard status == Status.ok else {
       throw PluginError(.createFailed, subject, message ?? "create answered \(status) and gave no reason")
     }

@@ -44,7 +44,7 @@ struct PluginTables {
 
   /// A SERIAL | BLOCKING instance has no calls for which a loop would have to wait until one on the pool has returned.
   /// Those that can suspend or come later wait without holding up the loop.
-  private func checkTurns(path: String, name: String) throws(PluginError) {
+  private func checkTurns(path: String?, name: String) throws(PluginError) {
     let both = UInt32(SLUICE_FLAG_SERIAL | SLUICE_FLAG_BLOCKING)
     guard interceptor.flags & both == both else { return }
     var found: [String] = []

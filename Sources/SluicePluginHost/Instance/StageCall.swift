@@ -30,6 +30,7 @@ extension PluginInstance {
     var context = CallContext(self, exchange, call.phase)
     context.offeredToken = token
     context.isBlocking = isBlocking
+    if case .challenge(let offer) = call { record(exchange).offer = offer }
     let verdict = CallContext.push(&context) { function(call, OpaquePointer(bitPattern: $0.pointee.name)) }
     return settle(verdict, context, exchange)
   }
@@ -67,7 +68,8 @@ extension PluginInstance {
       redirect.method.withText { method in
         var record = sluice_redirect(
           size: UInt32(MemoryLayout<sluice_redirect>.size), status: UInt32(clamping: redirect.status), url: url,
-          method: method, is_cross_origin: redirect.isCrossOrigin ? 1 : 0, reserved: 0)
+          method: method, is_cross_origin: redirect.isCrossOrigin ? 1 : 0,
+          keeps_body: redirect.keepsBody ? 1 : 0)
         return body(&record)
       }
     }

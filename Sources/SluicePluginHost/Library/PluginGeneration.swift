@@ -1,8 +1,8 @@
 package import CSluice
 import SluiceMessages
 
-/// One loaded build of one plugin: what its table says, checked, and what it was made from. Lives in the process for good,
-/// whether this object does or not.
+/// One build of one plugin: what its table says, checked, and what it was made from. A library lives in the process for
+/// good, whether this object does or not.
 ///
 /// Unchecked: the table holds function pointers and strings of a library that is never unloaded; nothing is written after
 /// `init`.
@@ -12,15 +12,27 @@ package final class PluginGeneration: @unchecked Sendable {
   package let summary: String
   /// JSON Schema (draft-07) for the configuration; nil takes anything.
   package let configurationSchema: String?
-  /// A copy of full length; `create`, `destroy` and `extension` are there.
+  /// A copy of full length. `destroy` is there; of a library, also `create` and `extension`.
   package let table: sluice_plugin
-  package let library: LoadedLibrary
+  /// nil for a part of the program.
+  package let library: LoadedLibrary?
+  let program: ProgramPlugin?
 
-  package var facts: LibraryFacts { library.facts }
-  package var hash: ContentHash { library.stored.hash }
-  /// Of this build in its engine; counted per content, see StoredPlugin, where nobody counts.
+  package var facts: LibraryFacts? { library?.facts }
+  package var hash: ContentHash? { library?.stored.hash }
+  /// Of this build in its engine; counted per content, see StoredPlugin, where nobody counts. 0 for a part of the
+  /// program.
   package let number: Int
-  package var path: String { library.path }
+  package var path: String? { library?.path }
+
+  package init(_ program: ProgramPlugin) {
+    self.program = program
+    (id, version, summary) = (program.id, program.version, program.summary)
+    configurationSchema = program.configurationSchema
+    table = program.lifecycle
+    library = nil
+    number = 0
+  }
 
   init(
     _ library: LoadedLibrary, _ table: sluice_plugin, _ reader: TableReader, number: Int?
@@ -45,6 +57,7 @@ package final class PluginGeneration: @unchecked Sendable {
     }
     self.table = table
     self.library = library
+    program = nil
   }
 }
 

@@ -1,3 +1,4 @@
+import SluiceMessages
 import CSluice
 import SluiceLocks
 import SluicePipeline

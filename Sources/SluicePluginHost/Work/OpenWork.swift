@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluicePipeline
 
 /// A call whose outcome is due: a notification that is offered, or scheduled work.

@@ -1,3 +1,4 @@
+import SluiceMessages
 import CCurl
 import CTLS
 import Glibc

@@ -28,13 +28,16 @@ static sluice_status do_it(void *instance, sluice_exchange *exchange, sluice_sid
       return api->retry(exchange, 0) == SLUICE_VERDICT_RETRY ? SLUICE_STATUS_OK : SLUICE_STATUS_REFUSED;
     case SLUICE_CALL_RESPOND:
       return api->respond(exchange, 200) == SLUICE_VERDICT_RESPOND ? SLUICE_STATUS_OK : SLUICE_STATUS_REFUSED;
+    case SLUICE_CALL_ANSWER_CHALLENGE:
+      return api->challenge_answer(exchange, text("u"), text("p")) == SLUICE_VERDICT_FAIL ? SLUICE_STATUS_REFUSED
+                                                                                          : SLUICE_STATUS_OK;
     default: return SLUICE_STATUS_UNSUPPORTED;
   }
 }
 
 static void ask(void *instance, sluice_exchange *exchange, const char *phase, sluice_side side) {
   // What replaces the response comes last, since writing to it is allowed from then on; `fail` has no other answer.
-  static const sluice_call_kind kinds[] = {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 9, 8, 10, 99};
+  static const sluice_call_kind kinds[] = {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 14, 9, 8, 10, 99};
   for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
     sluice_status asked = api_of(instance)->may_call(exchange, kinds[i]);
     // An empty response has no pieces, which the next calls are about.

@@ -9,7 +9,7 @@ struct CallsInSwift: Plugin, RequestInterceptor {
 
   init(configuration: NoConfiguration, host: PluginHost) { self.host = host }
 
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     guard let target = request.headers["x-target"] else { return }
     let parent = request.headers["x-alone"] == nil ? request : nil
     do {
@@ -18,7 +18,7 @@ struct CallsInSwift: Plugin, RequestInterceptor {
         maximumResponseBytes: 1000)
       let answer = try await host.send(call, onBehalfOf: parent)
       request.headers["x-called"] = "\(answer.status) \(answer.header("Content-Type") ?? "-") \(answer.body.count)"
-    } catch let failure as PluginFailure {
+    } catch let failure as StageFailure {
       request.headers["x-failed"] = failure.code
     } catch is CancellationError {
       host.log(.info, "cancelled=1")

@@ -26,19 +26,19 @@ struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInt
     host.log(.info, "resumed=\(thread.counts.resumed)")
   }
 
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     try await act(request, Dice(seed, context.path, context.attemptNumber, 1))
   }
 
-  func intercept(_ response: Response, context: ResponseContext) async throws {
+  func intercept(_ response: StageResponse, context: ResponseContext) async throws {
     try await act(response.request, Dice(seed, context.path, context.attemptNumber, 2))
   }
 
-  func interceptFailure(_ failure: Failure, of request: Request, context: ResponseContext) async throws {
+  func interceptFailure(_ failure: Failure, of request: StageRequest, context: ResponseContext) async throws {
     try await act(request, Dice(seed, context.path, context.attemptNumber, 3))
   }
 
-  private func act(_ request: Request, _ dice: Dice) async throws {
+  private func act(_ request: StageRequest, _ dice: Dice) async throws {
     var dice = dice
     switch dice.draw(12) {
     case 0: await thread.turn()
@@ -54,7 +54,7 @@ struct ChaosInSwift: Plugin, RequestInterceptor, ResponseInterceptor, FailureInt
     if dice.draw(4) == 0 { request.transactionData = Remembered() }
     switch dice.draw(40) {
     case 0: throw RetryRequestError(after: .microseconds(dice.draw(2000)))
-    case 1: throw PluginFailure(code: "chance", message: "by chance")
+    case 1: throw StageFailure(code: "chance", message: "by chance")
     case 2: request.respond(status: 203)
     default: break
     }

@@ -9,7 +9,7 @@ struct CrashesInSwift: Plugin, RequestInterceptor {
 
   init(configuration: Configuration, host: PluginHost) {}
 
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     // More often than a call may go on at once: whatever the load of the machine, the host has to post the rest.
     for _ in 0..<100 { await Task.yield() }
     request.headers["x-sum"] = String(Self.third(of: [1, 2]))

@@ -27,7 +27,7 @@ struct SleepsInSwift: Plugin, RequestInterceptor, ResponseInterceptor, Scheduled
     try host.schedule("count", every: .milliseconds(configuration.period), timeout: .seconds(60))
   }
 
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     if request.headers["x-sleep"] == "forever" { return try await sleepForever() }
     try await host.sleep(for: .microseconds(500))
     async let count = tally.add(context.path)
@@ -46,7 +46,7 @@ struct SleepsInSwift: Plugin, RequestInterceptor, ResponseInterceptor, Scheduled
     }
   }
 
-  func intercept(_ response: Response, context: ResponseContext) async throws {
+  func intercept(_ response: StageResponse, context: ResponseContext) async throws {
     try await host.sleep(for: .microseconds(500))
     response.headers[configuration.header] = describe([2.5, "b"])
   }

@@ -17,13 +17,13 @@ struct SwiftBodies: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterc
     connections = host.connections
   }
 
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     request.transactionData = "kept"
     if let bytes = request.headers["x-limit"].flatMap(Int.init) { try request.lower(.responseBytes(bytes)) }
     if let path = request.headers["x-file"] { try request.setBodyFile(path) }
   }
 
-  func interceptIssue(_ request: Request, context: RequestContext) throws {
+  func interceptIssue(_ request: StageRequest, context: RequestContext) throws {
     request.headers["x-team"] = "blue"
   }
 
@@ -33,14 +33,14 @@ struct SwiftBodies: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterc
     return Marking(what, body.side, host)
   }
 
-  func intercept(_ response: Response, context: ResponseContext) async throws {
+  func intercept(_ response: StageResponse, context: ResponseContext) async throws {
     response.headers["x-issued"] = response.request.issuedHeader("X-Team")
     response.headers["x-data"] = response.request.transactionData as? String
     guard let facts = connections?.facts(of: response.request) else { return }
     response.headers["x-connection"] = "\(facts.version == .http11) \(facts.isSecure == false) \(facts.peer?.port ?? 0)"
   }
 
-  func interceptInformational(_ response: InformationalResponse, of request: Request, context: RequestContext) {
+  func interceptInformational(_ response: InformationalResponse, of request: StageRequest, context: RequestContext) {
     let fields = response.fields.map { "\($0.name): \($0.value)" }.joined(separator: ", ")
     host.log(.info, "informational=\(response.status) \(fields) \(request.issuedHeader("x-team") ?? "-")")
   }

@@ -94,7 +94,7 @@ struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
     return (value as? any CustomStringConvertible)?.description == text && (date as? any CustomStringConvertible) != nil
   }
 
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     calls.add()
     host.values.add(to: "requests")
     var seen: Int64 = 0
@@ -106,7 +106,7 @@ struct SwiftStamps: StatefulPlugin, RequestInterceptor, ResponseInterceptor {
     request.headers[configuration.header] = "\(number)"
   }
 
-  func intercept(_ response: Response, context: ResponseContext) async throws {
+  func intercept(_ response: StageResponse, context: ResponseContext) async throws {
     guard response.request.headers[configuration.header] == "\(number)" else { throw Torn() }
     host.values.add(to: "responses")
     response.headers[configuration.header] = "\(number)"

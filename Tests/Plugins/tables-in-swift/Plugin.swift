@@ -19,10 +19,10 @@ struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor
   init(configuration: NoConfiguration, host: PluginHost) { self.host = host }
 
   func checkStage(_ configuration: StageConfiguration) throws {
-    guard configuration.count > 0 else { throw PluginFailure(message: "count: expected a number above 0") }
+    guard configuration.count > 0 else { throw StageFailure(message: "count: expected a number above 0") }
   }
 
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     if let place = context.stageConfiguration(of: Self.self) {
       try await host.sleep(for: .milliseconds(1))
       let again = context.stageConfiguration(of: Self.self)
@@ -39,7 +39,7 @@ struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor
     }
   }
 
-  func intercept(_ response: Response, context: ResponseContext) async throws {
+  func intercept(_ response: StageResponse, context: ResponseContext) async throws {
     guard context.path == "/attributes" else { return }
     context.attributes["names"] = .text(context.attributes.names.joined(separator: " "))
     if context.attemptNumber == 0 { throw RetryRequestError() }
@@ -76,13 +76,13 @@ struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor
     host.log(.info, "room=\(count)")
   }
 
-  private func work(_ request: Request, _ context: RequestContext) async throws {
+  private func work(_ request: StageRequest, _ context: RequestContext) async throws {
     let loop = pthread_self()
     let isElsewhere = try await host.work(onBehalfOf: request) { pthread_equal(loop, pthread_self()) == 0 }
     context.attributes["work.elsewhere"] = .bool(isElsewhere)
     context.attributes["work.back"] = .bool(pthread_equal(loop, pthread_self()) != 0)
     do {
-      try await host.work { throw PluginFailure(message: "thrown") }
+      try await host.work { throw StageFailure(message: "thrown") }
     } catch { context.attributes["work.error"] = .text("\(error)") }
     let values = try await withThrowingTaskGroup(of: Int.self) { group in
       for number in 0..<20 { group.addTask { try await host.work { number } } }
@@ -120,7 +120,7 @@ struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor
     tell("largest", .bool(host.shared["largest"]?.bytes == largest))
   }
 
-  private func log(_ request: Request, _ context: RequestContext) async throws {
+  private func log(_ request: StageRequest, _ context: RequestContext) async throws {
     context.attributes["http.route"] = "/log"
     var evaluated = 0
     func message(_ text: String) -> String {

@@ -9,14 +9,16 @@ struct TracesInSwift: Plugin, RequestInterceptor, IssueInterceptor, ResponseInte
 
   init(configuration: NoConfiguration, host: PluginHost) { self.host = host }
 
-  func intercept(_ request: Request, context: RequestContext) async throws { see(request, "on_request") }
+  func intercept(_ request: StageRequest, context: RequestContext) async throws { see(request, "on_request") }
 
-  func interceptIssue(_ request: Request, context: RequestContext) throws {
+  func interceptIssue(_ request: StageRequest, context: RequestContext) throws {
     see(request, "on_issue")
     request.headers["x-hop"] = "\(context.attemptNumber).\(context.hop)"
   }
 
-  func intercept(_ response: Response, context: ResponseContext) async throws { see(response.request, "on_response") }
+  func intercept(_ response: StageResponse, context: ResponseContext) async throws {
+    see(response.request, "on_response")
+  }
 
   func record(_ event: borrowing TransactionEvent) {
     let trace = "trace:\(event.traceID ?? "nil") span:\(event.spanID ?? "nil") parent:\(event.parentSpanID ?? "nil")"
@@ -27,7 +29,7 @@ struct TracesInSwift: Plugin, RequestInterceptor, IssueInterceptor, ResponseInte
         + "issued:\(event.request?.issuedHeader("x-hop") ?? "absent")")
   }
 
-  private func see(_ request: Request, _ call: String) {
+  private func see(_ request: StageRequest, _ call: String) {
     host.log(.info, "\(call)=\(request.issuedHeader("X-Hop") ?? "absent")")
   }
 }

@@ -12,12 +12,12 @@ struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueIntercept
   }
 
   struct Script: Sendable {
-    var request: @Sendable (Request, RequestContext) async throws -> Void = { _, _ in }
-    var response: @Sendable (Response, ResponseContext) async throws -> Void = { _, _ in }
-    var issue: @Sendable (Request, RequestContext) throws -> Void = { _, _ in }
-    var failure: @Sendable (Failure, Request, ResponseContext) async throws -> Void = { _, _, _ in }
-    var redirect: @Sendable (Redirect, Response) async throws -> RedirectDecision = { _, _ in .follow }
-    var challenge: @Sendable (Challenge, Response) async throws -> ChallengeDecision = { _, _ in
+    var request: @Sendable (StageRequest, RequestContext) async throws -> Void = { _, _ in }
+    var response: @Sendable (StageResponse, ResponseContext) async throws -> Void = { _, _ in }
+    var issue: @Sendable (StageRequest, RequestContext) throws -> Void = { _, _ in }
+    var failure: @Sendable (Failure, StageRequest, ResponseContext) async throws -> Void = { _, _, _ in }
+    var redirect: @Sendable (Redirect, StageResponse) async throws -> RedirectDecision = { _, _ in .follow }
+    var challenge: @Sendable (ChallengeOffer, StageResponse) async throws -> ChallengeDecision = { _, _ in
       .performDefaultHandling
     }
   }
@@ -30,37 +30,37 @@ struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueIntercept
 
   init(configuration: Configuration, host: PluginHost) throws {
     guard let script = Self.scripts.withLock({ $0[configuration.script] }) else {
-      throw PluginFailure(message: "there is no script \"\(configuration.script)\"")
+      throw StageFailure(message: "there is no script \"\(configuration.script)\"")
     }
     self.script = script
   }
 
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     try await script.request(request, context)
   }
 
-  func intercept(_ response: Response, context: ResponseContext) async throws {
+  func intercept(_ response: StageResponse, context: ResponseContext) async throws {
     try await script.response(response, context)
   }
 
-  func interceptIssue(_ request: Request, context: RequestContext) throws {
+  func interceptIssue(_ request: StageRequest, context: RequestContext) throws {
     try script.issue(request, context)
   }
 
-  func interceptFailure(_ failure: Failure, of request: Request, context: ResponseContext) async throws {
+  func interceptFailure(_ failure: Failure, of request: StageRequest, context: ResponseContext) async throws {
     try await script.failure(failure, request, context)
   }
 
   func interceptRedirect(
-    _ redirect: Redirect, response: Response, context: ResponseContext
+    _ redirect: Redirect, response: StageResponse, context: ResponseContext
   ) async throws -> RedirectDecision {
     try await script.redirect(redirect, response)
   }
 
   func interceptChallenge(
-    _ challenge: Challenge, response: Response, context: ResponseContext
+    _ offer: ChallengeOffer, response: StageResponse, context: ResponseContext
   ) async throws -> ChallengeDecision {
-    try await script.challenge(challenge, response)
+    try await script.challenge(offer, response)
   }
 
   /// An instance that runs a script.
@@ -70,7 +70,7 @@ struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueIntercept
   }
 
   static func instance(
-    named name: String = #function, request: @escaping @Sendable (Request, RequestContext) async throws -> Void
+    named name: String = #function, request: @escaping @Sendable (StageRequest, RequestContext) async throws -> Void
   ) throws -> StubInstance {
     try instance(Script(request: request), named: name)
   }

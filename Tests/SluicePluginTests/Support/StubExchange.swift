@@ -27,6 +27,9 @@ final class StubExchange: @unchecked Sendable {
   var context = sluice_context()
   var failure: (code: String, message: String)?
   var retryDelay: UInt64?
+  /// What `challenge_answer` answers, and what it was given.
+  var challengeVerdict = sluice_verdict(SLUICE_VERDICT_CONTINUE)
+  var credentials: [String] = []
   var sensitive: [String] = []
   /// What the hop sent, by the name in lower case; empty before it was issued.
   var issued: [String: String] = [:]

@@ -130,6 +130,11 @@ private func addVerdicts(to table: inout sluice_exchange_api) {
     exchange.sides[1] = StubExchange.Side()
     return sluice_verdict(SLUICE_VERDICT_RESPOND)
   }
+  table.challenge_answer = { pointer, user, password in
+    guard let exchange = StubExchange.lent(pointer) else { return sluice_verdict(SLUICE_VERDICT_FAIL) }
+    exchange.credentials = [String(stub: user), String(stub: password)]
+    return exchange.challengeVerdict
+  }
   table.fail = { pointer, code, message in
     StubExchange.lent(pointer)?.failure = (String(stub: code), String(stub: message))
     return sluice_verdict(SLUICE_VERDICT_FAIL)

@@ -204,6 +204,43 @@ import Testing
     #expect(server.requestCount == 2)
   }
 
+  @Test func `a stage that knows user and password answers Digest and Basic, and each of them once`() async throws {
+    let digest = try Self.digestServer()
+    defer { digest.stop() }
+    let basic = try LoopbackServer { request in
+      request.value(of: "authorization") == "Basic dTpw"
+        ? .text("ok") : ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Basic realm=\"r\"")])
+    }
+    defer { basic.stop() }
+    for (password, status) in [("p", 200), ("wrong", 401)] {
+      let code = StageCode(challenge: { _, _, _ in .credentials(user: "u", password: password) })
+      for server in [digest, basic] {
+        let before = server.requestCount
+        let request = Request(url: try HTTPURL("http://127.0.0.1:\(server.port)/x?y"))
+        let result = try await Self.run(request) { $0.append(code, named: "credentials") }
+        #expect(result.error?.code == (status == 401 ? "http_status" : nil))
+        #expect(result.response?.status == status)
+        #expect(server.requestCount == before + 2)
+      }
+    }
+  }
+
+  @Test func `a stage leaves a challenge of another scheme, or cancels the transaction`() async throws {
+    let server = try LoopbackServer { _ in
+      ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Bearer")])
+    }
+    defer { server.stop() }
+    let request = Request(url: try HTTPURL(server.baseURL + "/"))
+    let left = try await Self.run(request) {
+      $0.append(StageCode(challenge: { _, _, _ in .credentials(user: "u", password: "p") }), named: "credentials")
+    }
+    #expect(left.response?.status == 401 && server.requestCount == 1)
+    let cancelled = try await Self.run(request) {
+      $0.append(StageCode(challenge: { _, _, _ in .cancel }), named: "cancels")
+    }
+    #expect(cancelled.error?.code == "cancelled")
+  }
+
   @Test func `the delegate of a transaction goes before that of the engine, and stages before both`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Bearer")])
@@ -212,7 +249,7 @@ import Testing
     let log = Watched<[String]>([])
     var configuration = Configuration()
     configuration.append(
-      StageCode(challenge: { offer, _ in
+      StageCode(challenge: { offer, _, _ in
         log.update { $0.append("stage \(offer.answered)") }
         return .performDefaultHandling
       }), named: "stage")

@@ -22,8 +22,10 @@ import Testing
     return result
   }
 
-  private static let reads = StageCode(response: { response, _ in _ = response.body.byteCount })
-  private static let redacts = StageCode(response: { response, _ in response.body = .text("redacted") })
+  private static let reads = StageCode(
+    response: { response, _ in _ = response.body }, options: .wantsResponseBody)
+  private static let redacts = StageCode(
+    response: { response, _ in response.body = Array("redacted".utf8) }, options: .wantsResponseBody)
   private static let fails = StageCode(response: { _, _ in throw StageFailure(code: "refused", message: "not this one")
   })
 

@@ -10,17 +10,17 @@ enum ChaosStage {
         switch dice.draw(0...39) {
         case 0: throw RetryRequestError()
         case 1: throw StageFailure(code: "chance", message: "by chance")
-        case 2: throw ResponseOverride(Response(status: 200, body: .text("mine")))
+        case 2: request.respond(status: 200).body = Array("mine".utf8)
         case 3, 4: await Task.detached {}.value
         case 5: try await Task.sleep(for: .milliseconds(dice.draw(0...5)))
         case 6: request.headers["x-changed"] = "yes"
         default: break
         }
       },
-      issue: { headers, context in
+      issue: { request, context in
         var dice = ChaosDice(seed, context.path, "\(name) issue", context.attemptNumber)
         if dice.draw(0...99) == 0 { throw StageFailure(code: "chance", message: "by chance") }
-        headers["x-hop"] = "1"
+        request.headers["x-hop"] = "1"
       },
       response: { response, context in
         var dice = ChaosDice(seed, context.path, "\(name) response", context.attemptNumber)
@@ -29,9 +29,9 @@ enum ChaosStage {
         case 1: throw StageFailure(code: "chance", message: "by chance")
         case 2: await Task.yield()
         case 3: try await Task.sleep(for: .milliseconds(dice.draw(0...5)))
-        case 4: response.body = .text("changed")
+        case 4: response.body = Array("changed".utf8)
         default: break
         }
-      })
+      }, options: .wantsResponseBody)
   }
 }

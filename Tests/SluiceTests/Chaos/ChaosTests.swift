@@ -54,7 +54,7 @@ private final class Chaos: Sendable {
     configuration.append(ChaosStage.code(seed: seed, name: "first"), named: "first")
     configuration.append(ChaosStage.code(seed: seed, name: "second"), named: "second")
     configuration.append(
-      StageCode(trace: { event in
+      StageCode(observing: { event in
         do throws(LedgerViolation) {
           try ledger.withLock { ledger throws(LedgerViolation) in try ledger.check(LedgerEntry(event)) }
         } catch { violations.withLock { $0.append("\(error) (\(LedgerEntry(event)))") } }

@@ -49,7 +49,7 @@ import Testing
 
   @Test func `a stage that answers itself leaves out the wire`() async throws {
     let story = try await tell(get("http://127.0.0.1:1/")) {
-      $0.append(StageCode(request: { _, _ in throw ResponseOverride(Response(status: 200)) }), named: "answers")
+      $0.append(StageCode(request: { request, _ in request.respond(status: 200) }), named: "answers")
     }
     #expect(story.kinds == [.willExecute] + Self.validated)
     #expect(try story.first(.didComplete).timings == nil)
@@ -183,7 +183,7 @@ import Testing
     }) { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.append(
-          StageCode(challenge: { _, _ in .answer("Basic dTpw") }), named: "answers")
+          StageCode(challenge: { _, _, _ in .answer("Basic dTpw") }), named: "answers")
       }
       #expect(
         story.kinds.filter { $0 == .didIssue || $0 == .didReceive } == [.didIssue, .didReceive, .didIssue, .didReceive])

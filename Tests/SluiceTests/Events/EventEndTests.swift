@@ -55,7 +55,7 @@ import Testing
     let received = Signal()
     var configuration = Configuration()
     configuration.append(log.code, named: "ledger")
-    configuration.append(StageCode(trace: { if $0.kind == .didReceive { received.set() } }), named: "tells")
+    configuration.append(StageCode(observing: { if $0.kind == .didReceive { received.set() } }), named: "tells")
     let engine = try Engine(configuration)
     let request = try get(server.baseURL)
     let task = Task { await engine.transaction(request) }
@@ -124,7 +124,7 @@ import Testing
     let cancellation = Cancellation()
     var configuration = Configuration()
     configuration.append(
-      StageCode(trace: { if $0.kind == .didConfigure { cancellation.cancel() } }), named: "cancels")
+      StageCode(observing: { if $0.kind == .didConfigure { cancellation.cancel() } }), named: "cancels")
     configuration.append(log.code, named: "ledger")
     let engine = try Engine(configuration)
     let ends = ResultLog()

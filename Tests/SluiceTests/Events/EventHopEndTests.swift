@@ -76,7 +76,7 @@ import Testing
     let story = try await tell(get(server.baseURL + "/a")) {
       $0.append(
         StageCode(
-          redirect: { _, _ in
+          redirect: { _, _, _ in
             isAsked.set()
             try await hasEnded.wait()
             return .follow
@@ -132,7 +132,7 @@ import Testing
 
   @Test func `a hop that no stage and no connection has begun has no end`() async throws {
     let answered = try await tell(get("http://127.0.0.1:1/")) {
-      $0.append(StageCode(request: { _, _ in throw ResponseOverride(Response(status: 200)) }), named: "answers")
+      $0.append(StageCode(request: { request, _ in request.respond(status: 200) }), named: "answers")
     }
     #expect(ends(answered).isEmpty)
     let failed = try await tell(get("http://127.0.0.1:1/")) {

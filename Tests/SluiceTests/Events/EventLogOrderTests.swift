@@ -58,7 +58,7 @@ import Testing
       let ends = Watched(0)
       let requests = [try get(server.baseURL + "/"), try get("http://127.0.0.1:1/"), try get(server.baseURL + "/")]
       let stories = try await tell(requests) {
-        $0.append(StageCode(trace: { if $0.kind == .didComplete { ends.update { $0 += 1 } } }), named: "ends")
+        $0.append(StageCode(observing: { if $0.kind == .didComplete { ends.update { $0 += 1 } } }), named: "ends")
       }
       #expect(stories.map { $0.kinds.count { $0 == .didComplete } } == [1, 1, 1])
       #expect(ends.value == 3)

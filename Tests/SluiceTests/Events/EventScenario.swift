@@ -76,7 +76,7 @@ extension EventScenario {
     let hasCome = Signal()
     return try await tellCancelled(request) { configuration in
       change(&configuration)
-      configuration.append(StageCode(trace: { if $0.kind == kind { hasCome.set() } }), named: "tells")
+      configuration.append(StageCode(observing: { if $0.kind == kind { hasCome.set() } }), named: "tells")
     } when: { _ in
       try await hasCome.wait()
     }

@@ -118,7 +118,7 @@ import Testing
     let other = "00-fedcba98765432100011223344556677-0011223344556677-00"
     for (value, span, isCallers) in [(other, "0011223344556677", false), ("00-nonsense", HopTracer.none.span, true)] {
       let tracer = try await HopTracer {
-        $0.append(StageCode(issue: { headers, _ in headers["traceparent"] = value }), named: "sends")
+        $0.append(StageCode(issue: { request, _ in request.headers["traceparent"] = value }), named: "sends")
       }
       let (_, events) = try await tracer.run(server.baseURL + "/a", parent: Self.parent)
       #expect(server.requests.last?.headers.first("traceparent") == value)
@@ -134,9 +134,9 @@ import Testing
     defer { server.stop() }
     let tracer = try await HopTracer {
       $0.append(
-        StageCode(issue: { headers, _ in
-          headers.append("traceparent", "00-\(Self.trace)-0011223344556677-01")
-          headers.append("traceparent", "00-\(Self.trace)-1011223344556677-01")
+        StageCode(issue: { request, _ in
+          try request.headers.add("00-\(Self.trace)-0011223344556677-01", for: "traceparent")
+          try request.headers.add("00-\(Self.trace)-1011223344556677-01", for: "traceparent")
         }), named: "sends")
     }
     let (_, events) = try await tracer.run(server.baseURL + "/a")

@@ -135,9 +135,10 @@ import Testing
     }
     defer { server.stop() }
     var configuration = try HeaderPlaces.configuration("\"hosts\": [\"127.0.0.1:\(server.port)\"]")
-    configuration.append(StageCode(issue: { headers, _ in headers["X-Code"] = "1" }), named: "code")
+    configuration.append(StageCode(issue: { request, _ in request.headers["X-Code"] = "1" }), named: "code")
     configuration.append(
-      StageCode(issue: { headers, _ in headers["X-Posts"] = "1" }), named: "posts", match: StageMatch(methods: ["POST"])
+      StageCode(issue: { request, _ in request.headers["X-Posts"] = "1" }), named: "posts",
+      match: StageMatch(methods: ["POST"])
     )
     configuration.append(
       StageCode(response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }), named: "again"

@@ -12,9 +12,9 @@ import Testing
     try await withServer { server, request in
       func stage(_ name: String) -> StageCode {
         StageCode(
-          request: { request, _ in request.headers.append("x-request", name) },
-          issue: { headers, _ in headers.append("x-issue", name) },
-          response: { response, _ in response.headers.append("x-response", name) })
+          request: { request, _ in try request.headers.add(name, for: "x-request") },
+          issue: { request, _ in try request.headers.add(name, for: "x-issue") },
+          response: { response, _ in try response.headers.add(name, for: "x-response") })
       }
       let result = try await run(request, stage("one"), stage("two"), stage("three"))
       #expect(result.response?.headers[values: "x-response"] == ["one", "two", "three"])
@@ -26,9 +26,10 @@ import Testing
 
   @Test func `each stage sees what the one before it left`() async throws {
     try await withServer { server, request in
-      let double = StageCode(request: { request, _ in
-        request.body = .text(Self.text(request.body) + Self.text(request.body))
-      })
+      let double = StageCode(
+        request: { request, _ in
+          request.body = request.body.map { $0 + $0 }
+        }, options: .wantsRequestBody)
       var request = request
       (request.method, request.body) = ("POST", .text("a"))
       _ = try await run(request, double, double, double)

@@ -46,5 +46,7 @@ extension InterceptorScenario {
     response?.body.bytes.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  static func text(_ body: Body) -> String { String(decoding: body.bytes ?? [], as: UTF8.self) }
+  static func upperCase(_ body: [UInt8]?) -> [UInt8]? {
+    body.map { Array(String(decoding: $0, as: UTF8.self).uppercased().utf8) }
+  }
 }

@@ -14,9 +14,9 @@ import Testing
       (request.method, request.body) = ("POST", .text("12345"))
       let result = try await run(
         request,
-        StageCode(issue: { headers, _ in
-          headers["Content-Length"] = "3"
-          headers["Transfer-Encoding"] = "chunked"
+        StageCode(issue: { request, _ in
+          request.headers["Content-Length"] = "3"
+          #expect(throws: StageFailure.self) { try request.headers.set("Transfer-Encoding", to: "chunked") }
         }))
       #expect(result.error == nil)
       let sent = try #require(server.requests.first)
@@ -31,7 +31,7 @@ import Testing
       let seen = Locked<String?>(nil)
       _ = try await run(
         request, StageCode(request: { request, _ in request.headers["x-early"] = "1" }),
-        StageCode(issue: { headers, _ in seen.withLock { $0 = headers["x-early"] } }))
+        StageCode(issue: { request, _ in seen.withLock { $0 = request.headers["x-early"] } }))
       #expect(seen.withLock { $0 } == "1")
     }
   }
@@ -41,8 +41,8 @@ import Testing
       let result = try await run(
         request,
         StageCode(
-          issue: { headers, context in
-            if context.attemptNumber == 0 { headers["x-hop"] = "first" }
+          issue: { request, context in
+            if context.attemptNumber == 0 { request.headers["x-hop"] = "first" }
           }, response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }))
       #expect(result.error == nil)
       #expect(server.requests.map { $0.value(of: "x-hop") } == ["first", nil])
@@ -54,7 +54,7 @@ import Testing
       var request = request
       request.headers["User-Agent"] = "user request"
       let result = try await run(
-        request, StageCode(issue: { headers, _ in headers["User-Agent"] = "intercepted request" }))
+        request, StageCode(issue: { request, _ in request.headers["User-Agent"] = "intercepted request" }))
       #expect(result.originalRequest.headers["User-Agent"] == "user request")
       #expect(result.issuedRequest?.headers["User-Agent"] == "intercepted request")
       #expect(server.requests.first?.value(of: "user-agent") == "intercepted request")
@@ -66,10 +66,11 @@ import Testing
     let seen = Locked<[String]>([])
     let result = try await run(
       Request(url: HTTPURL(nginx.baseURL + "/gzip"), headers: ["Accept-Encoding": "gzip"]),
-      StageCode(response: { response, _ in
-        let text = Self.text(response) ?? ""
-        seen.withLock { $0.append(String(text.prefix(15))) }
-      }))
+      StageCode(
+        response: { response, _ in
+          let text = String(decoding: response.body ?? [], as: UTF8.self)
+          seen.withLock { $0.append(String(text.prefix(15))) }
+        }, options: .wantsResponseBody))
     #expect(result.error == nil)
     #expect(seen.withLock { $0 } == ["sixteen letters"])
   }
@@ -81,7 +82,7 @@ import Testing
         StageCode(request: { request, _ in
           request.method = "POST"
           request.headers["content-type"] = "text/plain"
-          request.body = .text("abc")
+          request.body = Array("abc".utf8)
         }))
       #expect(result.error == nil)
       let sent = try #require(server.requests.first)
@@ -99,11 +100,12 @@ import Testing
       request.body = .text("abc")
       _ = try await run(
         request,
-        StageCode(request: { request, _ in
-          request.method = "POST"
-          request.headers["x-intercepted"] = "yep"
-          request.body = .text(Self.text(request.body).uppercased())
-        }))
+        StageCode(
+          request: { request, _ in
+            request.method = "POST"
+            request.headers["x-intercepted"] = "yep"
+            request.body = Self.upperCase(request.body)
+          }, options: .wantsRequestBody))
       let sent = try #require(server.requests.first)
       #expect(sent.method == "POST")
       #expect(sent.body == Array("ABC".utf8))
@@ -117,7 +119,7 @@ import Testing
       let other = try LoopbackServer()
       defer { other.stop() }
       let url = try HTTPURL(other.baseURL + "/there")
-      let result = try await run(request, StageCode(request: { request, _ in request.url = url }))
+      let result = try await run(request, StageCode(request: { request, _ in request.url = url.string }))
       #expect(result.error == nil)
       #expect(server.requests.isEmpty)
       #expect(other.requests.map(\.path) == ["/there"])
@@ -137,10 +139,11 @@ import Testing
     try await withServer { server, request in
       let result = try await run(
         request,
-        StageCode(response: { response, _ in
-          response.headers["x-intercepted"] = "yep"
-          response.body = .text(Self.text(response.body).uppercased())
-        }))
+        StageCode(
+          response: { response, _ in
+            response.headers["x-intercepted"] = "yep"
+            response.body = Self.upperCase(response.body)
+          }, options: .wantsResponseBody))
       #expect(Self.text(result.response) == "ABC")
       #expect(result.response?.headers["x-intercepted"] == "yep")
       #expect(result.response?.headers["content-type"]?.hasPrefix("text/plain") == true)
@@ -149,7 +152,7 @@ import Testing
 
   @Test func `a response stage takes the body away`() async throws {
     try await withServer { server, request in
-      let result = try await run(request, StageCode(response: { response, _ in response.body = .empty }))
+      let result = try await run(request, StageCode(response: { response, _ in response.body = nil }))
       #expect(result.error == nil)
       #expect(result.response?.body.isEmpty == true)
     }

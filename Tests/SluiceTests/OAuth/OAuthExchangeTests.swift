@@ -113,7 +113,8 @@ import Testing
   @Test func `D4: the token goes to the configured hosts only, marked as a secret`() async throws {
     let marks = Watched<[Bool]>([])
     let service = try TokenService()
-    let code = StageCode(issue: { headers, _ in
+    let code = StageCode(observing: { event in
+      guard event.kind == .didIssue, let headers = event.exchange.issued?.headers else { return }
       let index = headers.indices.first { headers.name(at: $0).lowercased() == "authorization" }
       let isSecret = index.map { headers.marks(at: $0).contains(.sensitive) }
       if let isSecret { marks.update { $0.append(isSecret) } }

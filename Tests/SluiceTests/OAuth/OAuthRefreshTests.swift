@@ -55,7 +55,7 @@ import Testing
   @Test func `a request that waits for a refresh has a span of the wait, with its status`() async throws {
     let service = try TokenService(endpoint: { number, _ in number == 2 ? ServerResponse(status: 503) : nil })
     let spans = Watched<[StageSpan]>([])
-    let code = StageCode(trace: { event in
+    let code = StageCode(observing: { event in
       if let span = event.span { spans.update { $0.append(span) } }
     })
     let engine = try service.engine(code: code)

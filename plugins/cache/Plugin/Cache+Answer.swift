@@ -6,7 +6,7 @@ import SluicePlugin
 extension Cache {
   /// Answers with an entry that may be used as it is: as a whole, as a part, or with 304 where the caller has it already.
   /// False where the request asks for something that only the origin can give.
-  func answer(_ request: Request, _ facts: RequestFacts, _ entry: Entry, _ now: Timestamp) -> Bool {
+  func answer(_ request: StageRequest, _ facts: RequestFacts, _ entry: Entry, _ now: Timestamp) -> Bool {
     var status = CacheStatus()
     status.isHit = true
     status.timeToLive = wholeSeconds(freshness(entry.head).remaining(at: now))
@@ -29,12 +29,12 @@ extension Cache {
   }
 
   /// Answers with the whole of an entry, in place of whatever came or did not come.
-  func give(_ request: Request, _ facts: RequestFacts, _ entry: Entry, _ now: Timestamp, _ status: CacheStatus) {
+  func give(_ request: StageRequest, _ facts: RequestFacts, _ entry: Entry, _ now: Timestamp, _ status: CacheStatus) {
     give(request, facts, entry, entry.head.headers, now, status)
   }
 
   private func give(
-    _ request: Request, _ facts: RequestFacts, _ entry: Entry, _ headers: HeaderFields, _ now: Timestamp,
+    _ request: StageRequest, _ facts: RequestFacts, _ entry: Entry, _ headers: HeaderFields, _ now: Timestamp,
     _ status: CacheStatus
   ) {
     let response = request.respond(status: entry.head.status)
@@ -52,7 +52,7 @@ extension Cache {
   }
 
   private func fill(
-    _ response: Response, headers: HeaderFields, _ entry: Entry, _ now: Timestamp, _ status: CacheStatus
+    _ response: StageResponse, headers: HeaderFields, _ entry: Entry, _ now: Timestamp, _ status: CacheStatus
   ) {
     headers.buffer.withUnsafeBytes { buffer in
       for index in headers.indices {
@@ -67,7 +67,7 @@ extension Cache {
   }
 
   /// A further line of the list, after what caches nearer to the origin said (RFC 9211 §2).
-  func add(_ status: CacheStatus, to response: Response) {
+  func add(_ status: CacheStatus, to response: StageResponse) {
     guard configuration.cacheStatus else { return }
     try? response.headers.add(status.text, for: "cache-status")
   }

@@ -3,7 +3,7 @@ import SluicePlugin
 
 extension Cache: FailureInterceptor {
   /// No response came: a stored one stands in where that is allowed (RFC 5861 §4).
-  func interceptFailure(_ failure: Failure, of request: Request, context: ResponseContext) async throws {
+  func interceptFailure(_ failure: Failure, of request: StageRequest, context: ResponseContext) async throws {
     guard let lookup = request.transactionData as? Lookup, mayStandIn(lookup, .now) else { return }
     giveStale(request, lookup, nil)
   }
@@ -14,7 +14,7 @@ extension Cache: FailureInterceptor {
       freshness(entry.head), for: lookup.request, at: now, unlessSaid: staleIfError)
   }
 
-  func giveStale(_ request: Request, _ lookup: Lookup, _ originStatus: Int?) {
+  func giveStale(_ request: StageRequest, _ lookup: Lookup, _ originStatus: Int?) {
     guard let entry = lookup.entry else { return }
     var status = CacheStatus()
     status.forwarded = .stale

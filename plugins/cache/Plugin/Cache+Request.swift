@@ -4,7 +4,7 @@ import struct SluiceMessages.HeaderFields
 import SluicePlugin
 
 extension Cache: RequestInterceptor {
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     guard !(request.transactionData is Bypass), let url = try? HTTPURL(request.url) else { return }
     var lookup = look(request, url)
     guard lookup.request.isCacheable, !lookup.request.isForOriginOnly, !hasBody(request, lookup) else {
@@ -38,7 +38,7 @@ extension Cache: RequestInterceptor {
     Reuse(of: entry.head, freshness(entry.head), for: request, at: now)
   }
 
-  private func look(_ request: Request, _ url: HTTPURL) -> Lookup {
+  private func look(_ request: StageRequest, _ url: HTTPURL) -> Lookup {
     let headers = HeaderFields(copying: request.headers)
     var selecting = headers
     // libcurl makes an Authorization of it.
@@ -50,12 +50,12 @@ extension Cache: RequestInterceptor {
       request: RequestFacts(method: request.method, headers: headers), selecting: selecting, requested: .now)
   }
 
-  private func hasBody(_ request: Request, _ lookup: Lookup) -> Bool {
+  private func hasBody(_ request: StageRequest, _ lookup: Lookup) -> Bool {
     lookup.request.headers.contains("content-length") || request.body != nil || request.bodyFile != nil
   }
 
   /// Lets the request go on, with conditions where there is something to confirm and the caller has none of its own.
-  private func forward(_ request: Request, _ reason: CacheStatus.Forwarded, _ found: Lookup) {
+  private func forward(_ request: StageRequest, _ reason: CacheStatus.Forwarded, _ found: Lookup) {
     var lookup = found
     lookup.outcome = .forwarded(reason)
     defer { request.transactionData = lookup }
@@ -70,7 +70,7 @@ extension Cache: RequestInterceptor {
   }
 
   /// RFC 9111 §5.2.1.7.
-  private func answerNothingStored(_ request: Request) {
+  private func answerNothingStored(_ request: StageRequest) {
     let response = request.respond(status: 504)
     var status = CacheStatus()
     status.detail = "only-if-cached"

@@ -4,7 +4,7 @@ import struct SluiceMessages.HeaderFields
 import SluicePlugin
 
 extension Cache: SynchronousResponseInterceptor {
-  func intercept(_ response: Response, context: ResponseContext) throws {
+  func intercept(_ response: StageResponse, context: ResponseContext) throws {
     let lookup = response.request.transactionData as? Lookup
     if lookup?.outcome == .answered { return }
     let url = try? HTTPURL(response.request.url)
@@ -15,7 +15,7 @@ extension Cache: SynchronousResponseInterceptor {
     take(response, lookup, reason)
   }
 
-  private func take(_ response: Response, _ lookup: Lookup, _ reason: CacheStatus.Forwarded) {
+  private func take(_ response: StageResponse, _ lookup: Lookup, _ reason: CacheStatus.Forwarded) {
     let head = StoredHead(
       status: response.status, headers: HeaderFields(copying: response.headers), requested: lookup.requested,
       received: .now)
@@ -30,7 +30,7 @@ extension Cache: SynchronousResponseInterceptor {
   }
 
   /// RFC 9111 §4.4.
-  private func invalidate(_ response: Response, _ url: HTTPURL, _ lookup: Lookup?, _ context: ResponseContext) {
+  private func invalidate(_ response: StageResponse, _ url: HTTPURL, _ lookup: Lookup?, _ context: ResponseContext) {
     guard RequestFacts.isUnsafe(lookup?.request.method ?? context.method), (200..<400).contains(response.status) else {
       return
     }
@@ -44,13 +44,13 @@ extension Cache: SynchronousResponseInterceptor {
 
   /// The response is another URL's. What it says is not about what is stored; a 304 is an answer to conditions that were
   /// not made for it, so the request is made again without.
-  private func redirected(_ response: Response, _ lookup: Lookup, _ reason: CacheStatus.Forwarded) throws {
+  private func redirected(_ response: StageResponse, _ lookup: Lookup, _ reason: CacheStatus.Forwarded) throws {
     guard response.status == 304, lookup.isValidating else { return report(reason, response) }
     response.request.transactionData = Bypass()
     throw RetryRequestError()
   }
 
-  private func report(_ reason: CacheStatus.Forwarded, _ response: Response, isStored: Bool = false) {
+  private func report(_ reason: CacheStatus.Forwarded, _ response: StageResponse, isStored: Bool = false) {
     var status = CacheStatus()
     status.forwarded = reason
     status.isStored = isStored
@@ -61,7 +61,7 @@ extension Cache: SynchronousResponseInterceptor {
 // Answers of the origin.
 extension Cache {
   private func notModified(
-    _ response: Response, _ lookup: Lookup, _ head: StoredHead, _ reason: CacheStatus.Forwarded
+    _ response: StageResponse, _ lookup: Lookup, _ head: StoredHead, _ reason: CacheStatus.Forwarded
   ) {
     guard let entry = lookup.entry else { return report(reason, response) }
     guard lookup.isValidating else {
@@ -96,7 +96,7 @@ extension Cache {
     return false
   }
 
-  private func store(_ response: Response, _ lookup: Lookup, _ head: StoredHead) -> Bool {
+  private func store(_ response: StageResponse, _ lookup: Lookup, _ head: StoredHead) -> Bool {
     // What answers a question about a part, other than with the whole, is no answer to others.
     guard mayStore(head), !lookup.request.isNoStore, !lookup.request.hasRange || head.status == 200,
       response.bodyFile == nil,
@@ -120,7 +120,7 @@ extension Cache {
 
   /// What the response depends on; nil where a stage behind this one changed one of these fields, since the next look-up
   /// will not see them as they were sent.
-  private func selection(_ head: StoredHead, _ lookup: Lookup, _ request: Request) -> Entry.Selection? {
+  private func selection(_ head: StoredHead, _ lookup: Lookup, _ request: StageRequest) -> Entry.Selection? {
     let names = Set(head.varying + (head.control.contains("public") ? [] : partition)).sorted()
     let sent = HeaderFields(copying: request.headers)
     for name in names where !isOurs(name, lookup) {

@@ -55,9 +55,9 @@ struct CacheConfiguration: Decodable, Sendable {
     """
 
   /// In milliseconds.
-  func milliseconds(_ key: String, _ text: String) throws(PluginFailure) -> Int64 {
+  func milliseconds(_ key: String, _ text: String) throws(StageFailure) -> Int64 {
     guard let duration = DurationText.duration(text) else {
-      throw PluginFailure(
+      throw StageFailure(
         message: "config key \"\(key)\": expected a duration such as \"30s\" or \"24h\", found \"\(text)\"")
     }
     let (seconds, attoseconds) = duration.components

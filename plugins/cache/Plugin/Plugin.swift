@@ -41,7 +41,7 @@ struct Cache: Plugin {
 
   /// A trial run leaves the disk alone.
   func activate() throws {
-    guard Digest.isAvailable else { throw PluginFailure(message: "libcrypto refuses SHA-256; allow it in its policy") }
+    guard Digest.isAvailable else { throw StageFailure(message: "libcrypto refuses SHA-256; allow it in its policy") }
     if !host.isProbe { try store.open() }
   }
 

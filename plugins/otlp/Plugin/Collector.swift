@@ -56,7 +56,7 @@ struct Collector: Sendable {
       maximumResponseBytes: Self.maximumResponseBytes)
     call.headers = route.headers + [(name: "content-type", value: "application/json")]
     let response: CallResponse
-    do { response = try await host.send(call) } catch let failure as PluginFailure {
+    do { response = try await host.send(call) } catch let failure as StageFailure {
       let reason = "\(failure.code): \(failure.message)"
       return Self.isFinal(failure) ? .done(.failed(reason)) : .later(reason, nil)
     } catch { return .done(.failed("cancelled")) }
@@ -70,7 +70,7 @@ struct Collector: Sendable {
   }
 
   /// What no repetition changes. A response that is too long may follow data that was taken.
-  private static func isFinal(_ failure: PluginFailure) -> Bool {
+  private static func isFinal(_ failure: StageFailure) -> Bool {
     ["closing", "cancelled", "refused", "unsupported", "invalid_request", "response_too_large"].contains(failure.code)
   }
 

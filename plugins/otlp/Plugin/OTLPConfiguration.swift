@@ -88,7 +88,7 @@ struct OTLPConfiguration: Decodable, Sendable {
     return signals
   }
 
-  func settings(for host: PluginHost) throws(PluginFailure) -> ExportSettings {
+  func settings(for host: PluginHost) throws(StageFailure) -> ExportSettings {
     var given = GivenSettings()
     given.endpoint = endpoint
     given.endpoints[.traces] = tracesEndpoint
@@ -106,10 +106,10 @@ struct OTLPConfiguration: Decodable, Sendable {
       return try ExportSettings(
         given, environment: { name in getenv(name).map { String(cString: $0) } },
         program: (host.programName, host.programVersion))
-    } catch { throw PluginFailure(message: error.description) }
+    } catch { throw StageFailure(message: error.description) }
   }
 
-  func schedule() throws(PluginFailure) -> RetrySchedule {
+  func schedule() throws(StageFailure) -> RetrySchedule {
     var schedule = RetrySchedule()
     if let initial = try duration("retry.initial", retry?.initial) { schedule.initial = initial }
     if let maximum = try duration("retry.maximum", retry?.maximum) { schedule.maximum = maximum }
@@ -117,10 +117,10 @@ struct OTLPConfiguration: Decodable, Sendable {
     return schedule
   }
 
-  private func duration(_ key: String, _ text: String?) throws(PluginFailure) -> Duration? {
+  private func duration(_ key: String, _ text: String?) throws(StageFailure) -> Duration? {
     guard let text else { return nil }
     guard let duration = DurationText.duration(text), duration > .zero else {
-      throw PluginFailure(
+      throw StageFailure(
         message: "config key \"\(key)\": expected a duration such as \"500ms\" or \"10s\", found \"\(text)\"")
     }
     return duration

@@ -14,7 +14,7 @@ final class Recorder: Sendable {
   private let secrets: SecretList
   private let exporter: Exporter
   private let host: PluginHost
-  private let book = Locked(SpanBook<SluicePlugin.TransactionID>())
+  private let book = Locked(SpanBook<TransactionID>())
   private let connections = Locked(Connections())
 
   init(_ settings: ExportSettings, _ secrets: SecretList, _ exporter: Exporter, _ host: PluginHost) {
@@ -25,7 +25,7 @@ final class Recorder: Sendable {
   }
 
   func record(_ event: borrowing TransactionEvent) {
-    let place = SpanBook<SluicePlugin.TransactionID>.Place(traceID: event.traceID, isSampled: event.isSampled)
+    let place = SpanBook<TransactionID>.Place(traceID: event.traceID, isSampled: event.isSampled)
     switch event.kind {
     case .didEndHop: endHop(event, place)
     case .didEndSpan: endSpan(event, place)
@@ -34,7 +34,7 @@ final class Recorder: Sendable {
     }
   }
 
-  private func endHop(_ event: borrowing TransactionEvent, _ place: SpanBook<SluicePlugin.TransactionID>.Place) {
+  private func endHop(_ event: borrowing TransactionEvent, _ place: SpanBook<TransactionID>.Place) {
     let id = event.transactionID
     let (resendCount, released) = book.withLock { $0.endHop(of: id, place) }
     for span in released { exporter.add(span) }
@@ -58,7 +58,7 @@ final class Recorder: Sendable {
       errorMessage: reason?.message ?? "")
     facts.resendCount = resendCount
     if let request = event.request, let connection = hostConnections?.facts(of: request) {
-      facts.protocolVersion = connection.version.map(Self.text)
+      facts.protocolVersion = connection.version?.rawValue
       facts.peerAddress = connection.peer?.host
       facts.peerPort = connection.peer.flatMap { $0.port == 0 ? nil : $0.port }
     }
@@ -73,23 +73,14 @@ final class Recorder: Sendable {
     }
   }
 
-  private static func text(_ version: ConnectionFacts.HTTPVersion) -> String {
-    switch version {
-    case .http10: "1.0"
-    case .http11: "1.1"
-    case .http2: "2"
-    case .http3: "3"
-    }
-  }
-
-  private func endSpan(_ event: borrowing TransactionEvent, _ place: SpanBook<SluicePlugin.TransactionID>.Place) {
+  private func endSpan(_ event: borrowing TransactionEvent, _ place: SpanBook<TransactionID>.Place) {
     guard let ended = event.span else { return }
     let id = event.transactionID
     let span = ExportedSpan(ended)
     if let span = book.withLock({ $0.endSpan(span, of: id, place) }) { exporter.add(span) }
   }
 
-  private func complete(_ event: borrowing TransactionEvent, _ place: SpanBook<SluicePlugin.TransactionID>.Place) {
+  private func complete(_ event: borrowing TransactionEvent, _ place: SpanBook<TransactionID>.Place) {
     let id = event.transactionID
     for span in book.withLock({ $0.end(id, place) }) { exporter.add(span) }
     let method = event.method
@@ -102,7 +93,7 @@ final class Recorder: Sendable {
     exporter.record(.transaction, attributes, event.duration)
   }
 
-  private static func text(_ outcome: TransactionEvent.Outcome) -> String {
+  private static func text(_ outcome: TransactionOutcome) -> String {
     switch outcome {
     case .succeeded: "succeeded"
     case .failed: "failed"
@@ -122,7 +113,7 @@ enum Hexadecimal {
   }
 }
 
-extension SluicePlugin.TransactionID {
+extension TransactionID {
   /// The trace that a transaction begins.
   fileprivate var traceID: String { Hexadecimal.digits(of: high) + Hexadecimal.digits(of: low) }
 }

@@ -23,8 +23,10 @@ let package = Package(
     .target(name: "SluiceMessages", swiftSettings: settings),
     .target(name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: settings),
     .target(name: "SluiceLocks", swiftSettings: settings),
+    .target(name: "SluiceTraceContext", dependencies: ["SluiceMessages"], swiftSettings: settings),
     .target(
-      name: "SluicePlugin", dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON", "SluiceMessages"],
+      name: "SluicePlugin",
+      dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON", "SluiceTraceContext", "SluiceMessages"],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6],

@@ -2,9 +2,9 @@ import Sluice
 
 /// Puts the route on the transaction, and who asks, as a secret.
 struct Route: RequestInterceptor {
-  func intercept(_ request: inout Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     context.attributes["http.route"] = .text(context.path)
-    context.attributes.set(Attribute("user.id", .text(request.headers["x-user"] ?? ""), isSensitive: true))
+    try context.attributes.set("user.id", .text(request.headers["x-user"] ?? ""), isSensitive: true)
   }
 }
 

@@ -4,16 +4,19 @@ import Sluice
 struct Tenant: RequestInterceptor, ResponseInterceptor, TransactionTracer {
   let name: String
 
-  func intercept(_ request: inout Request, context: RequestContext) async throws {
-    guard !name.isEmpty else { throw ResponseOverride(Response(status: 403, body: .text("no tenant"))) }
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
+    guard !name.isEmpty else {
+      request.respond(status: 403).body = Array("no tenant".utf8)
+      return
+    }
     request.headers["x-tenant"] = name
   }
 
-  func intercept(_ response: inout Response, context: ResponseContext) async throws {
+  func intercept(_ response: StageResponse, context: ResponseContext) async throws {
     response.headers["x-took"] = "\(context.duration)"
   }
 
-  func record(_ event: TraceEvent) {
-    if event.kind == .didComplete { print("tenant \(name): \(event.status) after \(event.duration)") }
+  func record(_ event: borrowing TransactionEvent) {
+    if event.kind == .didComplete { print("tenant \(name): \(event.status ?? 0) after \(event.duration)") }
   }
 }

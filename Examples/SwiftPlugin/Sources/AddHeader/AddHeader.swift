@@ -15,7 +15,7 @@ struct AddHeader: Plugin, RequestInterceptor {
 
   init(configuration: Configuration, host: PluginHost) throws { self.configuration = configuration }
 
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     request.headers[configuration.name] = configuration.value
   }
 }

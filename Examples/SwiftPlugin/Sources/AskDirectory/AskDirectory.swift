@@ -18,7 +18,7 @@ struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
     directory = Directory(teams: configuration.teams, host: host)
   }
 
-  func intercept(_ request: Request, context: RequestContext) async throws {
+  func intercept(_ request: StageRequest, context: RequestContext) async throws {
     let team = try await directory.team(of: context.path)
     // On the loop of the request again, whatever thread the directory answered on.
     request.headers["x-team"] = team
@@ -27,7 +27,7 @@ struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
     request.document(for: .writing, body: true)?["body"]?["json"]?["team"] = JSONValue(team)
   }
 
-  func intercept(_ response: Response, context: ResponseContext) async throws {
+  func intercept(_ response: StageResponse, context: ResponseContext) async throws {
     let team = try await directory.team(of: context.path)
     response.headers["x-answered-for"] = team
     guard response.document(for: .reading, body: true)?["body"]?["json"]?.isObject == true else { return }

@@ -8,7 +8,7 @@ import SluicePipeline
 final class EngineReporter: Sendable {
   private let channel: ByteOutput
   private let engine = Locked<Engine?>(nil)
-  private let mask = Locked(SecretMask(Redaction()))
+  private let mask = Locked(SecretMask(RedactionSettings()))
   private let onPublished = Locked<(@Sendable (SwapReport) -> Void)?>(nil)
   /// The swaps that were told of.
   private let told = Locked<Set<Int>>([])
@@ -18,7 +18,7 @@ final class EngineReporter: Sendable {
   func adopt(_ engine: Engine) { self.engine.withLock { $0 = engine } }
   /// Runs it for each swap that published something, behind its report.
   func whenPublished(_ handler: @escaping @Sendable (SwapReport) -> Void) { onPublished.withLock { $0 = handler } }
-  func adopt(_ redaction: Redaction) { mask.withLock { $0 = SecretMask(redaction) } }
+  func adopt(_ redaction: RedactionSettings) { mask.withLock { $0 = SecretMask(redaction) } }
 
   func send(_ event: String, _ document: JSONValue = .object()) {
     document["event"] = JSONValue(event)

@@ -1,5 +1,3 @@
-public import SluiceMessages
-
 /// Where a hop spent its time, and over which connection. A phase that did not happen is zero.
 ///
 /// One reference wide, and copied on write: they go through many hands and are seldom looked at.

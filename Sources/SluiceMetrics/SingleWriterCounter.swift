@@ -3,7 +3,7 @@ import Synchronization
 /// A count that one thread writes and any thread may read.
 ///
 /// Without a locked instruction: two writers at once would lose counts. Wraps around after 2⁶⁴.
-public struct Counter: ~Copyable, Sendable {
+public struct SingleWriterCounter: ~Copyable, Sendable {
   private let stored = Atomic<UInt64>(0)
 
   public init() {}
@@ -17,7 +17,7 @@ public struct Counter: ~Copyable, Sendable {
   public var value: UInt64 { stored.load(ordering: .relaxed) }
 }
 
-/// A count that every thread may write; dearer than ``Counter`` by a locked instruction.
+/// A count that every thread may write; dearer than ``SingleWriterCounter`` by a locked instruction.
 public struct SharedCounter: ~Copyable, Sendable {
   private let stored = Atomic<UInt64>(0)
 

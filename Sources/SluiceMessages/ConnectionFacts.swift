@@ -1,6 +1,3 @@
-public import SluiceMessages
-import Synchronization
-
 /// What is known of the connection of a hop. What a transport does not know is nil.
 public struct ConnectionFacts: Sendable, Hashable {
   public struct Address: Sendable, Hashable {
@@ -44,12 +41,4 @@ public struct ConnectionFacts: Sendable, Hashable {
   public var security: Security?
 
   public init() {}
-
-  /// Whether anybody in the process wants them: until then no transport collects any. Never taken back.
-  public static var areWanted: Bool { wanted.load(ordering: .relaxed) }
-
-  /// Has transports collect them for every hop that begins from now on.
-  public static func want() { wanted.store(true, ordering: .relaxed) }
-
-  private static let wanted = Atomic<Bool>(false)
 }

@@ -1,5 +1,5 @@
 /// A value behind one reference, copied on write: for what goes through many hands, and is seldom looked at or changed.
-struct SharedValue<Value: Sendable & Hashable>: Sendable, Hashable {
+package struct SharedValue<Value: Sendable & Hashable>: Sendable, Hashable {
   /// Unchecked, since nobody changes it but the one value that refers to it.
   private final class Storage: @unchecked Sendable {
     var value: Value
@@ -9,9 +9,9 @@ struct SharedValue<Value: Sendable & Hashable>: Sendable, Hashable {
 
   private var storage: Storage
 
-  init(_ value: Value) { storage = Storage(value) }
+  package init(_ value: Value) { storage = Storage(value) }
 
-  var value: Value {
+  package var value: Value {
     _read { yield storage.value }
     _modify {
       if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.value) }
@@ -19,7 +19,9 @@ struct SharedValue<Value: Sendable & Hashable>: Sendable, Hashable {
     }
   }
 
-  static func == (left: Self, right: Self) -> Bool { left.storage === right.storage || left.value == right.value }
+  package static func == (left: Self, right: Self) -> Bool {
+    left.storage === right.storage || left.value == right.value
+  }
 
-  func hash(into hasher: inout Hasher) { hasher.combine(value) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

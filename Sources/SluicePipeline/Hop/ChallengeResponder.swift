@@ -1,17 +1,5 @@
 public import SluiceMessages
 
-/// A demand for credentials, in the form in which stages and delegates get it (RFC 9110 §11).
-public struct ChallengeOffer: Sendable, Hashable {
-  /// 401 from the server, 407 from a proxy.
-  public let status: Int
-  public let challenge: Challenge
-  /// How many demands this attempt has answered already.
-  public let answered: Int
-
-  /// The header that carries the answer.
-  public var credentialsHeader: String { status == 407 ? "Proxy-Authorization" : "Authorization" }
-}
-
 /// The default handling of demands for credentials: answers with the credentials that the engine has. Called on the
 /// loop.
 public protocol ChallengeResponder: AnyObject, Sendable {

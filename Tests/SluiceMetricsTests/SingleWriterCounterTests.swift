@@ -3,11 +3,11 @@ import Testing
 
 /// Counters have no copies; a class gives them a place that several tasks can reach.
 private final class Place: Sendable {
-  let own = Counter()
+  let own = SingleWriterCounter()
   let shared = SharedCounter()
 }
 
-struct CounterTests {
+struct SingleWriterCounterTests {
   @Test func `a counter counts by one or by an amount and wraps around`() {
     let place = Place()
     place.own.add()

@@ -1,0 +1,35 @@
+public import SluiceMessages
+public import SluicePipeline
+public import SluicePlugin
+
+/// Decides about redirects and challenges, and gets the result, for one transaction or for all transactions of an
+/// engine.
+///
+/// It is asked after the stages; the delegate of a transaction before that of its engine. It is retained until the
+/// transaction has ended. The asynchronous methods run on the loop and must not block it; waiting delays only this
+/// transaction.
+public protocol TransactionDelegate: Sendable {
+  func transaction(_ context: ResponseContext, willFollow redirect: Redirect) async throws -> RedirectDecision
+
+  func transaction(_ context: ResponseContext, didReceive offer: ChallengeOffer) async throws -> ChallengeDecision
+
+  /// Called once, before the completion, with the whole result: response, error, attempts, timings. Must not block.
+  func transactionDidComplete(_ result: TransactionResult)
+}
+
+extension TransactionDelegate {
+  public func transaction(
+    _ context: ResponseContext, willFollow redirect: Redirect
+  ) async throws -> RedirectDecision { .follow }
+
+  public func transaction(
+    _ context: ResponseContext, didReceive offer: ChallengeOffer
+  ) async throws -> ChallengeDecision { .performDefaultHandling }
+
+  public func transactionDidComplete(_ result: TransactionResult) {}
+}
+
+extension TransactionDelegate {
+  /// The delegate as a stage that is asked about redirects and challenges.
+  var binding: StageBinding { StageBinding(name: "delegate", interceptor: DelegateStage(self)) }
+}

@@ -1,0 +1,31 @@
+/// A demand for credentials, as stages and delegates get it (RFC 9110 §11).
+public struct ChallengeOffer: Sendable, Hashable {
+  /// 401 from the server, 407 from a proxy.
+  public let status: Int
+  public let challenge: Challenge
+  /// The number of demands that this attempt has answered already.
+  public let answered: Int
+
+  public init(status: Int, challenge: Challenge, answered: Int) {
+    self.status = status
+    self.challenge = challenge
+    self.answered = answered
+  }
+
+  /// The header that carries the answer.
+  public var credentialsHeader: String { status == 407 ? "Proxy-Authorization" : "Authorization" }
+}
+
+/// The decision about a challenge.
+public enum ChallengeDecision: Sendable, Hashable {
+  /// Leave it to the next stage or delegate, and finally to the engine, which uses the user and password of the URL, or
+  /// keeps the response.
+  case performDefaultHandling
+  /// Send again with this value of the credentials header, for instance `Bearer …`.
+  case answer(String)
+  /// Send again with user and password, as Basic or Digest, whichever the challenge wants. If it wants neither, or they
+  /// were already refused, this is the default handling.
+  case credentials(user: String, password: String)
+  /// End the transaction with the code `cancelled`.
+  case cancel
+}

@@ -1,0 +1,38 @@
+/// The error that a stage ends a transaction with.
+public struct StageFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// Behind one reference, so that a verdict, which seldom is a failure, takes two words.
+  private var parts: SharedValue<Parts>
+
+  private struct Parts: Sendable, Hashable {
+    var code: String
+    var message: String
+  }
+
+  public init(code: String = "stage_failed", message: String) {
+    parts = SharedValue(Parts(code: code, message: message))
+  }
+
+  /// A short word for programs, `[a-z0-9_]`.
+  public var code: String {
+    get { parts.value.code }
+    set { parts.value.code = newValue }
+  }
+
+  /// What failed, on what, why, and what to do.
+  public var message: String {
+    get { parts.value.message }
+    set { parts.value.message = newValue }
+  }
+
+  public var description: String { message }
+}
+
+/// Thrown by a stage: start the next attempt, from the original request.
+///
+/// The configuration limits the number of attempts; after that the transaction fails with `retries_exhausted`.
+public struct RetryRequestError: Error, Sendable, Hashable {
+  /// The wait before the next attempt.
+  public var delay: Duration
+
+  public init(after delay: Duration = .zero) { self.delay = delay }
+}

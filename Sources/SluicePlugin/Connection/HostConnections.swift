@@ -1,0 +1,68 @@
+import CSluice
+public import SluiceMessages
+
+/// The host's facts about connections, which it collects from the first time that an instance has asked for this.
+public struct HostConnections: Sendable {
+  let link: HostLink
+
+  /// The connection of the current hop; nil for a hop that has none yet, and if the host does not tell.
+  ///
+  /// In issue interceptors, and in every call and event after them.
+  public func facts(of request: StageRequest) -> ConnectionFacts? {
+    request.call.withExchange { _, exchange in
+      var facts = sluice_connection_facts()
+      facts.size = UInt32(MemoryLayout<sluice_connection_facts>.size)
+      guard link.current.connections?.pointee.get(exchange, &facts) == 0 else { return nil }
+      return ConnectionFacts(facts)
+    } ?? nil
+  }
+}
+
+extension PluginHost {
+  /// Facts about connections (`sluice.connection/1`, a draft). Ask in `init` or `activate`; nil if the host lacks them.
+  public var connections: HostConnections? {
+    let isOffered: Bool? = link.withHost { $0.connections != nil }
+    return isOffered == true ? HostConnections(link: link) : nil
+  }
+}
+
+extension ConnectionFacts {
+  fileprivate init(_ facts: sluice_connection_facts) {
+    self.init()
+    id = facts.id == 0 ? nil : facts.id
+    version = HTTPVersion(number: facts.http_version)
+    isReused = Self.known(facts.is_reused)
+    isSecure = Self.known(facts.is_secure)
+    peer = Self.address(facts.peer_address, facts.peer_port)
+    local = Self.address(facts.local_address, facts.local_port)
+    guard facts.tls_version.size > 0 else { return }
+    let certificate = UnsafeRawBufferPointer(start: facts.certificate.data, count: facts.certificate.size)
+    security = Security(
+      version: String(facts.tls_version), cipher: String(facts.tls_cipher), certificate: [UInt8](certificate))
+  }
+
+  private static func known(_ fact: sluice_known) -> Bool? {
+    switch Int(fact) {
+    case Int(SLUICE_KNOWN_YES): true
+    case Int(SLUICE_KNOWN_NO): false
+    default: nil
+    }
+  }
+
+  private static func address(_ host: sluice_text, _ port: UInt32) -> Address? {
+    host.size == 0 ? nil : Address(host: String(host), port: Int(port))
+  }
+}
+
+extension HTTPVersion {
+  /// As `connection.h` numbers them.
+  fileprivate init?(number: UInt32) {
+    switch number {
+    case 10: self = .http10
+    case 11: self = .http11
+    case 20: self = .http2
+    case 30: self = .http3
+    default: return nil
+    }
+  }
+}
