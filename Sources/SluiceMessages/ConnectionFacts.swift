@@ -1,4 +1,5 @@
-/// What is known of the connection of a hop. What a transport does not know is nil.
+/// What is known of the connection of a hop. What a transport does not know is nil. Shares its storage, because it travels with
+/// every end of a hop.
 public struct ConnectionFacts: Sendable, Hashable {
   public struct Address: Sendable, Hashable {
     /// In numbers, without brackets.
@@ -27,18 +28,59 @@ public struct ConnectionFacts: Sendable, Hashable {
     }
   }
 
-  /// Not used for another connection of the process.
-  public var id: UInt64?
-  /// Whether an earlier request had the connection, or has it still (HTTP/2).
-  public var isReused: Bool?
-  /// Known with the head of the response.
-  public var version: HTTPVersion?
-  /// The server, or the proxy that the connection goes to.
-  public var peer: Address?
-  public var local: Address?
-  public var isSecure: Bool?
-  /// Nil without TLS, and where the TLS library does not tell.
-  public var security: Security?
+  private var fields = SharedValue(Fields())
 
   public init() {}
+
+  /// Not used for another connection of the process.
+  public var id: UInt64? {
+    get { fields.value.id }
+    set { fields.value.id = newValue }
+  }
+
+  /// Whether an earlier request had the connection, or has it still (HTTP/2).
+  public var isReused: Bool? {
+    get { fields.value.isReused }
+    set { fields.value.isReused = newValue }
+  }
+
+  /// Known with the head of the response.
+  public var version: HTTPVersion? {
+    get { fields.value.version }
+    set { fields.value.version = newValue }
+  }
+
+  /// The server, or the proxy that the connection goes to.
+  public var peer: Address? {
+    get { fields.value.peer }
+    set { fields.value.peer = newValue }
+  }
+
+  public var local: Address? {
+    get { fields.value.local }
+    set { fields.value.local = newValue }
+  }
+
+  public var isSecure: Bool? {
+    get { fields.value.isSecure }
+    set { fields.value.isSecure = newValue }
+  }
+
+  /// Nil without TLS, and where the TLS library does not tell.
+  public var security: Security? {
+    get { fields.value.security }
+    set { fields.value.security = newValue }
+  }
+}
+
+extension ConnectionFacts {
+  private struct Fields: Hashable, Sendable {
+    var id: UInt64?
+    var isReused: Bool?
+    var version: HTTPVersion?
+    var peer: Address?
+    var local: Address?
+    var isSecure: Bool?
+    var security: Security?
+  }
 }

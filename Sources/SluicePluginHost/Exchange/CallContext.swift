@@ -41,8 +41,8 @@ struct CallContext {
   var output: UnsafeMutablePointer<[UInt8]>?
   /// What was lent to the plugin until the call returns; nil before anything was.
   var kept: [AnyObject]?
-  /// What the plugin has made for the place that is called; nil for a place without a configuration.
-  var stage: UnsafeMutableRawPointer?
+  /// The `stage` of an entered exchange, as it was when the call was suspended.
+  var enteredStage: UnsafeMutableRawPointer?
   /// The sides from whose fields texts were lent to the plugin, one bit for each side.
   var lentFields: UInt8 = 0
 
@@ -52,7 +52,6 @@ struct CallContext {
     borrowedExchange = exchange.map { .passUnretained($0) }
     self.phase = phase
     self.scope = scope
-    if let place = exchange?.place, phase != .event { stage = PluginPlace.object(of: place, for: instance) }
   }
 
   var exchange: Exchange? { borrowedExchange?.takeUnretainedValue() }
@@ -86,6 +85,18 @@ struct CallContext {
   }
 }
 
+// Of the pointer, since reading it from the structure would copy that.
+extension Call {
+  /// What the plugin has made for the place that is called; nil for a place without a configuration.
+  var stage: UnsafeMutableRawPointer? {
+    if pointee.scope == .entered { return pointee.enteredStage }
+    guard pointee.phase != .event, let place = pointee.borrowedExchange?._withUnsafeGuaranteedRef({ $0.place }) else {
+      return nil
+    }
+    return PluginPlace.object(of: place, for: pointee.instance)
+  }
+}
+
 // Exchanges that posted functions enter.
 extension CallContext {
   /// Whether the thread runs a posted function of that instance.
@@ -110,7 +121,7 @@ extension CallContext {
   ) -> UInt {
     let call = Call.allocate(capacity: 1)
     call.initialize(to: CallContext(instance, exchange, suspended.phase, scope: .entered))
-    call.pointee.stage = suspended.stage
+    call.pointee.enteredStage = suspended.stage
     call.pointee.token = token
     call.pointee.kept = [exchange, instance]
     call.pointee.previous = sluice_current_call()

@@ -102,7 +102,7 @@ enum ExchangeAnswers {
     guard status == Status.ok else { return status }
     guard let taken = called.call.pointee.offeredToken ?? called.exchange.suspend() else { return Status.already }
     called.call.pointee.token = taken
-    called.record.suspended(with: taken, in: called.phase, at: called.call.pointee.stage)
+    called.record.suspended(with: taken, in: called.phase, at: called.call.stage)
     token.pointee = sluice_token(taken)
     return Status.ok
   }

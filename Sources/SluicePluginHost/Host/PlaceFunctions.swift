@@ -12,6 +12,6 @@ enum PlaceFunctions {
   }()
 
   private static func current(_ handle: OpaquePointer?) -> UnsafeMutableRawPointer? {
-    CallContext.find(handle)?.call.pointee.stage
+    CallContext.find(handle)?.call.stage
   }
 }
