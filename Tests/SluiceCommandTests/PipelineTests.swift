@@ -20,7 +20,8 @@ import Testing
     let documents = try result.documents
     #expect(documents.count == Self.count)
     #expect(Set(documents.compactMap { $0.status == 200 ? $0["id"]?.integer : nil }).count == Self.count)
-    #expect(try FileTree.readText(pipeline.log).split(separator: "\n").count == Self.count)
+    let logged = try FileTree.readText(pipeline.log).split(separator: "\n").count
+    #expect(logged == Self.count, "\(result.errorText)")
     for stage in ["request auth", "request edit", "issue headers"] {
       #expect(result.errorText.contains(stage), "\(stage) in \(result.errorText)")
     }
@@ -50,7 +51,8 @@ import Testing
     #expect(Set(documents.compactMap { $0["id"]?.integer }) == Set((0..<Self.count).map(Int64.init)))
     #expect(documents.allSatisfy { ($0.status == 200) == ($0["error"] == nil) })
     #expect(documents.contains { $0.status == 200 } && documents.contains { $0.errorCode == "connect" })
-    #expect(try FileTree.readText(pipeline.log).split(separator: "\n").count == Self.count)
+    let logged = try FileTree.readText(pipeline.log).split(separator: "\n").count
+    #expect(logged == Self.count, "\(result.errorText)")
   }
 
   /// Scale: 10,000 lines after the first 2,000; SLUICE_SOAK takes 98,000.

@@ -30,6 +30,7 @@ struct ShippedPipeline {
     }.joined()
   }
 
+  /// The deadline of the tracer is out of reach for a busy machine, so that it is never switched off.
   private static func configuration(_ base: String, _ log: String, _ authority: String?) -> String {
     let tls = authority.map { #", "tls": {"ca": "\#($0)"}"# } ?? ""
     return """
@@ -38,7 +39,8 @@ struct ShippedPipeline {
                  "config": {"token": "t0k", "hosts": ["127.0.0.1", "localhost"]}},
         "edit": {"library": "\(BuiltProducts.library("json-edit"))",
                  "config": {"request": [{"op": "set", "path": "/seen", "value": true}]}},
-        "log": {"library": "\(BuiltProducts.library("access-log"))", "config": {"output": "\(log)"}},
+        "log": {"library": "\(BuiltProducts.library("access-log"))", "config": {"output": "\(log)"},
+                "deadline": "30s"},
         "headers": {"builtin": "headers", "config": {"hosts": ["127.0.0.1", "localhost"]}},
         "metrics": {"builtin": "metrics"}},
        "request": ["auth", "edit"], "issue": ["headers"], "tracers": ["log", "metrics"],
