@@ -18,7 +18,7 @@ typedef struct sluice_note {
   /// The ABI revisions that the plugin works with.
   uint32_t abi_min;
   uint32_t abi_max;
-  /// No flags are defined yet; must be 0.
+  /// No flags are defined yet; must be 0. A host refuses a library with a flag that it does not know.
   uint32_t flags;
   /// Semantic version of the plugin, filled up with NUL. If it is empty, the host takes the version of the plugin's
   /// table, once the library is loaded.

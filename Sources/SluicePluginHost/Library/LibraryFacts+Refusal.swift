@@ -42,6 +42,11 @@ extension LibraryFacts {
         advice: note.abi.lowerBound > host.abi.upperBound
           ? "update the host, or rebuild it against this host's headers" : "rebuild it against this host's headers")
     }
+    guard note.flags == 0 else {
+      return PluginError(
+        .abiMismatch, subject, "its note has the flags 0x\(String(note.flags, radix: 16)), which this host does not know",
+        advice: "update the host")
+    }
     let missing = requiredFeatures.missing(from: host.features).map { "\"\($0)\"" }
     guard missing.isEmpty else {
       let (features, them) = missing.count == 1 ? ("feature", "it") : ("features", "them")

@@ -1,4 +1,4 @@
-// A note with the numbers, the version, the alignment and the growth that the build asks for; REQUIRES names a feature of
+// A note with the numbers, the flags, the version, the alignment and the growth that the build asks for; REQUIRES names a feature of
 // the host.
 #include "../fixture.h"
 
@@ -10,6 +10,9 @@
 #endif
 #ifndef VERSION
 #define VERSION "2.3.4"
+#endif
+#ifndef FLAGS
+#define FLAGS 0
 #endif
 #ifndef ALIGNMENT
 #define ALIGNMENT 4
@@ -27,7 +30,7 @@ __attribute__((section(".note.sluice"), used, aligned(ALIGNMENT))) static const 
           .content_size = sizeof(sluice_note) + 12,
           .type = SLUICE_NOTE_TYPE,
           .name = "sluice",
-          .content = {ABI_MIN, ABI_MAX, 0, VERSION},
+          .content = {ABI_MIN, ABI_MAX, FLAGS, VERSION},
           .of_a_newer_revision = {7, 8, 9}};
 
 #ifdef REQUIRES

@@ -127,6 +127,12 @@ struct PreflightTests {
     #expect(error?.says("built for ABI 2 to 4, this host speaks ABI 1") == true)
   }
 
+  @Test func `a flag of the note that this host does not know is refused`() async throws {
+    let error = try await LibraryFixture.refusal("own-note", defines: ["FLAGS=0x12"])
+    #expect(error?.code == .abiMismatch)
+    #expect(error?.says("flags 0x12", "update the host") == true)
+  }
+
   @Test func `a library that requires more of the host is refused before it is loaded`() async throws {
     let error = try await LibraryFixture.refusal("own-note", defines: ["REQUIRES=\"frobnicate\""])
     #expect(error?.code == .missingFeature)
