@@ -34,6 +34,10 @@ struct ValidateTests {
     ("misbehaves-in-activity", "OVERLAPS", "several-loops", "SIGABRT"),
     ("misbehaves-in-activity", "INVENTS_TABLES", "extensions", "sluice."),
     ("misbehaves-in-activity", "EXPORTS_MORE", "exports-only-entry", "stray_symbol"),
+    ("misbehaves-in-activity", "WRITES_EARLY", "phases", "(status_set, in on_request); ask may_call first"),
+    ("misbehaves-in-activity", "NEEDS_TIMERS", "least-host", "no optional feature: no timers"),
+    ("misbehaves-in-activity", "NEEDS_REWRITE", "least-host", "a plain request fails"),
+    ("has-places", "SILENT_REFUSAL", "places", "gave no reason"),
     ("ends-badly", "UNUSED", "exit-functions", "crashes with SIGABRT in a destructor of the library"),
     ("ends-badly", "ATEXIT", "exit-functions", "crashes with SIGABRT in a function that it registered with atexit"),
     ("ends-badly", "DOES=hang()", "exit-functions", "does not return in a destructor of the library"),
@@ -70,7 +74,7 @@ struct ValidateTests {
 
   @Test(arguments: [
     ("misbehaves-in-activity", "UNUSED"), ("keeps-state", "UNUSED"), ("tests-itself", "UNUSED"),
-    ("is-serial", "UNUSED"), ("resumes-by-timer", "UNUSED"),
+    ("is-serial", "UNUSED"), ("resumes-by-timer", "UNUSED"), ("has-places", "UNUSED"),
   ])
   func `C7 a plugin that keeps the rules passes every check`(_ behaviour: String, _ define: String) async throws {
     let product = try await compile(behaviour, [define])

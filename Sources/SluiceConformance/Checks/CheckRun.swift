@@ -43,9 +43,11 @@ struct CheckRun {
 
   /// A host that answers call-outs with the user's response, or otherwise with a generic one.
   func host(
-    loops: Int = 1, answer: @escaping TrialHost.Answer = { _ in .response(Response(status: 200)) }
+    loops: Int = 1, features: HostFeatures = .offered,
+    answer: @escaping TrialHost.Answer = { _ in .response(Response(status: 200)) }
   ) throws(TrialFailure) -> TrialHost {
-    try TrialHost(loops: loops, callOutAnswer: CallOutAnswer(request.payload).response, answer: answer)
+    try TrialHost(
+      loops: loops, features: features, callOutAnswer: CallOutAnswer(request.payload).response, answer: answer)
   }
 
   func library(_ host: TrialHost) throws -> TrialLibrary { try TrialLibrary(request, channel, host: host.runtime) }

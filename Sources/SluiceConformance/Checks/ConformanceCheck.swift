@@ -17,7 +17,7 @@ package struct ConformanceCheck: Sendable {
   /// The name of the check whose process ends by exit(3).
   static let exit = "exit-functions"
 
-  package static let all: [ConformanceCheck] = librarySide + lifecycle + traffic + extensions
+  package static let all: [ConformanceCheck] = librarySide + lifecycle + traffic + permissions + extensions
 
   package static func named(_ name: String) -> ConformanceCheck? { all.first { $0.name == name } }
 }

@@ -20,6 +20,17 @@ extension ConformanceCheck {
         try instance.requireNoViolations()
       }
     },
+    ConformanceCheck("places", "create_stage accepts any configuration of a place, or refuses it with a reason") {
+      run in
+      let host = try run.host(answer: TrafficGenerator.echo)
+      let generation = try run.library(host).generation
+      guard try generation.stage() != nil else { throw TrialFailure.absent("its places have no configuration") }
+      let schema = try generation.stageConfigurationSchema().map { try JSONValue(parsing: $0) }
+      let example = schema.flatMap { ExampleConfiguration(schema: $0).value } ?? .object()
+      try run.passThroughPlace(example, generation, host)
+      var generator = TrafficGenerator(run.random)
+      for _ in 0..<100 { try run.passThroughPlace(generator.variation(of: example), generation, host) }
+    },
     ConformanceCheck("state-round-trip", "What an instance saves another can load, and saves it again") { run in
       let host = try run.host(answer: TrafficGenerator.echo)
       let generation = try run.library(host).generation
@@ -65,6 +76,28 @@ extension ConformanceCheck {
 }
 
 extension CheckRun {
+  /// Makes an instance that has a place with that configuration, and sends a request through the place where the plugin
+  /// accepts it.
+  fileprivate func passThroughPlace(
+    _ configuration: JSONValue, _ generation: PluginGeneration, _ host: TrialHost
+  ) throws {
+    let instance = try instance(generation, host)
+    let text = (try? configuration.serializedText()) ?? "…"
+    channel.step("in create_stage with the configuration \(text.prefix(300))")
+    do {
+      let place = try instance.makePlace("request[0]", configuration)
+      channel.step("after create_stage with the configuration \(text.prefix(300))")
+      try instance.activate()
+      guard host.run(TrafficGenerator.plainRequest, through: host.pipeline(instance, at: place)) != nil else {
+        throw TrialFailure("a transaction through its place did not end")
+      }
+    } catch let error as PluginError where !error.reason.contains("create_stage answered") {
+      // It has its reasons.
+    }
+    try destroy(instance)
+    try instance.requireNoViolations()
+  }
+
   fileprivate func save(_ instance: PluginInstance) throws -> SavedState {
     let outcome = Monitor<Result<SavedState?, PluginError>?>(nil)
     Task.detached {

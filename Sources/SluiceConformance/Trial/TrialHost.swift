@@ -19,9 +19,10 @@ final class TrialHost: Sendable {
 
   /// - Parameters:
   ///   - loops: how many.
+  ///   - features: what it offers to its plugins.
   ///   - callOutAnswer: the response to call-outs of plugins; nil refuses call-outs.
   init(
-    loops count: Int = 1, callOutAnswer: Response? = nil,
+    loops count: Int = 1, features: HostFeatures = .offered, callOutAnswer: Response? = nil,
     answer: @escaping Answer = { _ in .response(Response(status: 200)) }
   ) throws(TrialFailure) {
     var loops: [Loop] = []
@@ -32,13 +33,14 @@ final class TrialHost: Sendable {
     let lines = lines
     runtime = HostRuntime(
       loops: loops.map { loop in
-        let environment = LoopEnvironment(loop: loop, transport: StubTransport(loop: loop, answer: answer))
+        let environment = LoopEnvironment(
+          loop: loop, transport: StubTransport(loop: loop, readsBodies: true, answer: answer))
         environment.callOutTransport = callOutAnswer.map { response in
           StubTransport(loop: loop) { _ in .response(response) }
         }
         return environment
       },
-      programName: "sluice", programVersion: "trial", isProbe: true
+      programName: "sluice", programVersion: "trial", features: features, isProbe: true
     ) { entry in
       lines.withLock { if $0.count < 1000 { $0.append(entry) } }
     }
@@ -53,11 +55,13 @@ final class TrialHost: Sendable {
     for loop in loops { loop.shutdown() }
   }
 
-  /// A pipeline that is nothing but this instance, in every place.
-  func pipeline(_ instance: PluginInstance, settings: PipelineSettings = PipelineSettings(deadline: patience))
-    -> Pipeline
-  {
-    let stages = [StageBinding(name: instance.name, interceptor: instance)]
+  /// A pipeline that is nothing but this instance, in every list.
+  /// - Parameter place: with a configuration of its own; nil for one without.
+  func pipeline(
+    _ instance: PluginInstance, at place: PluginPlace? = nil,
+    settings: PipelineSettings = PipelineSettings(deadline: patience)
+  ) -> Pipeline {
+    let stages = [StageBinding(name: instance.name, interceptor: place ?? instance)]
     let tracers =
       instance.capabilities.contains(.trace)
       ? [TracerBinding(name: instance.name, tracer: instance, budget: nil)] : []

@@ -6,8 +6,9 @@ public final class StubTransport: Transport {
   /// What becomes of a hop.
   public enum Reply: Sendable {
     /// A response whose body comes in these pieces, or at once; then the trailers, or a failure, which nobody learns of
-    /// who does not want the body.
-    case response(Response, pieces: [[UInt8]] = [], failure: TransportError? = nil)
+    /// who does not want the body. A response of status 103 with each of the hints comes before it.
+    case response(
+      Response, pieces: [[UInt8]] = [], failure: TransportError? = nil, hints: [HeaderFields] = [])
     /// The head and these pieces, and then nothing, until the transfer is cancelled.
     case stalled(Response, pieces: [[UInt8]] = [])
     /// The connection stands, and then there is no response.
@@ -139,7 +140,8 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
       self.pieces = pieces
       disposition = observer.transferDidReceiveHead(response)
       if disposition != .hold { deliver() }
-    case .response(let response, let pieces, _):
+    case .response(let response, let pieces, _, let hints):
+      for hint in hints { observer.transferDidReceiveInformational(103, hint) }
       self.pieces = pieces.isEmpty ? [response.body.bytes ?? []] : pieces
       var head = response
       head.body = .empty
@@ -165,7 +167,7 @@ private final class StubTransfer: Transfer, @unchecked Sendable {
 
   private func deliver() {
     guard let observer, !isPaused else { return }
-    guard case .response(let response, _, let failure) = reply else {
+    guard case .response(let response, _, let failure, _) = reply else {
       _ = deliverPieces(to: observer)
       return
     }

@@ -62,8 +62,10 @@ extension CalledExchange {
   /// Whether the host has the feature.
   func offers(_ feature: HostFeatures) -> Bool { call.pointee.instance.seat.features.contains(feature) }
 
+  @inline(never)
   func refuse(_ kind: Violation, _ detail: String) -> sluice_status {
-    call.pointee.instance.seat.report(kind, detail)
+    let place = PluginCallback(rawValue: phase.rawValue).map { ", in \($0.name)" } ?? ""
+    call.pointee.instance.seat.report(kind, detail + place)
     return kind == .invalidArgument ? Status.invalid : Status.refused
   }
 

@@ -47,6 +47,12 @@ public struct HostFeatures: OptionSet, Hashable, Sendable {
   /// Every feature that these headers know.
   public static let all = features.reduce(into: HostFeatures()) { $0.formUnion(Self(rawValue: UInt32($1.bit))) }
 
+  /// Other names are ignored.
+  init(named names: Set<String>) {
+    let found = Self.features.filter { names.contains($0.name) }
+    self = found.reduce(into: []) { $0.formUnion(Self(rawValue: UInt32($1.bit))) }
+  }
+
   /// The names of the bits that these headers know, as `SLUICE_REQUIRES` has them.
   public var names: [String] {
     Self.features.filter { contains(Self(rawValue: UInt32($0.bit))) }.map(\.name)

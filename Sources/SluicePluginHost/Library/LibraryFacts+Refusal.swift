@@ -44,7 +44,8 @@ extension LibraryFacts {
     }
     guard note.flags == 0 else {
       return PluginError(
-        .abiMismatch, subject, "its note has the flags 0x\(String(note.flags, radix: 16)), which this host does not know",
+        .abiMismatch, subject,
+        "its note has the flags 0x\(String(note.flags, radix: 16)), which this host does not know",
         advice: "update the host")
     }
     let missing = requiredFeatures.missing(from: host.features).map { "\"\($0)\"" }

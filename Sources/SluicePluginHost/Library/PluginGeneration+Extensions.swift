@@ -36,7 +36,7 @@ extension PluginGeneration {
   }
 
   /// JSON Schema (draft-07) for the configurations of places; nil takes anything.
-  func stageConfigurationSchema() throws(PluginError) -> String? {
+  package func stageConfigurationSchema() throws(PluginError) -> String? {
     guard let schema = try stage()?.config_schema else { return nil }
     return try reader(SLUICE_STAGE_ID).text(schema, "config_schema", limitBytes: 1 << 20)
   }

@@ -34,6 +34,9 @@ public struct RequiredFeatures: Sendable, Hashable {
     self.names = names.sorted()
   }
 
+  /// Those of them that these headers know.
+  package var features: HostFeatures { HostFeatures(named: Set(names)) }
+
   /// What a host does not offer.
   func missing(from offered: HostFeatures) -> [String] {
     let offered = Set(offered.names)

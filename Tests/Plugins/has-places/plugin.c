@@ -16,6 +16,7 @@
 #ifndef DESTROY
 #define DESTROY destroy_stage
 #endif
+// SILENT_REFUSAL: refuses a configuration without a name, and gives no reason.
 
 static const sluice_places *places;
 
@@ -114,6 +115,9 @@ static sluice_verdict on_redirect(void *instance, sluice_exchange *exchange, con
 static sluice_status create_stage(void *instance, json_t *config, void **stage, sluice_error *error) {
   const char *name = json_string_value(json_object_get(config, "name"));
   if (name && strcmp(name, "refused") == 0) return sluice_error_set(error, "refused it is");
+#ifdef SILENT_REFUSAL
+  if (!name) return SLUICE_STATUS_FAILED;
+#endif
   if (name && strcmp(name, "null") == 0) return SLUICE_STATUS_OK;
   place *made = calloc(1, sizeof *made);
   if (!made) return SLUICE_STATUS_NO_MEMORY;

@@ -1,5 +1,6 @@
 // Does one thing that it should not, by which of these is defined: PRINTS, LEAVES_THREAD, LEAVES_FILE, HANDLES_SIGNAL,
-// SLOW_DEACTIVATE, NEVER_RESUMES, CRASHES_ON_BYTES, OPENS_IN_CREATE, SILENT_REFUSAL, OVERLAPS, INVENTS_TABLES, EXPORTS_MORE.
+// SLOW_DEACTIVATE, NEVER_RESUMES, CRASHES_ON_BYTES, OPENS_IN_CREATE, SILENT_REFUSAL, OVERLAPS, INVENTS_TABLES, EXPORTS_MORE,
+// WRITES_EARLY, NEEDS_TIMERS, NEEDS_REWRITE.
 // With none it is in order.
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
@@ -24,6 +25,9 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
 #endif
 #ifdef SILENT_REFUSAL
   if (!json_is_object(config)) return SLUICE_STATUS_FAILED;
+#endif
+#ifdef NEEDS_TIMERS
+  if (!host->extension(host, SLUICE_TIMERS_ID)) return sluice_error_set(error, "no timers");
 #endif
   return fixture_create(host, config, instance, error);
 }
@@ -65,6 +69,12 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST) > 1) abort();
   for (int waits = 0; waits < 30000 && __atomic_load_n(&calls, __ATOMIC_SEQ_CST) < 2; waits++) usleep(1000);
   __atomic_sub_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+#endif
+#ifdef WRITES_EARLY
+  api_of(instance)->status_set(exchange, 204);
+#endif
+#ifdef NEEDS_REWRITE
+  if (api_of(instance)->method_set(exchange, text("PUT")) != SLUICE_STATUS_OK) return SLUICE_VERDICT_FAIL;
 #endif
 #ifdef NEVER_RESUMES
   sluice_token token;

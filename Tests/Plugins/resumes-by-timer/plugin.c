@@ -25,3 +25,5 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
 
 static const sluice_interceptor table = SLUICE_TABLE(sluice_interceptor, .on_request = on_request);
 STAGE_PLUGIN(SLUICE_INTERCEPTOR_ID, table);
+SLUICE_REQUIRES(suspend);
+SLUICE_REQUIRES(timers);

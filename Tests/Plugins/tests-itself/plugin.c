@@ -83,3 +83,5 @@ static const void *extension(const char *id) {
 }
 
 FIXTURE_PLUGIN(.create = create, .destroy = free, .extension = extension);
+SLUICE_REQUIRES(suspend);
+SLUICE_REQUIRES(document);
