@@ -588,18 +588,6 @@ SLUICE_VALUE(SLUICE_SPAN_CLIENT, 3);
 SLUICE_VALUE(SLUICE_SPAN_UNSET, 0);
 SLUICE_VALUE(SLUICE_SPAN_OK, 1);
 SLUICE_VALUE(SLUICE_SPAN_ERROR, 2);
-SLUICE_VALUE(SLUICE_SPAN_VALUE_TEXT, 1);
-SLUICE_VALUE(SLUICE_SPAN_VALUE_INTEGER, 2);
-SLUICE_VALUE(SLUICE_SPAN_VALUE_NUMBER, 3);
-SLUICE_VALUE(SLUICE_SPAN_VALUE_FLAG, 4);
-
-SLUICE_OFFSET(sluice_span_attribute, key, 0);
-SLUICE_OFFSET(sluice_span_attribute, type, 16);
-SLUICE_OFFSET(sluice_span_attribute, flag, 20);
-SLUICE_OFFSET(sluice_span_attribute, text, 24);
-SLUICE_OFFSET(sluice_span_attribute, integer, 40);
-SLUICE_OFFSET(sluice_span_attribute, number, 48);
-SLUICE_SIZE(sluice_span_attribute, 56);
 
 SLUICE_OFFSET(sluice_open_span, slot, 0);
 SLUICE_OFFSET(sluice_open_span, generation, 4);

@@ -1,4 +1,4 @@
-/// A typed value that a stage puts on a transaction or into a log record.
+/// A typed value that a stage puts on a transaction or a span, or into a log record.
 public enum AttributeValue: Sendable, Hashable {
   case text(String)
   case integer(Int64)
@@ -46,6 +46,8 @@ public struct Attribute: Sendable, Hashable {
     self.value = value
     self.isSensitive = isSensitive
   }
+
+  public init(_ name: String, _ text: String) { self.init(name, .text(text)) }
 
   /// The value as logs and results show it.
   public var shownValue: AttributeValue { isSensitive ? .text(SecretList.placeholder) : value }

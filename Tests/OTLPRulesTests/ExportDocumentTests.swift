@@ -1,3 +1,4 @@
+import SluiceMessages
 import OTLPRules
 import SluiceJSON
 import Testing
@@ -6,14 +7,14 @@ import Testing
 /// integers as strings.
 @Suite struct ExportDocumentTests {
   private let document = ExportDocument(
-    resource: [KeyValue("service.name", "my.service")], scopeName: "my.scope", scopeVersion: "1.0.0")
+    resource: [Attribute("service.name", "my.service")], scopeName: "my.scope", scopeVersion: "1.0.0")
 
   private static let span = ExportedSpan(
     traceID: "5b8efff798038103d269b633813fc60c", spanID: "eee19b7ec3c1b174", parentSpanID: "eee19b7ec3c1b173",
     name: "GET \"\\\n", kind: .client, start: 1_544_712_660_000_000_000, end: 1_544_712_661_000_000_000,
     attributes: [
-      KeyValue("text", "a"), KeyValue("integer", .integer(.min)), KeyValue("number", .number(0.5)),
-      KeyValue("flag", .flag(true)),
+      Attribute("text", "a"), Attribute("integer", .integer(.min)), Attribute("number", .number(0.5)),
+      Attribute("flag", .bool(true)),
     ], status: ExportedSpan.Status(code: .error, message: "m"))
 
   /// Every key, with its object.
@@ -67,7 +68,7 @@ import Testing
 
   @Test func `a histogram is cumulative, has one count more than bounds, and adds up`() throws {
     var table = MetricTable()
-    let attributes = [KeyValue("http.request.method", "GET")]
+    let attributes = [Attribute("http.request.method", "GET")]
     for seconds in [0.005, 0.0051, 0.3, 10, 11] { table.record(.request, attributes, seconds: seconds) }
     table.record(.transaction, [], seconds: 2)
     let text = try JSONValue(parsing: document.metrics(table, from: 5, at: 7), options: .rejectDuplicates)
@@ -91,11 +92,11 @@ import Testing
 
   @Test func `series beyond the limit are counted together`() {
     var table = MetricTable(limit: 3)
-    for number in Int64(0)..<5 { table.record(.request, [KeyValue("n", .integer(number))], seconds: 1) }
-    table.record(.request, [KeyValue("n", .integer(0))], seconds: 1)
+    for number in Int64(0)..<5 { table.record(.request, [Attribute("n", .integer(number))], seconds: 1) }
+    table.record(.request, [Attribute("n", .integer(0))], seconds: 1)
     let points = table.metrics.first?.points ?? []
     #expect(points.count == 3)
-    #expect(points.first { $0.attributes.first?.key == "otel.metric.overflow" }?.point.count == 3)
-    #expect(points.first { $0.attributes == [KeyValue("n", .integer(0))] }?.point.count == 2)
+    #expect(points.first { $0.attributes.first?.name == "otel.metric.overflow" }?.point.count == 3)
+    #expect(points.first { $0.attributes == [Attribute("n", .integer(0))] }?.point.count == 2)
   }
 }

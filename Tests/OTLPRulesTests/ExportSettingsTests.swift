@@ -1,4 +1,5 @@
 import OTLPRules
+import SluiceMessages
 import Testing
 
 /// Configuration, variables, defaults.
@@ -30,6 +31,22 @@ import Testing
     #expect(!settings.isDisabled)
     #expect(settings.resource["service.name"] == .text("unknown_service:sluice"))
     #expect(settings.resource["telemetry.sdk.version"] == .text("1.2.3"))
+  }
+
+  @Test func `what is asked for and not done is a warning`() throws {
+    #expect(try Self.settings().warnings.isEmpty)
+    #expect(
+      try Self.settings([
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json", "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
+      ]).warnings.isEmpty)
+    let warnings = try Self.settings([
+      "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc", "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION": "gzip",
+      "OTEL_EXPORTER_OTLP_CERTIFICATE": "/ca.pem",
+    ]).warnings
+    #expect(warnings.count == 3)
+    #expect(warnings.contains { $0.contains("OTEL_EXPORTER_OTLP_PROTOCOL: \"grpc\"") && $0.contains("http/json") })
+    #expect(warnings.contains { $0.contains("OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: \"gzip\"") })
+    #expect(warnings.contains { $0.contains("OTEL_EXPORTER_OTLP_CERTIFICATE") && $0.contains("transport.tls") })
   }
 
   @Test(arguments: [

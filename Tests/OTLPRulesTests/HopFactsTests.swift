@@ -16,9 +16,9 @@ import Testing
     let attributes = facts().spanAttributes(hiding: secrets)
     #expect(
       attributes == [
-        KeyValue("http.request.method", "GET"), KeyValue("server.address", "api.example.com"),
-        KeyValue("server.port", .integer(443)), KeyValue("url.full", "https://api.example.com/v1/items"),
-        KeyValue("http.response.status_code", .integer(200)),
+        Attribute("http.request.method", "GET"), Attribute("server.address", "api.example.com"),
+        Attribute("server.port", .integer(443)), Attribute("url.full", "https://api.example.com/v1/items"),
+        Attribute("http.response.status_code", .integer(200)),
       ])
     #expect(facts().name() == "GET")
     #expect(facts().spanStatus == .unset)
@@ -98,7 +98,7 @@ import Testing
     var facts = HopFacts(method: "GET", url: "http://h/a?b", status: 500)
     (facts.protocolVersion, facts.peerAddress, facts.resendCount) = ("1.1", "192.0.2.1", 3)
     #expect(
-      Set(facts.metricAttributes().map(\.key)) == [
+      Set(facts.metricAttributes().map(\.name)) == [
         "http.request.method", "server.address", "server.port", "http.response.status_code", "error.type",
         "network.protocol.version",
       ])

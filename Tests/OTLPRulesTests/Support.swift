@@ -1,6 +1,7 @@
+import SluiceMessages
 import OTLPRules
 import SluiceJSON
 
-extension [KeyValue] {
-  subscript(_ key: String) -> KeyValue.Value? { first { $0.key == key }?.value }
+extension [Attribute] {
+  subscript(_ key: String) -> AttributeValue? { first { $0.name == key }?.value }
 }

@@ -95,7 +95,7 @@ import Testing
     let run = try await run(server.baseURL + "/a", defines: ["MANY"], delivery: delivery)
     #expect(
       run.told("attribute") == [
-        "word 1 after 0 0 0", "count 2  -9223372036854775808 0 0", "part 3  0 0.5 0", "yes 4  0 0 1",
+        "word 1 after 0 0 1", "count 2  -9223372036854775808 0 0", "part 3  0 0.5 0", "yes 4  1 0 0",
       ])
     let full = try #require(run.spans.first { $0.name == "full" })
     #expect(full.attributes == "32" && full.dropped == "3" && run.told("limit") == ["5", "5", "5"])

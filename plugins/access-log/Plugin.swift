@@ -40,7 +40,6 @@ struct AccessLog: Plugin, TransactionTracer {
   }
 }
 
-/// For the host, before any of the code runs: ABI 1, no feature needed, version 1.0.0.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(AccessLog.self, host, abi, error)
 }

@@ -61,8 +61,7 @@ private func holdsJSON(_ contentType: String?) -> Bool {
   return name.hasSuffix("/json") || name.hasSuffix("+json")
 }
 
-/// For the host, before any of the code runs: ABI 1; response bodies (16), response stages (4096) and documents (8192)
-/// are needed; version 1.0.0.
+// What it requires of a host.
 @section(".sluice.requires.response_body") @used let requiresResponseBody = true
 @section(".sluice.requires.response") @used let requiresResponse = true
 @section(".sluice.requires.document") @used let requiresDocument = true

@@ -47,8 +47,7 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
   }
 }
 
-/// For the host, before any of the code runs: ABI 1; suspending (1), retry (4), call-outs (128) and response stages
-/// (4096) are needed; version 1.0.0.
+// What it requires of a host.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.retry") @used let requiresRetry = true
 @section(".sluice.requires.callout") @used let requiresCallout = true

@@ -25,7 +25,7 @@ enum EventLine {
     if event.kind == .willRetry { line.number("delayNs", event.duration.nanoseconds) }
     if event.kind == .didComplete || event.kind == .didEndHop { line.number("durationNs", event.duration.nanoseconds) }
     if let timings = event.timings { add(timings, to: &line) }
-    if event.kind == .didComplete { add(exchange.attributes, to: &line) }
+    if event.kind == .didComplete { line.add(exchange.attributes) }
     if let span = event.span { SpanLine.add(span, to: &line) }
     return line.end()
   }
@@ -34,20 +34,6 @@ enum EventLine {
     if let id = trace.traceID { line.text("traceId", id.description) }
     if let id = trace.spanID { line.text("spanId", TraceID.digits(of: id)) }
     if let id = trace.parentSpanID { line.text("parentSpanId", TraceID.digits(of: id)) }
-  }
-
-  private static func add(_ attributes: AttributeList, to line: inout LineText) {
-    guard !attributes.isEmpty else { return }
-    line.object("attributes") { line in
-      for attribute in attributes {
-        switch attribute.shownValue {
-        case .text(let text): line.text(attribute.name, text)
-        case .integer(let integer): line.number(attribute.name, integer)
-        case .number(let number): line.real(attribute.name, number)
-        case .bool(let bool): line.flag(attribute.name, bool)
-        }
-      }
-    }
   }
 
   private static func add(_ error: TransactionError, to line: inout LineText) {
@@ -70,6 +56,23 @@ enum EventLine {
       line.number("bytesSent", timings.bytesSent)
       line.number("bytesReceived", timings.bytesReceived)
       line.flag("isConnectionReused", timings.isConnectionReused)
+    }
+  }
+}
+
+extension LineText {
+  /// The member `attributes`, unless there are none.
+  mutating func add(_ attributes: some Collection<Attribute>) {
+    guard !attributes.isEmpty else { return }
+    object("attributes") { line in
+      for attribute in attributes {
+        switch attribute.shownValue {
+        case .text(let text): line.text(attribute.name, text)
+        case .integer(let integer): line.number(attribute.name, integer)
+        case .number(let number): line.real(attribute.name, number)
+        case .bool(let bool): line.flag(attribute.name, bool)
+        }
+      }
     }
   }
 }

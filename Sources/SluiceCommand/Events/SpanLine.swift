@@ -16,19 +16,8 @@ enum SpanLine {
       line.text("status", name(of: span.status))
       if !span.statusMessage.isEmpty { line.text("message", span.statusMessage) }
       line.flag("isUnfinished", span.isUnfinished)
-      if !span.attributes.isEmpty { line.object("attributes") { add(span.attributes, to: &$0) } }
+      line.add(span.attributes)
       if span.droppedAttributes > 0 { line.number("droppedAttributes", span.droppedAttributes) }
-    }
-  }
-
-  private static func add(_ attributes: [StageSpan.Attribute], to line: inout LineText) {
-    for attribute in attributes {
-      switch attribute.value {
-      case .text(let text): line.text(attribute.key, text)
-      case .integer(let integer): line.number(attribute.key, integer)
-      case .number(let number): line.real(attribute.key, number)
-      case .flag(let flag): line.flag(attribute.key, flag)
-      }
     }
   }
 

@@ -1,4 +1,4 @@
-import SluiceMessages
+public import SluiceMessages
 import SluiceTraceContext
 
 // What stages do with their spans.
@@ -26,11 +26,8 @@ extension Exchange {
   }
 
   /// False if the span has its number of attributes; nil if the owner has no such open span. [loop]
-  public func setSpanAttribute(
-    _ key: String, _ value: StageSpan.Value, of handle: SpanHandle, by owner: AnyObject
-  ) -> Bool? {
-    spans?.change(handle, of: ObjectIdentifier(owner)) { $0.set(value, for: key, limit: SpanTable.maximumAttributes) }
-      ?? nil
+  public func setSpanAttribute(_ attribute: Attribute, of handle: SpanHandle, by owner: AnyObject) -> Bool? {
+    spans?.change(handle, of: ObjectIdentifier(owner)) { $0.set(attribute, limit: SpanTable.maximumAttributes) } ?? nil
   }
 
   /// False if the owner has no such open span. [loop]

@@ -1,3 +1,4 @@
+public import SluiceMessages
 public import SluiceTraceContext
 
 /// A part of a transaction's work that a stage measures: a span below that of a hop.
@@ -13,18 +14,6 @@ public struct StageSpan: Sendable, Hashable {
     case unset = 0
     case ok = 1
     case error = 2
-  }
-
-  public enum Value: Sendable, Hashable {
-    case text(String)
-    case integer(Int64)
-    case number(Double)
-    case flag(Bool)
-  }
-
-  public struct Attribute: Sendable, Hashable {
-    public let key: String
-    public internal(set) var value: Value
   }
 
   public let name: String
@@ -45,17 +34,17 @@ public struct StageSpan: Sendable, Hashable {
   public internal(set) var statusMessage = ""
   /// The stage did not end it before the transaction ended.
   public internal(set) var isUnfinished = false
-  /// In the order in which the keys were set first.
+  /// In the order in which the names were set first.
   public internal(set) var attributes: [Attribute] = []
   /// How many attributes were too many.
   public internal(set) var droppedAttributes = 0
 
   /// Sets an attribute, or replaces its value; false if there are too many.
-  mutating func set(_ value: Value, for key: String, limit: Int) -> Bool {
-    if let index = attributes.firstIndex(where: { $0.key == key }) {
-      attributes[index].value = value
+  mutating func set(_ attribute: Attribute, limit: Int) -> Bool {
+    if let index = attributes.firstIndex(where: { $0.name == attribute.name }) {
+      attributes[index] = attribute
     } else if attributes.count < limit {
-      attributes.append(Attribute(key: key, value: value))
+      attributes.append(attribute)
     } else {
       droppedAttributes += 1
       return false

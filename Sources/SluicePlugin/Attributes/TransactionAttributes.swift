@@ -32,7 +32,7 @@ public struct TransactionAttributes: Sendable {
     guard let call else { return false }
     return try call.write("the attribute \"\(name)\"") { _, exchange in
       guard let table = call.link.attributes else { return sluice_status(SLUICE_STATUS_UNSUPPORTED) }
-      return AttributeRecord.lend(CollectionOfOne(AttributeRecord(name, value, isSensitive: isSensitive))) {
+      return Attribute.lend(CollectionOfOne(Attribute(name, value, isSensitive: isSensitive))) {
         table.pointee.set(exchange, $0.baseAddress)
       }
     }
@@ -58,11 +58,11 @@ public struct TransactionAttributes: Sendable {
     }
   }
 
-  private func record(_ name: String) -> AttributeRecord? {
+  private func record(_ name: String) -> Attribute? {
     call?.withExchange { _, exchange in
       var raw = sluice_attribute()
       let status = withText(name) { call?.link.attributes?.pointee.get(exchange, $0, &raw) }
-      return status == 0 ? AttributeRecord(raw) : nil
+      return status == 0 ? Attribute(raw) : nil
     } ?? nil
   }
 }

@@ -28,7 +28,7 @@ extension PluginHost {
   ) {
     guard link.isLogged(level) else { return }
     let message = message()
-    let records = attributes.map { AttributeRecord($0.key, $0.value) }
+    let records = attributes.map { Attribute($0.key, $0.value) }
     guard let request else { return link.log(level, message, records, nil) }
     let isWritten: Void? = request.call.withExchange { _, exchange in link.log(level, message, records, exchange) }
     if isWritten == nil { link.log(level, message, records, nil) }
@@ -44,12 +44,12 @@ extension HostLink {
   func log(_ level: PluginHost.LogLevel, _ message: String) { log(level, message, [], nil) }
 
   fileprivate func log(
-    _ level: PluginHost.LogLevel, _ message: String, _ attributes: [AttributeRecord], _ exchange: OpaquePointer?
+    _ level: PluginHost.LogLevel, _ message: String, _ attributes: [Attribute], _ exchange: OpaquePointer?
   ) {
     withHost { host in
       withText(message) { message in
         guard let logger else { return host.pointee.log(host, level.rawValue, message) }
-        AttributeRecord.lend(attributes) { attributes in
+        Attribute.lend(attributes) { attributes in
           var record = sluice_log_record()
           record.size = UInt32(MemoryLayout<sluice_log_record>.size)
           record.level = level.rawValue

@@ -1,12 +1,8 @@
 import CSluice
+public import SluiceMessages
 
 /// A span that a stage began, after its end. A value that can be kept.
 public struct EndedSpan: Sendable, Hashable {
-  public struct Attribute: Sendable, Hashable {
-    public let key: String
-    public let value: SpanValue
-  }
-
   public let name: String
   public let kind: SpanKind
   /// The name of the stage in the configuration.
@@ -41,9 +37,8 @@ public struct EndedSpan: Sendable, Hashable {
     status = SpanStatus(rawValue: span.status) ?? .unset
     statusMessage = String(span.status_message)
     isUnfinished = span.is_unfinished != 0
-    attributes = UnsafeBufferPointer(start: span.attributes, count: Int(span.attribute_count)).compactMap { attribute in
-      SpanValue(attribute).map { Attribute(key: String(attribute.key), value: $0) }
-    }
+    attributes = UnsafeBufferPointer(start: span.attributes, count: Int(span.attribute_count))
+      .compactMap { Attribute($0) }
     droppedAttributeCount = Int(span.dropped_attribute_count)
   }
 }

@@ -1,4 +1,5 @@
 import CSluice
+public import SluiceMessages
 
 /// Begins spans of the plugin's own below those of the hops (`sluice.spans/1`, a draft).
 public struct HostSpans: Sendable {
@@ -35,12 +36,16 @@ public struct OpenSpan: @unchecked Sendable {
   let table: UnsafePointer<sluice_spans>
   let handle: sluice_open_span
 
-  /// Sets an attribute, or replaces its value. A span has at most 32 attributes.
+  /// Sets an attribute, or replaces its value. A span has at most 32 attributes; a text is cut off beyond 1024 bytes.
   ///
-  /// - Parameter key: 1 to 128 bytes without control characters.
-  public func set(_ value: SpanValue, for key: String) {
+  /// - Parameters:
+  ///   - name: as in ``TransactionAttributes``.
+  ///   - isSensitive: a secret, which is shown as `REDACTED` everywhere except to tracers.
+  public func set(_ name: String, _ value: AttributeValue, isSensitive: Bool = false) {
     _ = call.withExchange { _, exchange in
-      value.withAttribute(key) { table.pointee.set_attribute(exchange, handle, $0) }
+      Attribute.lend(CollectionOfOne(Attribute(name, value, isSensitive: isSensitive))) {
+        table.pointee.set_attribute(exchange, handle, $0.baseAddress)
+      }
     }
   }
 

@@ -13,6 +13,8 @@ extension Attribute {
     case refuse
     /// It is cut off, made a line, and its wrong bytes become U+FFFD: for logs, which would rather have a part of it.
     case shorten
+    /// It is cut off, and its wrong bytes become U+FFFD.
+    case cut(bytes: Int)
   }
 
   /// Reads an attribute of a plugin's.
@@ -56,30 +58,32 @@ extension Attribute {
     case .shorten:
       guard let text = PluginText.attribute(raw) else { throw Refusal("the text of \(name) has no address") }
       return text
+    case .cut(let bytes):
+      guard let text = PluginText.cut(raw, bytes) else { throw Refusal("the text of \(name) has no address") }
+      return text
     }
   }
 }
 
-extension CalledExchange {
-  /// Lends an attribute until the call returns.
-  func lend(_ attribute: Attribute) -> sluice_attribute {
-    var raw = sluice_attribute()
-    raw.name = lend(attribute.name)
-    raw.flags = attribute.isSensitive ? UInt32(SLUICE_ATTRIBUTE_SENSITIVE) : 0
+extension sluice_attribute {
+  /// - Parameter lend: lends a text for as long as the attribute is used.
+  init(_ attribute: Attribute, _ lend: (String) -> sluice_text) {
+    self.init()
+    name = lend(attribute.name)
+    flags = attribute.isSensitive ? UInt32(SLUICE_ATTRIBUTE_SENSITIVE) : 0
     switch attribute.value {
     case .text(let text):
-      raw.kind = UInt32(SLUICE_ATTRIBUTE_TEXT)
-      raw.text = lend(text)
+      kind = UInt32(SLUICE_ATTRIBUTE_TEXT)
+      self.text = lend(text)
     case .integer(let integer):
-      raw.kind = UInt32(SLUICE_ATTRIBUTE_INTEGER)
-      raw.integer = integer
+      kind = UInt32(SLUICE_ATTRIBUTE_INTEGER)
+      self.integer = integer
     case .number(let number):
-      raw.kind = UInt32(SLUICE_ATTRIBUTE_NUMBER)
-      raw.number = number
+      kind = UInt32(SLUICE_ATTRIBUTE_NUMBER)
+      self.number = number
     case .bool(let bool):
-      raw.kind = UInt32(SLUICE_ATTRIBUTE_BOOL)
-      raw.integer = bool ? 1 : 0
+      kind = UInt32(SLUICE_ATTRIBUTE_BOOL)
+      integer = bool ? 1 : 0
     }
-    return raw
   }
 }

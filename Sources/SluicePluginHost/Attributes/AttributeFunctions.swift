@@ -37,7 +37,7 @@ enum AttributeFunctions {
       do throws(Attribute.Refusal) {
         let name = try Attribute.name(name)
         guard let found = called.exchange.attributes.first(where: { $0.name == name }) else { return Status.absent }
-        place.pointee = called.lend(found)
+        place.pointee = sluice_attribute(found) { called.lend($0) }
         return Status.ok
       } catch { return called.refuse(.invalidArgument, "attribute: \(error.reason)") }
     }
@@ -60,7 +60,7 @@ enum AttributeFunctions {
       let attributes = called.exchange.attributes
       // A number beyond half of the address space arrives as a negative one.
       guard attributes.indices.contains(index) else { return Status.absent }
-      place.pointee = called.lend(attributes[index])
+      place.pointee = sluice_attribute(attributes[index]) { called.lend($0) }
       return Status.ok
     }
   }

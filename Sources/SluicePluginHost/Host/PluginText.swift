@@ -13,9 +13,9 @@ enum PluginText {
   /// The limit for the reason of a refusal, which may come from a plugin in a trial.
   static let reasonBytes = 4 << 10
 
-  /// The limit for the name of a span and the key of an attribute.
-  static let spanKeyBytes = 128
-  /// The limit for the text of an attribute and the message of a span's status.
+  /// The limit for the name of a span.
+  static let spanNameBytes = 128
+  /// The limit for the text of a span's attribute and the message of its status.
   static let spanTextBytes = 1 << 10
 
   /// The original text, including line breaks: for documents, which can hold it.
@@ -31,16 +31,19 @@ enum PluginText {
     bounded(text, Attribute.textBytes).map { PlainText.line($0, limitBytes: Attribute.textBytes) }
   }
 
-  /// The name of a span, or the key of an attribute; nil if it is malformed.
-  static func spanKey(_ text: sluice_text) -> String? {
-    guard let bytes = text.bytes, (1...spanKeyBytes).contains(bytes.count),
+  /// The name of a span; nil if it is malformed.
+  static func spanName(_ text: sluice_text) -> String? {
+    guard let bytes = text.bytes, (1...spanNameBytes).contains(bytes.count),
       let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains(where: PlainText.acts)
     else { return nil }
     return text
   }
 
-  /// The text of an attribute or the message of a status; nil if it is malformed.
-  static func spanText(_ text: sluice_text) -> String? { bounded(text, spanTextBytes) }
+  /// The message of a span's status; nil if it is malformed.
+  static func spanText(_ text: sluice_text) -> String? { cut(text, spanTextBytes) }
+
+  /// The text up to a limit; nil if it is malformed.
+  static func cut(_ text: sluice_text, _ limitBytes: Int) -> String? { bounded(text, limitBytes) }
 
   /// Reads only as much as is kept, plus enough to show that there was more.
   private static func bounded(_ text: sluice_text, _ limitBytes: Int) -> String? {

@@ -25,7 +25,7 @@ enum SpanFunctions {
       span.pointee = sluice_open_span()
       // Before the name is read: without a tracer nothing else is to be done.
       guard called.exchange.wantsSpans else { return Status.absent }
-      guard let name = PluginText.spanKey(name), let kind = StageSpan.Kind(rawValue: kind) else {
+      guard let name = PluginText.spanName(name), let kind = StageSpan.Kind(rawValue: kind) else {
         return called.refuse(.invalidArgument, "begin of a span: its name or its kind")
       }
       let instance = called.call.pointee.instance
@@ -38,26 +38,18 @@ enum SpanFunctions {
   }
 
   private static func setAttribute(
-    _ handle: OpaquePointer?, _ span: sluice_open_span, _ attribute: UnsafePointer<sluice_span_attribute>?
+    _ handle: OpaquePointer?, _ span: sluice_open_span, _ attribute: UnsafePointer<sluice_attribute>?
   ) -> sluice_status {
     change(handle, span, "set_attribute of a span") { called, span in
-      guard let attribute, let key = PluginText.spanKey(attribute.pointee.key), let value = value(attribute.pointee)
-      else { return called.refuse(.invalidArgument, "set_attribute of a span") }
-      switch called.exchange.setSpanAttribute(key, value, of: span, by: called.call.pointee.instance) {
-      case true?: return Status.ok
-      case false?: return Status.limit
-      case nil: return Status.stale
-      }
-    }
-  }
-
-  private static func value(_ attribute: sluice_span_attribute) -> StageSpan.Value? {
-    switch Int(attribute.type) {
-    case Int(SLUICE_SPAN_VALUE_TEXT): PluginText.spanText(attribute.text).map { .text($0) }
-    case Int(SLUICE_SPAN_VALUE_INTEGER): .integer(attribute.integer)
-    case Int(SLUICE_SPAN_VALUE_NUMBER): attribute.number.isFinite ? .number(attribute.number) : nil
-    case Int(SLUICE_SPAN_VALUE_FLAG): .flag(attribute.flag != 0)
-    default: nil
+      guard let attribute else { return called.refuse(.invalidArgument, "set_attribute of a span without one") }
+      do throws(Attribute.Refusal) {
+        let attribute = try Attribute(attribute.pointee, texts: .cut(bytes: PluginText.spanTextBytes))
+        switch called.exchange.setSpanAttribute(attribute, of: span, by: called.call.pointee.instance) {
+        case true?: return Status.ok
+        case false?: return Status.limit
+        case nil: return Status.stale
+        }
+      } catch { return called.refuse(.invalidArgument, "attribute of a span: \(error.reason)") }
     }
   }
 

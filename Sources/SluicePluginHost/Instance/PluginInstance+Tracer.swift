@@ -50,7 +50,7 @@ extension PluginInstance {
   private func withSpan(
     _ span: StageSpan, _ called: CalledExchange, _ body: (UnsafePointer<sluice_span>) -> Void
   ) {
-    let attributes = span.attributes.map { sluice_span_attribute($0) { text, _ in called.lend(text) } }
+    let attributes = span.attributes.map { sluice_attribute($0) { called.lend($0) } }
     attributes.withUnsafeBufferPointer { attributes in
       var record = sluice_span(span, attributes.baseAddress) { text, _ in called.lend(text) }
       body(&record)

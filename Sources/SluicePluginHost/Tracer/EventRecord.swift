@@ -31,7 +31,7 @@ struct EventRecord {
     timings = event.timings
     span = event.span
     textOffset =
-      span.map { Self.attributeOffset + $0.attributes.count * MemoryLayout<sluice_span_attribute>.stride }
+      span.map { Self.attributeOffset + $0.attributes.count * MemoryLayout<sluice_attribute>.stride }
       ?? Self.spanOffset
     var count = textOffset + Self.count(event.exchange.requestID, Self.textBytes)
     count += Self.count(method, Self.textBytes) + Self.count(url, Self.urlBytes)
@@ -68,9 +68,9 @@ struct EventRecord {
     _ span: StageSpan, to memory: UnsafeMutableRawPointer, _ writer: inout TextWriter
   ) -> UnsafePointer<sluice_span> {
     let attributes = (memory + Self.attributeOffset).bindMemory(
-      to: sluice_span_attribute.self, capacity: span.attributes.count)
+      to: sluice_attribute.self, capacity: span.attributes.count)
     for (index, attribute) in span.attributes.enumerated() {
-      (attributes + index).initialize(to: sluice_span_attribute(attribute) { writer.copy($0, $1.limitBytes) })
+      (attributes + index).initialize(to: sluice_attribute(attribute) { writer.copy($0, SpanText.value.limitBytes) })
     }
     let place = (memory + Self.spanOffset).bindMemory(to: sluice_span.self, capacity: 1)
     place.initialize(to: sluice_span(span, attributes) { writer.copy($0, $1.limitBytes) })
@@ -78,10 +78,10 @@ struct EventRecord {
   }
 
   private static func count(_ span: StageSpan) -> Int {
-    var bytes = count(span.name, SpanText.key.limitBytes) + count(span.statusMessage, SpanText.value.limitBytes)
+    var bytes = count(span.name, SpanText.name.limitBytes) + count(span.statusMessage, SpanText.value.limitBytes)
     bytes += count(span.stage, SpanText.stage.limitBytes)
     for attribute in span.attributes {
-      bytes += count(attribute.key, SpanText.key.limitBytes)
+      bytes += count(attribute.name, SpanText.value.limitBytes)
       if case .text(let text) = attribute.value { bytes += count(text, SpanText.value.limitBytes) }
     }
     return bytes

@@ -7,12 +7,12 @@ extension sluice_span {
   ///   - attributes: those of the span, which live as long as this.
   ///   - copy: lends a text for as long.
   init(
-    _ span: StageSpan, _ attributes: UnsafePointer<sluice_span_attribute>?, _ copy: (String, SpanText) -> sluice_text
+    _ span: StageSpan, _ attributes: UnsafePointer<sluice_attribute>?, _ copy: (String, SpanText) -> sluice_text
   ) {
     self.init()
     size = UInt32(MemoryLayout<sluice_span>.size)
     kind = span.kind.rawValue
-    name = copy(span.name, .key)
+    name = copy(span.name, .name)
     trace_id = sluice_event.bytes(span.traceID)
     span_id = sluice_event.bytes(span.id)
     if let id = span.parentID { parent_span_id = sluice_event.bytes(id) }
@@ -28,34 +28,13 @@ extension sluice_span {
   }
 }
 
-extension sluice_span_attribute {
-  init(_ attribute: StageSpan.Attribute, _ copy: (String, SpanText) -> sluice_text) {
-    self.init()
-    key = copy(attribute.key, .key)
-    switch attribute.value {
-    case .text(let value):
-      type = sluice_span_value(SLUICE_SPAN_VALUE_TEXT)
-      text = copy(value, .value)
-    case .integer(let value):
-      type = sluice_span_value(SLUICE_SPAN_VALUE_INTEGER)
-      integer = value
-    case .number(let value):
-      type = sluice_span_value(SLUICE_SPAN_VALUE_NUMBER)
-      number = value
-    case .flag(let value):
-      type = sluice_span_value(SLUICE_SPAN_VALUE_FLAG)
-      flag = value ? 1 : 0
-    }
-  }
-}
-
 /// The texts of a span, which differ in how long they may be.
 enum SpanText {
-  case key, value, stage
+  case name, value, stage
 
   var limitBytes: Int {
     switch self {
-    case .key: PluginText.spanKeyBytes
+    case .name: PluginText.spanNameBytes
     case .value: PluginText.spanTextBytes
     case .stage: EventRecord.textBytes
     }

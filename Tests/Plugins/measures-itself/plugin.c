@@ -10,12 +10,12 @@ static const sluice_spans *spans;
 static sluice_open_span kept;
 
 static sluice_status set_text(sluice_exchange *exchange, sluice_open_span span, const char *key, const char *value) {
-  sluice_span_attribute attribute = {.key = text(key), .type = SLUICE_SPAN_VALUE_TEXT, .text = text(value)};
+  sluice_attribute attribute = sluice_attribute_text(key, text(value));
   return spans->set_attribute(exchange, span, &attribute);
 }
 
 /// The answers to calls that are wrong, in this order: no name, a name with a line break, an unknown kind, no place for the
-/// span; an attribute without a key, of an unknown type, a number that is not finite, no attribute; an unknown status.
+/// span; an attribute without a name, of an unknown kind, a number that is not finite, no attribute; an unknown status.
 static void misuse(void *instance, sluice_exchange *exchange, sluice_open_span span) {
   sluice_open_span none;
   tell(instance, "invalid", spans->begin(exchange, text(""), SLUICE_SPAN_INTERNAL, &none));
@@ -23,10 +23,9 @@ static void misuse(void *instance, sluice_exchange *exchange, sluice_open_span s
   tell(instance, "invalid", spans->begin(exchange, text("a"), 2, &none));
   tell(instance, "invalid", spans->begin(exchange, text("a"), SLUICE_SPAN_INTERNAL, NULL));
   tell(instance, "invalid", set_text(exchange, span, "", "b"));
-  sluice_span_attribute odd = {.key = text("odd"), .type = 9};
+  sluice_attribute odd = {.name = text("odd"), .kind = 9};
   tell(instance, "invalid", spans->set_attribute(exchange, span, &odd));
-  odd.type = SLUICE_SPAN_VALUE_NUMBER;
-  odd.number = HUGE_VAL;
+  odd = sluice_attribute_number("odd", HUGE_VAL);
   tell(instance, "invalid", spans->set_attribute(exchange, span, &odd));
   tell(instance, "invalid", spans->set_attribute(exchange, span, NULL));
   tell(instance, "invalid", spans->set_status(exchange, span, 3, text("")));
@@ -52,12 +51,14 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   }
   misuse(instance, exchange, work);
   set_text(exchange, work, "word", "before");
-  set_text(exchange, work, "word", "after");
-  sluice_span_attribute attribute = {.key = text("count"), .type = SLUICE_SPAN_VALUE_INTEGER, .integer = INT64_MIN};
+  sluice_attribute attribute = sluice_attribute_text("word", text("after"));
+  attribute.flags = SLUICE_ATTRIBUTE_SENSITIVE;
   spans->set_attribute(exchange, work, &attribute);
-  attribute = (sluice_span_attribute){.key = text("part"), .type = SLUICE_SPAN_VALUE_NUMBER, .number = 0.5};
+  attribute = sluice_attribute_integer("count", INT64_MIN);
   spans->set_attribute(exchange, work, &attribute);
-  attribute = (sluice_span_attribute){.key = text("yes"), .type = SLUICE_SPAN_VALUE_FLAG, .flag = 7};
+  attribute = sluice_attribute_number("part", 0.5);
+  spans->set_attribute(exchange, work, &attribute);
+  attribute = sluice_attribute_bool("yes", 7);
   spans->set_attribute(exchange, work, &attribute);
   spans->set_status(exchange, work, SLUICE_SPAN_ERROR, text("not kept"));
   tell(instance, "ok", spans->set_status(exchange, work, SLUICE_SPAN_OK, text("not kept either")));
@@ -117,11 +118,11 @@ static void tell_span(void *instance, const sluice_event *event) {
       span->dropped_attribute_count, attribute_bytes, event->attempt, event->hop);
   sluice_log(host_of(instance), SLUICE_LOG_INFO, line);
   for (uint32_t i = 0; i < span->attribute_count && i < 4; i++) {
-    const sluice_span_attribute *attribute = &span->attributes[i];
+    const sluice_attribute *attribute = &span->attributes[i];
     snprintf(
-        line, sizeof line, "attribute=%.*s %u %.*s %" PRId64 " %g %u", (int)attribute->key.size, attribute->key.data,
-        attribute->type, (int)(attribute->text.size > 9 ? 9 : attribute->text.size), attribute->text.data,
-        attribute->integer, attribute->number, attribute->flag);
+        line, sizeof line, "attribute=%.*s %u %.*s %" PRId64 " %g %u", (int)attribute->name.size, attribute->name.data,
+        attribute->kind, (int)(attribute->text.size > 9 ? 9 : attribute->text.size), attribute->text.data,
+        attribute->integer, attribute->number, attribute->flags);
     if (span->name.size == 4 && span->attribute_count == 4) sluice_log(host_of(instance), SLUICE_LOG_INFO, line);
   }
 }

@@ -94,7 +94,7 @@ import Testing
     #expect(hop.text("spanId") == sent[2] && hop.text("parentSpanId") == nil)
     let work = try #require(spans.first { $0.text("name") == "work" })
     #expect(work.document["kind"] == 1 && work.status == 1 && work.text("parentSpanId") == nil)
-    #expect(work.attribute("word") == "after" && work.attribute("sluice.stage") == "stage")
+    #expect(work.attribute("word") == "REDACTED" && work.attribute("sluice.stage") == "stage")
     #expect(work.attributes["count"] == ["intValue": "-9223372036854775808"])
     #expect(work.attributes["part"] == ["doubleValue": 0.5] && work.attributes["yes"] == ["boolValue": true])
     let full = try #require(spans.first { $0.text("name") == "full" })

@@ -1,4 +1,4 @@
-/// A name with a typed value, for `sluice.log/1` and `sluice.attributes/1`.
+/// A name with a typed value, for `sluice.log/1`, `sluice.attributes/1` and `sluice.spans/1`.
 ///
 /// A draft: the structure may still change.
 #ifndef SLUICE_DRAFT_ATTRIBUTE_H
@@ -21,7 +21,7 @@ enum {
 
 /// Flags of an attribute; other bits must be 0.
 enum {
-  /// A secret: shown as `REDACTED` in logs, results and event logs. Stages can read it.
+  /// A secret: shown as `REDACTED` in logs, results, event logs and exports. Stages and tracers can read it.
   SLUICE_ATTRIBUTE_SENSITIVE = 1
 };
 

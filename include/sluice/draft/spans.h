@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include <sluice/draft/attribute.h>
 #include <sluice/exchange.h>
 #include <sluice/status.h>
 #include <sluice/text.h>
@@ -26,27 +27,6 @@ enum {
 /// How the work went; numbered as in OpenTelemetry's protocol.
 typedef uint32_t sluice_span_status;
 enum { SLUICE_SPAN_UNSET = 0, SLUICE_SPAN_OK = 1, SLUICE_SPAN_ERROR = 2 };
-
-/// Which member of a sluice_span_attribute holds its value.
-typedef uint32_t sluice_span_value;
-enum {
-  SLUICE_SPAN_VALUE_TEXT = 1,
-  SLUICE_SPAN_VALUE_INTEGER = 2,
-  SLUICE_SPAN_VALUE_NUMBER = 3,
-  SLUICE_SPAN_VALUE_FLAG = 4
-};
-
-/// A named value. Never grows, because spans have arrays of it.
-typedef struct sluice_span_attribute {
-  sluice_text key;
-  sluice_span_value type;
-  /// Non-zero means true.
-  uint32_t flag;
-  sluice_text text;
-  int64_t integer;
-  /// Finite.
-  double number;
-} sluice_span_attribute;
 
 /// A span that has not ended. A value: copy it freely, keep it as long as you like; it is never dereferenced. All zero
 /// stands for no span.
@@ -76,8 +56,8 @@ struct sluice_span {
   sluice_text status_message;
   /// The name of the stage in the configuration.
   sluice_text stage;
-  /// In the order in which the keys were set first.
-  const sluice_span_attribute *attributes;
+  /// In the order in which the names were set first.
+  const sluice_attribute *attributes;
   uint32_t attribute_count;
   /// Attributes that were refused with SLUICE_STATUS_LIMIT.
   uint32_t dropped_attribute_count;
@@ -93,10 +73,9 @@ typedef struct sluice_spans {
   /// Begins a span with a name of 1 to 128 bytes without control characters. SLUICE_STATUS_ABSENT if no tracer wants spans, and
   /// SLUICE_STATUS_LIMIT if the transaction has had 64 spans; `span` is then all zero. [loop]
   sluice_status (*begin)(sluice_exchange *exchange, sluice_text name, sluice_span_kind kind, sluice_open_span *span);
-  /// Sets an attribute, or replaces its value. The key has 1 to 128 bytes without control characters; a text beyond 1024 bytes
-  /// is cut off. SLUICE_STATUS_LIMIT for the 33rd key. [loop]
+  /// Sets an attribute, or replaces its value. A text beyond 1024 bytes is cut off. SLUICE_STATUS_LIMIT for the 33rd name. [loop]
   sluice_status (*set_attribute)(
-      sluice_exchange *exchange, sluice_open_span span, const sluice_span_attribute *attribute);
+      sluice_exchange *exchange, sluice_open_span span, const sluice_attribute *attribute);
   /// Sets how the work went. The message is for people, is kept only with SLUICE_SPAN_ERROR, and is cut off beyond 1024
   /// bytes. [loop]
   sluice_status (*set_status)(

@@ -58,8 +58,7 @@ extension Timestamp {
   }
 }
 
-/// For the host, before any of the code runs: ABI 1; suspension (1), responding (2), retries (4), response bodies (16) and
-/// response stages (4096) are needed; version 1.0.0.
+// What it requires of a host.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.respond") @used let requiresRespond = true
 @section(".sluice.requires.retry") @used let requiresRetry = true

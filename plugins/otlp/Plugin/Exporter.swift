@@ -1,3 +1,4 @@
+import SluiceMessages
 import OTLPRules
 import SluiceLocks
 import SluicePlugin
@@ -79,7 +80,7 @@ final class Exporter: Sendable {
     perform(step)
   }
 
-  func record(_ name: MetricTable.Name, _ attributes: [KeyValue], _ duration: Duration) {
+  func record(_ name: MetricTable.Name, _ attributes: [Attribute], _ duration: Duration) {
     guard signals.contains(.metrics) else { return }
     state.withLock { $0.metrics.record(name, attributes, seconds: duration / .seconds(1)) }
   }

@@ -17,17 +17,21 @@ struct OTLP: Plugin, TransactionTracer {
   private let recorder: Recorder
   private let exporter: Exporter
   private let host: PluginHost
+  private let warnings: [String]
 
   init(configuration: OTLPConfiguration, host: PluginHost) throws {
     self.host = host
     let settings = try configuration.settings(for: host)
+    warnings = settings.warnings
     exporter = try Exporter(settings, try configuration.schedule(), configuration.signals, host)
     recorder = Recorder(settings, configuration.secrets, exporter, host)
   }
 
   /// A trial run sends nothing.
   func activate() throws {
-    if !host.isProbe { exporter.start() }
+    guard !host.isProbe else { return }
+    for warning in warnings { host.log(.warning, warning) }
+    exporter.start()
   }
 
   func deactivate(timeout: Duration) { exporter.stop(within: timeout) }
@@ -35,8 +39,7 @@ struct OTLP: Plugin, TransactionTracer {
   func record(_ event: borrowing TransactionEvent) { recorder.record(event) }
 }
 
-/// For the host, before any of the code runs: ABI 1; suspension (1), timers (64) and call-outs (128) are needed; version
-/// 1.0.0.
+// What it requires of a host.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.timers") @used let requiresTimers = true
 @section(".sluice.requires.callout") @used let requiresCallout = true

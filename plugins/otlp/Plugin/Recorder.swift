@@ -85,11 +85,11 @@ final class Recorder: Sendable {
     for span in book.withLock({ $0.end(id, place) }) { exporter.add(span) }
     let method = event.method
     var attributes = [
-      KeyValue("http.request.method", knownMethods.contains(method) ? method : "_OTHER"),
-      KeyValue("sluice.outcome", event.outcome.map(Self.text) ?? "unknown"),
+      Attribute("http.request.method", knownMethods.contains(method) ? method : "_OTHER"),
+      Attribute("sluice.outcome", event.outcome.map(Self.text) ?? "unknown"),
     ]
-    if let status = event.status { attributes.append(KeyValue("http.response.status_code", .integer(Int64(status)))) }
-    if let reason = event.reason { attributes.append(KeyValue("error.type", reason.code)) }
+    if let status = event.status { attributes.append(Attribute("http.response.status_code", .integer(Int64(status)))) }
+    if let reason = event.reason { attributes.append(Attribute("error.type", reason.code)) }
     exporter.record(.transaction, attributes, event.duration)
   }
 
@@ -123,21 +123,10 @@ extension ExportedSpan {
     self.init(
       traceID: span.traceID, spanID: span.spanID, parentSpanID: span.parentSpanID, name: span.name,
       kind: span.kind == .client ? .client : .internal, start: Clock.unixNanoseconds(span.start),
-      end: Clock.unixNanoseconds(span.end), attributes: [KeyValue("sluice.stage", span.stage)],
+      end: Clock.unixNanoseconds(span.end), attributes: [Attribute("sluice.stage", span.stage)],
       status: Status(code: Status.Code(rawValue: Int(span.status.rawValue)) ?? .unset, message: span.statusMessage))
-    if span.isUnfinished { attributes.append(KeyValue("sluice.span.unfinished", .flag(true))) }
-    for attribute in span.attributes { attributes.append(KeyValue(attribute.key, .init(attribute.value))) }
+    if span.isUnfinished { attributes.append(Attribute("sluice.span.unfinished", .bool(true))) }
+    attributes += span.attributes
     droppedAttributes = span.droppedAttributeCount
-  }
-}
-
-extension KeyValue.Value {
-  fileprivate init(_ value: SpanValue) {
-    switch value {
-    case .text(let text): self = .text(text)
-    case .integer(let integer): self = .integer(integer)
-    case .number(let number): self = .number(number)
-    case .flag(let flag): self = .flag(flag)
-    }
   }
 }

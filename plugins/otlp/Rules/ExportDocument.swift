@@ -1,14 +1,16 @@
+public import SluiceMessages
+
 /// The requests of OTLP/HTTP in JSON (OTLP specification, "JSON Protobuf Encoding"): ids in hexadecimal, enumerations as
 /// numbers, names in lower camel case, 64-bit integers as strings.
 public struct ExportDocument: Sendable {
-  private let resource: [KeyValue]
+  private let resource: [Attribute]
   private let scopeName: String
   private let scopeVersion: String
 
   /// - Parameters:
   ///   - resource: what produces the telemetry.
   ///   - scopeName: the instrumentation.
-  public init(resource: [KeyValue], scopeName: String, scopeVersion: String) {
+  public init(resource: [Attribute], scopeName: String, scopeVersion: String) {
     self.resource = resource
     self.scopeName = scopeName
     self.scopeVersion = scopeVersion
@@ -89,7 +91,7 @@ public struct ExportDocument: Sendable {
   }
 
   private static func add(
-    _ point: DurationPoint, _ attributes: [KeyValue], _ start: UInt64, _ now: UInt64, to list: inout JSONText
+    _ point: DurationPoint, _ attributes: [Attribute], _ start: UInt64, _ now: UInt64, to list: inout JSONText
   ) {
     list.object { text in
       add(attributes, to: &text)
@@ -104,23 +106,23 @@ public struct ExportDocument: Sendable {
     }
   }
 
-  private static func add(_ attributes: [KeyValue], to text: inout JSONText) {
+  private static func add(_ attributes: [Attribute], to text: inout JSONText) {
     text.array("attributes") { list in
       for attribute in attributes {
         list.object { member in
-          member.text("key", attribute.key)
-          member.object("value") { add(attribute.value, to: &$0) }
+          member.text("key", attribute.name)
+          member.object("value") { add(attribute.shownValue, to: &$0) }
         }
       }
     }
   }
 
-  private static func add(_ value: KeyValue.Value, to text: inout JSONText) {
+  private static func add(_ value: AttributeValue, to text: inout JSONText) {
     switch value {
     case .text(let value): text.text("stringValue", value)
     case .integer(let value): text.wide("intValue", value)
     case .number(let value): text.number("doubleValue", value)
-    case .flag(let value): text.flag("boolValue", value)
+    case .bool(let value): text.flag("boolValue", value)
     }
   }
 }

@@ -1,4 +1,4 @@
-import SluiceMessages
+public import SluiceMessages
 
 /// What the configuration says; nil where it is silent.
 public struct GivenSettings: Sendable {
@@ -38,7 +38,7 @@ public struct ExportSettings: Sendable {
   }
 
   public let routes: [Signal: Route]
-  public let resource: [KeyValue]
+  public let resource: [Attribute]
   public let queueSpans: Int
   public let batchSpans: Int
   public let delay: Duration
@@ -46,6 +46,8 @@ public struct ExportSettings: Sendable {
   public let knownMethods: Set<String>
   /// `OTEL_SDK_DISABLED`: nothing is exported.
   public let isDisabled: Bool
+  /// What the environment asks for and this exporter does not do.
+  public let warnings: [String]
 
   /// - Parameters:
   ///   - read: returns a variable of the environment.
@@ -78,6 +80,23 @@ public struct ExportSettings: Sendable {
       given.knownMethods.map { Set($0) } ?? environment.words("OTEL_INSTRUMENTATION_HTTP_KNOWN_METHODS")
       ?? HopFacts.knownMethods
     isDisabled = try environment.flag("OTEL_SDK_DISABLED") ?? false
+    warnings = Self.warnings(environment)
+  }
+
+  private static func warnings(_ environment: Environment) -> [String] {
+    var warnings: [String] = []
+    for prefix in [Signal.commonVariable("")] + Signal.allCases.map({ $0.variable("") }) {
+      if let name = environment.value(prefix + "PROTOCOL"), name != "http/json" {
+        warnings.append("\(prefix)PROTOCOL: \(PlainText.quote(name)) is not supported; the exporter speaks http/json")
+      }
+      if let name = environment.value(prefix + "COMPRESSION"), name != "none" {
+        warnings.append("\(prefix)COMPRESSION: \(PlainText.quote(name)) is not supported; nothing is compressed")
+      }
+      for name in ["CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"] where environment.value(prefix + name) != nil {
+        warnings.append("\(prefix)\(name) is not used; transport.tls of the program holds for collectors too")
+      }
+    }
+    return warnings
   }
 
   private static func url(
@@ -135,7 +154,7 @@ public struct ExportSettings: Sendable {
   /// The name of the service, the attributes of the variable, and what produces the telemetry; the configuration wins.
   private static func resource(
     _ given: GivenSettings, _ environment: Environment, _ program: (name: String, version: String)
-  ) throws(Refusal) -> [KeyValue] {
+  ) throws(Refusal) -> [Attribute] {
     var values: [String: String] = [:]
     for (key, value) in try environment.pairs("OTEL_RESOURCE_ATTRIBUTES") ?? [] { values[key] = value }
     if let name = environment.value("OTEL_SERVICE_NAME") { values["service.name"] = name }
@@ -145,7 +164,7 @@ public struct ExportSettings: Sendable {
     values["telemetry.sdk.name"] = "sluice"
     values["telemetry.sdk.language"] = "swift"
     values["telemetry.sdk.version"] = program.version
-    return values.sorted { $0.key < $1.key }.map { KeyValue($0.key, $0.value) }
+    return values.sorted { $0.key < $1.key }.map { Attribute($0.key, $0.value) }
   }
 }
 

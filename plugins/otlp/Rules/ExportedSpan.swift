@@ -1,3 +1,5 @@
+public import SluiceMessages
+
 /// A span as OTLP has it (opentelemetry/proto/trace/v1/trace.proto).
 public struct ExportedSpan: Sendable, Hashable {
   /// Numbered as in OTLP.
@@ -36,7 +38,7 @@ public struct ExportedSpan: Sendable, Hashable {
   /// Nanoseconds since 1970.
   public var start: UInt64
   public var end: UInt64
-  public var attributes: [KeyValue]
+  public var attributes: [Attribute]
   public var droppedAttributes = 0
   public var status: Status
   /// Those of W3C Trace Context.
@@ -44,7 +46,7 @@ public struct ExportedSpan: Sendable, Hashable {
 
   public init(
     traceID: String, spanID: String, parentSpanID: String? = nil, name: String, kind: Kind, start: UInt64, end: UInt64,
-    attributes: [KeyValue] = [], status: Status = .unset, traceFlags: UInt32 = 1
+    attributes: [Attribute] = [], status: Status = .unset, traceFlags: UInt32 = 1
   ) {
     self.traceID = traceID
     self.spanID = spanID

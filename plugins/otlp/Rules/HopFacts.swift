@@ -52,39 +52,39 @@ public struct HopFacts: Sendable, Hashable {
   /// The attributes of the span.
   ///
   /// - Parameter secrets: what is hidden in the URL.
-  public func spanAttributes(knownMethods: Set<String> = Self.knownMethods, hiding secrets: SecretList) -> [KeyValue] {
+  public func spanAttributes(knownMethods: Set<String> = Self.knownMethods, hiding secrets: SecretList) -> [Attribute] {
     var attributes = [methodAttribute(knownMethods)]
-    if !knownMethods.contains(method) { attributes.append(KeyValue("http.request.method_original", method)) }
+    if !knownMethods.contains(method) { attributes.append(Attribute("http.request.method_original", method)) }
     attributes += serverAttributes
-    attributes.append(KeyValue("url.full", secrets.url(url)))
-    if resendCount > 0 { attributes.append(KeyValue("http.request.resend_count", .integer(Int64(resendCount)))) }
+    attributes.append(Attribute("url.full", secrets.url(url)))
+    if resendCount > 0 { attributes.append(Attribute("http.request.resend_count", .integer(Int64(resendCount)))) }
     attributes += resultAttributes
     if let peerAddress {
-      attributes.append(KeyValue("network.peer.address", peerAddress))
-      if let peerPort { attributes.append(KeyValue("network.peer.port", .integer(Int64(peerPort)))) }
+      attributes.append(Attribute("network.peer.address", peerAddress))
+      if let peerPort { attributes.append(Attribute("network.peer.port", .integer(Int64(peerPort)))) }
     }
     return attributes
   }
 
   /// The attributes of `http.client.request.duration`: those of the span whose values are few.
-  public func metricAttributes(knownMethods: Set<String> = Self.knownMethods) -> [KeyValue] {
+  public func metricAttributes(knownMethods: Set<String> = Self.knownMethods) -> [Attribute] {
     [methodAttribute(knownMethods)] + serverAttributes + resultAttributes
   }
 
-  private func methodAttribute(_ known: Set<String>) -> KeyValue {
-    KeyValue("http.request.method", known.contains(method) ? method : "_OTHER")
+  private func methodAttribute(_ known: Set<String>) -> Attribute {
+    Attribute("http.request.method", known.contains(method) ? method : "_OTHER")
   }
 
-  private var serverAttributes: [KeyValue] {
+  private var serverAttributes: [Attribute] {
     guard let origin = try? HTTPURL(url).origin else { return [] }
-    return [KeyValue("server.address", origin.host), KeyValue("server.port", .integer(Int64(origin.port)))]
+    return [Attribute("server.address", origin.host), Attribute("server.port", .integer(Int64(origin.port)))]
   }
 
-  private var resultAttributes: [KeyValue] {
-    var attributes: [KeyValue] = []
-    if let status { attributes.append(KeyValue("http.response.status_code", .integer(Int64(status)))) }
-    if let errorType { attributes.append(KeyValue("error.type", errorType)) }
-    if let protocolVersion { attributes.append(KeyValue("network.protocol.version", protocolVersion)) }
+  private var resultAttributes: [Attribute] {
+    var attributes: [Attribute] = []
+    if let status { attributes.append(Attribute("http.response.status_code", .integer(Int64(status)))) }
+    if let errorType { attributes.append(Attribute("error.type", errorType)) }
+    if let protocolVersion { attributes.append(Attribute("network.protocol.version", protocolVersion)) }
     return attributes
   }
 }

@@ -1,3 +1,5 @@
+public import SluiceMessages
+
 /// Durations in seconds, counted between the bounds that OpenTelemetry recommends for `http.client.request.duration`.
 public struct DurationPoint: Sendable, Hashable {
   public static let bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
@@ -37,23 +39,23 @@ public struct MetricTable: Sendable {
     }
   }
 
-  private var series: [Name: [[KeyValue]: DurationPoint]] = [:]
+  private var series: [Name: [[Attribute]: DurationPoint]] = [:]
   private let limit: Int
 
   public init(limit: Int = Self.seriesLimit) { self.limit = limit }
 
   public var isEmpty: Bool { series.isEmpty }
 
-  public mutating func record(_ name: Name, _ attributes: [KeyValue], seconds: Double) {
+  public mutating func record(_ name: Name, _ attributes: [Attribute], seconds: Double) {
     let points = series[name] ?? [:]
     let isKnown = points[attributes] != nil || points.count < limit - 1
     series[name, default: [:]][isKnown ? attributes : Self.overflow, default: DurationPoint()].record(seconds)
   }
 
-  static let overflow = [KeyValue("otel.metric.overflow", .flag(true))]
+  static let overflow = [Attribute("otel.metric.overflow", .bool(true))]
 
   /// Those that have points, in a fixed order.
-  public var metrics: [(name: Name, points: [(attributes: [KeyValue], point: DurationPoint)])] {
+  public var metrics: [(name: Name, points: [(attributes: [Attribute], point: DurationPoint)])] {
     Name.allCases.compactMap { name in
       series[name].map { points in (name, points.map { (attributes: $0.key, point: $0.value) }) }
     }

@@ -1,20 +1,10 @@
-import SluiceMessages
 import CSluice
+import SluiceMessages
 
-/// An attribute on its way to the host, or from it.
-struct AttributeRecord {
-  var name: String
-  var value: AttributeValue
-  var isSensitive = false
-
-  init(_ name: String, _ value: AttributeValue, isSensitive: Bool = false) {
-    self.name = name
-    self.value = value
-    self.isSensitive = isSensitive
-  }
-
+extension Attribute {
   /// Copies what the host lends; nil for a kind that the SDK does not know.
   init?(_ raw: sluice_attribute) {
+    let value: AttributeValue
     switch Int(raw.kind) {
     case Int(SLUICE_ATTRIBUTE_TEXT): value = .text(String(raw.text))
     case Int(SLUICE_ATTRIBUTE_INTEGER): value = .integer(raw.integer)
@@ -22,13 +12,12 @@ struct AttributeRecord {
     case Int(SLUICE_ATTRIBUTE_BOOL): value = .bool(raw.integer != 0)
     default: return nil
     }
-    name = String(raw.name)
-    isSensitive = raw.flags & UInt32(SLUICE_ATTRIBUTE_SENSITIVE) != 0
+    self.init(String(raw.name), value, isSensitive: raw.flags & UInt32(SLUICE_ATTRIBUTE_SENSITIVE) != 0)
   }
 
   /// Lends attributes during the call, all texts in one piece of memory.
   static func lend<Result>(
-    _ records: some Collection<AttributeRecord>, _ body: (UnsafeBufferPointer<sluice_attribute>) -> Result
+    _ records: some Collection<Attribute>, _ body: (UnsafeBufferPointer<sluice_attribute>) -> Result
   ) -> Result {
     var texts: [UInt8] = []
     for record in records {
