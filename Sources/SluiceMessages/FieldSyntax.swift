@@ -40,6 +40,12 @@ public enum FieldSyntax {
     name.count == 14 ? equals(name, "content-length") : isHopByHop(name)
   }
 
+  /// Whether a field frames, routes or describes the message, and so cannot come after it (RFC 9110 §6.5.1).
+  public static func isBarredFromTrailers(_ name: Span<UInt8>) -> Bool {
+    isTransportField(name)
+      || ["host", "content-encoding", "content-type", "content-range"].contains { equals(name, $0) }
+  }
+
   /// Compares without case; `lowercase` must be ASCII in lower case.
   public static func equals(_ bytes: Span<UInt8>, _ lowercase: String) -> Bool {
     let text = lowercase.utf8.span

@@ -1,3 +1,4 @@
+import Glibc
 import SluiceJSON
 import SluiceServer
 import SluiceTestKit
@@ -15,6 +16,20 @@ import Testing
       "send", "--plugin", #"\#(Self.bearer)={"token": "t0k", "hosts": ["127.0.0.1"]}"#, server.baseURL)
     #expect(result.status == 0, "\(result.errorText)")
     #expect(server.requests.first?.headers.first("authorization") == "Bearer t0k")
+  }
+
+  @Test func `send leaves no file that a plugin gave away`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let product = try await PluginCompiler.compile("gives-files")
+    chmod(product.path, 0o755)
+    let folder = try TemporaryDirectory()
+    let result = try await Tool.run(
+      "send", "--plugin", product.path, "-H", "x-file: \(folder.path("body"))", server.baseURL)
+    withExtendedLifetime(product) {}
+    #expect(result.status == 0, "\(result.errorText)")
+    #expect(server.requests.first?.body == Array("given".utf8))
+    #expect(FileTree.names(in: folder.path).isEmpty)
   }
 
   @Test func `a run through C plugins changes every request, and the summary has each stage`() async throws {

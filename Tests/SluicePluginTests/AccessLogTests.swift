@@ -165,6 +165,8 @@ struct AccessLogTests {
     (#"{"queueLines": 0}"#, #"config key "queueLines": expected a number from 1"#),
     (#"{"outptu": "-"}"#, #"the key "outptu" is unknown"#),
     (#"{"requestHeaders": ["a", 1]}"#, #"config key "requestHeaders[1]": expected a string, found a number"#),
+    (#"{"responseHeaders": ["bad name"]}"#, #"config key "responseHeaders": "bad name" is not the name of a header"#),
+    (#"{"attributes": ["a.b", "a b"]}"#, #"config key "attributes": "a b" is not the name of an attribute"#),
     (#"{"output": "/nowhere/at/all/access.log"}"#, "cannot open /nowhere/at/all/access.log: No such file"),
   ])
   func `a wrong configuration is refused with its key or path`(configuration: String, message: String) throws {

@@ -45,7 +45,7 @@ enum {
   SLUICE_LIMIT_TIMEOUT_NS = 1,
   /// Nanoseconds that each attempt may take on the wire.
   SLUICE_LIMIT_ATTEMPT_TIMEOUT_NS = 2,
-  /// Bytes of the response body; a longer body is the error `response_too_large`.
+  /// Bytes of a response body from the server; a longer body is the error `response_too_large`.
   SLUICE_LIMIT_RESPONSE_BYTES = 3,
   /// Attempts of the transaction, the first included.
   SLUICE_LIMIT_ATTEMPTS = 4
@@ -66,7 +66,7 @@ enum {
   SLUICE_CALL_WRITE_RESPONSE_BODY = 5,
   /// `json` for reading.
   SLUICE_CALL_READ_DOCUMENT = 6,
-  /// `body_write` and `trailer_add` of the side whose body passes.
+  /// `body_write` of the side whose body passes, and `trailer_add` of a response.
   SLUICE_CALL_WRITE_PIECE = 7,
   SLUICE_CALL_RESPOND = 8,
   SLUICE_CALL_RETRY = 9,
@@ -181,12 +181,14 @@ typedef struct sluice_exchange_api {
   /// on_issue, in a BLOCKING call, for a tracer. SLUICE_STATUS_LIMIT if too many calls are suspended. [loop]
   sluice_status (*suspend)(sluice_exchange *exchange, sluice_token *token);
 
-  /// In on_chunk, on_trailer and on_end: adds a field after the body. Fails like `header_set`, and with
-  /// SLUICE_STATUS_UNSUPPORTED if the protocol of that side cannot carry trailers. [loop]
+  /// In on_chunk, on_trailer and on_end: adds a field after the body. Fails like `header_set`, with SLUICE_STATUS_INVALID for
+  /// a field that frames, routes or describes the message (RFC 9110 §6.5.1), and with SLUICE_STATUS_UNSUPPORTED if that side
+  /// cannot have trailers, as requests now. [loop]
   sluice_status (*trailer_add)(sluice_exchange *exchange, sluice_side side, sluice_text name, sluice_text value);
 
   /// The first value of a request header as the current hop has sent it, with what issue stages have set;
-  /// SLUICE_STATUS_ABSENT without such a header, and before the hop was issued. [loop]
+  /// SLUICE_STATUS_ABSENT without such a header, for what the transport adds itself (`Host`, `Content-Length`, …), and before
+  /// the hop was issued. [loop]
   sluice_status (*issued_header_get)(sluice_exchange *exchange, sluice_text name, sluice_text *value);
 
   /// Makes a file the body, where `body_set` could make bytes it. The file is read when the body is sent or taken: do not
@@ -199,7 +201,8 @@ typedef struct sluice_exchange_api {
 
   /// Whether functions are allowed here and now: SLUICE_STATUS_OK, or what they would answer, whatever their arguments:
   /// SLUICE_STATUS_REFUSED in this call, SLUICE_STATUS_UNSUPPORTED by this host and for an unknown number; for
-  /// SLUICE_CALL_SUSPEND also SLUICE_STATUS_ALREADY and SLUICE_STATUS_LIMIT. Asking is never a violation. [loop]
+  /// SLUICE_CALL_SUSPEND also SLUICE_STATUS_ALREADY and SLUICE_STATUS_LIMIT. Asking is no violation, save for an exchange that
+  /// is over. [loop]
   sluice_status (*may_call)(sluice_exchange *exchange, sluice_call_kind call);
 
   /// In on_challenge: answers the challenge with a user and a password, by Digest (RFC 7616) or Basic (RFC 7617), whichever

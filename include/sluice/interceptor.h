@@ -56,7 +56,7 @@ typedef struct sluice_redirect {
   sluice_text method;
   /// Non-zero if scheme, host or port change.
   uint32_t is_cross_origin;
-  /// Non-zero if the next request has the body of this one.
+  /// Non-zero if the next request keeps the body of this one, should it have one.
   uint32_t keeps_body;
 } sluice_redirect;
 

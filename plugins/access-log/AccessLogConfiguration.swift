@@ -33,5 +33,15 @@ struct AccessLogConfiguration: Decodable, Sendable {
       throw StageFailure(
         message: "config key \"queueLines\": expected a number from 1 to 1048576, found \(queueLines)")
     }
+    for (key, names) in [("requestHeaders", requestHeaders), ("responseHeaders", responseHeaders)] {
+      for name in names where (try? HeaderFields.check(name: name.utf8.span, value: "".utf8.span)) == nil {
+        throw StageFailure(message: "config key \"\(key)\": \(PlainText.quote(name)) is not the name of a header")
+      }
+    }
+    for name in attributes where !Attribute.isName(name.utf8.span) {
+      throw StageFailure(
+        message: "config key \"attributes\": \(PlainText.quote(name)) is not the name of an attribute: a name has 1 to "
+          + "\(Attribute.nameBytes) letters, digits, '.', '_' and '-', the first of them a letter")
+    }
   }
 }

@@ -20,7 +20,10 @@ struct PluginBuild {
     } else {
       let sources = CompiledSources(names: names, in: folder)
       guard !sources.isEmpty else {
-        throw CommandError(.usage, "plugin build: \(folder) has neither a Package.swift nor a C or C++ file")
+        throw CommandError(
+          .usage,
+          "plugin build: \(folder) has neither a Package.swift nor a C or C++ file; `sluice plugin new` creates a plugin"
+        )
       }
       libraries = [try compile(sources)]
     }

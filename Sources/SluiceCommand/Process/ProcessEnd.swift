@@ -12,7 +12,10 @@ enum ProcessEnd {
   private static let outputLimit = Duration.seconds(2)
 
   /// Ends the process with the status of its command.
-  static func end(_ status: ExitStatus) -> Never { sluice_end_process(status.code, flushMilliseconds) }
+  static func end(_ status: ExitStatus) -> Never {
+    GivenFiles.removeAll()
+    sluice_end_process(status.code, flushMilliseconds)
+  }
 
   /// From here on, a plugin that calls exit(3) ends the process with a failure and a reason. Call this again after
   /// libraries were mapped, so that functions which they registered do not run first.

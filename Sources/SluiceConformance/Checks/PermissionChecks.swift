@@ -14,21 +14,21 @@ extension ConformanceCheck {
           }
         }
         guard instance.violations[.refusedWrite] > 0 else { return }
-        let words = Violation.refusedWrite.text
-        let details = host.log.lazy.compactMap { entry in
-          entry.message.firstRange(of: words).map { entry.message[$0.lowerBound...] }
-        }
-        throw TrialFailure("it \(details.first ?? words[...]); ask may_call first")
+        throw TrialFailure("it \(host.detail(of: .refusedWrite)); ask may_call first")
       }
     },
-    ConformanceCheck("least-host", "A host that offers only the features that its note requires is enough") { run in
+    ConformanceCheck(
+      "least-host",
+      "On a host with only the features that its note requires, it is created and lets a plain request pass"
+    ) { run in
       let required = try LibraryFacts(of: LibraryImage(reading: run.request.path)).requiredFeatures.features
       let full = try run.host(answer: TrafficGenerator.echo)
       try run.destroy(run.instance(run.library(full).generation, full))
       let least = try run.host(features: required, answer: TrafficGenerator.echo)
       let offered = required.names.isEmpty ? "no optional feature" : "only \(required.names.joined(separator: ", "))"
       do {
-        guard try run.passesPlainRequest(on: full), try !run.passesPlainRequest(on: least) else { return }
+        let passes = try run.passesPlainRequest(on: full)
+        guard try !run.passesPlainRequest(on: least), passes else { return }
         throw TrialFailure("a plain request fails on a host that offers \(offered); \(requiresAdvice)")
       } catch let error as PluginError {
         throw TrialFailure("on a host that offers \(offered): \(error.reason); \(requiresAdvice)")

@@ -24,7 +24,7 @@ extension ConformanceCheck {
             throw TrialFailure("a call of it was a fault: \(error.message)")
           }
         }
-        try instance.requireNoViolations()
+        try instance.requireNoViolations(in: host)
       }
     },
     ConformanceCheck("one-loop", "A thousand transactions at once on one loop") { run in
@@ -33,7 +33,7 @@ extension ConformanceCheck {
     ConformanceCheck("several-loops", "Transactions on four loops at once, each ends and no rule is broken") { run in
       try run.withActiveInstance(loops: 4) { host, instance in
         try run.crowd(host, instance, count: 2000)
-        try instance.requireNoViolations()
+        try instance.requireNoViolations(in: host)
       }
     },
     ConformanceCheck("suspend-resume", "A suspended call is resumed, once") { run in
@@ -46,7 +46,7 @@ extension ConformanceCheck {
           let isLate = [TransactionError.Code.stageTimeout, TransactionError.Code.deadline].contains(result.error?.code)
           guard !isLate else { throw TrialFailure("it did not resume a call in \(TrialHost.patience)") }
         }
-        try instance.requireNoViolations()
+        try instance.requireNoViolations(in: host)
       }
     },
     ConformanceCheck(
@@ -61,7 +61,7 @@ extension ConformanceCheck {
         guard started.contains(where: \.wasSuspended) else { throw instance.suspendedNoCall }
         guard ended.allSatisfy({ $0 != nil }) else { throw TrialFailure("a cancelled transaction did not end") }
         // Its own threads may find out late that a token is void, which is no fault of theirs.
-        try instance.requireNoViolations(but: [.staleToken])
+        try instance.requireNoViolations(in: host, but: [.staleToken])
         try run.pass(host, instance)
       }
     },
@@ -74,7 +74,7 @@ extension ConformanceCheck {
             generator.request(), through: host.pipeline(instance), cancelling: number % 10 == 0)
           guard started.wait() != nil else { throw TrialFailure("transaction \(number) did not end") }
         }
-        try instance.requireNoViolations()
+        try instance.requireNoViolations(in: host)
       }
     },
   ]
@@ -102,10 +102,10 @@ extension PluginInstance {
       : .absent("it suspended no call")
   }
 
-  /// Fails with the first kind of violation that the host has counted.
-  func requireNoViolations(but allowed: Set<Violation> = []) throws(TrialFailure) {
+  /// Fails with the first kind of violation that the host has counted, in the words of its log.
+  func requireNoViolations(in host: TrialHost, but allowed: Set<Violation> = []) throws(TrialFailure) {
     for kind in Violation.allCases where violations[kind] > 0 && !allowed.contains(kind) {
-      throw TrialFailure("it \(kind.text)")
+      throw TrialFailure("it \(host.detail(of: kind))")
     }
   }
 }

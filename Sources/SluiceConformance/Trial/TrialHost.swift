@@ -49,6 +49,14 @@ final class TrialHost: Sendable {
   /// What plugin and host had to say.
   var log: [PluginLogEntry] { lines.withLock { $0 } }
 
+  /// What the log says of the first violation of a kind, from its words on: the log also names the function.
+  func detail(of kind: Violation) -> Substring {
+    let details = log.lazy.compactMap { entry in
+      entry.message.firstRange(of: kind.text).map { entry.message[$0.lowerBound...] }
+    }
+    return details.first ?? kind.text[...]
+  }
+
   /// Takes nothing new from plugins, and ends the loops.
   func close() {
     runtime.close(within: Self.patience)

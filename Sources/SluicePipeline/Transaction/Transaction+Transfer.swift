@@ -167,10 +167,22 @@ extension Transaction: TransferObserver {
     }
     noteHopEnd(machine.causeOfCut)
     if exchange.hasOwnResponseBody { return run(.ended(nil), at: clock) }
-    if !end.trailers.isEmpty { exchange.nativeResponse?.trailers = end.trailers }
+    if !end.trailers.isEmpty { addTrailers(of: end) }
     if case .empty = end.body {} else { exchange.setResponseBody(end.takeBody()) }
     exchange.dropResponseView()
     if let event = wireEnded() { run(event, at: clock) }
+  }
+
+  /// Those that stages have added to the pieces come behind.
+  private func addTrailers(of end: borrowing TransferEnd) {
+    var trailers = end.trailers
+    let added = exchange.nativeResponse?.trailers ?? HeaderFields()
+    for index in added.indices {
+      trailers.append(
+        added.buffer.span.extracting(added.nameRange(at: index)),
+        added.buffer.span.extracting(added.valueRange(at: index)))
+    }
+    exchange.nativeResponse?.trailers = trailers
   }
 
   private func event(of error: TransportError, _ failure: TransactionError) -> TransactionMachine.Event {

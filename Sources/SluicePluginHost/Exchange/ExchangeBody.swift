@@ -46,11 +46,13 @@ enum ExchangeBody {
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     let known = UInt32(SLUICE_FILE_REMOVE)
-    guard side < 2, flags & ~known == 0, let bytes = path.bytes, bytes.first == UInt8(ascii: "/"), !bytes.contains(0),
-      let path = String(validating: bytes, as: UTF8.self)
-    else { return called.refuse(.invalidArgument, "body_set_file: side, flags, or a path that is not absolute") }
+    let named = path.bytes.flatMap { $0.contains(0) ? nil : String(validating: $0, as: UTF8.self) }
     var isKept = false
-    defer { if !isKept, flags & known != 0 { unlink(path) } }
+    defer { if !isKept, flags & known != 0, let named, named.hasPrefix("/") { unlink(named) } }
+    guard side < 2, flags & ~known == 0, let path = named, path.hasPrefix("/") else {
+      return called.refuse(.invalidArgument, "body_set_file: side, flags, or a path that is not absolute")
+    }
+    guard called.offersBody(of: side) else { return Status.unsupported }
     guard side == 0 ? called.phase.writesRequest : called.writesResponse else {
       return called.refuse(.refusedWrite, "body_set_file")
     }
@@ -61,9 +63,10 @@ enum ExchangeBody {
       return Status.failed
     }
     isKept = true
-    let remove: @Sendable () -> Void = { unlink(path) }
-    let file = FileBody(
-      path: path, byteCount: Int(facts.st_size), onRelease: flags & known == 0 ? nil : remove)
+    let file =
+      flags & known == 0
+      ? FileBody(path: path, byteCount: Int(facts.st_size))
+      : GivenFiles.body(at: path, byteCount: Int(facts.st_size))
     if side == 0 {
       setRequest(.file(file), called)
     } else {
@@ -107,6 +110,9 @@ enum ExchangeBody {
     guard called.offers(.streamedBody) else { return Status.unsupported }
     guard called.isPiece(of: side) else { return called.refuse(.refusedWrite, "trailer_add") }
     guard side == 1 else { return Status.unsupported }
+    guard !FieldSyntax.isBarredFromTrailers(name.span) else {
+      return called.refuse(.invalidArgument, "trailer_add: \(PlainText.quote(name.span)) cannot come after a message")
+    }
     called.exchange.nativeResponse?.trailers.append(name.span, value.span)
     return Status.ok
   }

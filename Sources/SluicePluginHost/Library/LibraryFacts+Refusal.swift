@@ -29,7 +29,7 @@ extension LibraryFacts {
     if let noteFault {
       return PluginError(
         .noNote, subject, "describes itself in a way that cannot be used: \(noteFault)",
-        advice: "declare the plugin with SLUICE_PLUGIN(…) in C and C++; in Swift build it with this host's SDK")
+        advice: "correct what SLUICE_PLUGIN(…) is given in C and C++; in Swift, PluginInformation or the SDK")
     }
     guard let note else {
       return PluginError(

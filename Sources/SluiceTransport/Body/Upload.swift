@@ -104,11 +104,17 @@ final class UploadFile {
 
   init(_ body: FileBody) throws(TransportError) {
     path = body.path
-    descriptor = open(body.path, O_RDONLY | O_CLOEXEC)
+    // A file that was replaced by a FIFO since would hold the loop.
+    descriptor = open(body.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       throw TransportError(
         .bodyFile, "cannot open \(path) to send it: \(SystemError.text(errno))\(SystemError.advice(errno))",
         isBeforeSending: true)
+    }
+    var facts = stat()
+    guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+      close(descriptor)
+      throw TransportError(.bodyFile, "the body in \(path) is not a regular file", isBeforeSending: true)
     }
   }
 

@@ -23,5 +23,6 @@ typedef struct sluice_want_body {
   /// the body is already available. Returns SLUICE_STATUS_REFUSED outside of on_request. [loop]
   sluice_status (*want_body)(sluice_exchange *exchange, sluice_side side);
 } sluice_want_body;
+#define SLUICE_WANT_BODY_SIZE_1 16u
 
 #endif

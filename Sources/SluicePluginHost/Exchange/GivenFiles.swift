@@ -1,0 +1,32 @@
+import Glibc
+import SluiceLocks
+import SluiceMessages
+
+/// The files that plugins have given to the host with `SLUICE_FILE_REMOVE`. Each is removed when the last body that refers to
+/// it is gone.
+package enum GivenFiles {
+  private static let counts = Locked<[String: Int]>([:])
+
+  /// A body that removes the file unless another one still refers to it. From any thread.
+  static func body(at path: String, byteCount: Int) -> FileBody {
+    counts.withLock { $0[path, default: 0] += 1 }
+    return FileBody(path: path, byteCount: byteCount) {
+      let isLast = counts.withLock { counts in
+        // Nothing is left of it after `removeAll`.
+        guard let count = counts[path] else { return false }
+        counts[path] = count > 1 ? count - 1 : nil
+        return count == 1
+      }
+      if isLast { unlink(path) }
+    }
+  }
+
+  /// Removes what is left, for a process that is about to end without freeing its bodies.
+  package static func removeAll() {
+    let paths = counts.withLock { counts in
+      defer { counts = [:] }
+      return Array(counts.keys)
+    }
+    for path in paths { unlink(path) }
+  }
+}
