@@ -6,6 +6,7 @@
 #include <sluice/draft/connection.h>
 #include <sluice/draft/log.h>
 #include <sluice/draft/origins.h>
+#include <sluice/draft/reports.h>
 #include <sluice/draft/response_stream.h>
 #include <sluice/draft/shared.h>
 #include <sluice/draft/stage.h>
@@ -618,6 +619,13 @@ SLUICE_OFFSET(sluice_spans, set_status, 24);
 SLUICE_OFFSET(sluice_spans, end, 32);
 SLUICE_SIZE(sluice_spans, 40);
 SLUICE_VALUE(SLUICE_SPANS_SIZE_1, 40u);
+
+// draft/reports.h
+SLUICE_OFFSET(sluice_reports, size, 0);
+SLUICE_OFFSET(sluice_reports, reserved, 4);
+SLUICE_OFFSET(sluice_reports, metrics, 8);
+SLUICE_SIZE(sluice_reports, 16);
+SLUICE_VALUE(SLUICE_REPORTS_SIZE_1, 16u);
 
 // draft/want_body.h
 SLUICE_OFFSET(sluice_want_body, size, 0);

@@ -47,6 +47,7 @@ public struct Attribute: Sendable, Hashable {
     self.isSensitive = isSensitive
   }
 
+  /// One with a text.
   public init(_ name: String, _ text: String) { self.init(name, .text(text)) }
 
   /// The value as logs and results show it.

@@ -90,6 +90,42 @@ import Testing
     #expect(point["attributes"] == [["key": "http.request.method", "value": ["stringValue": "GET"]]])
   }
 
+  @Test func `what the host reports is a sum, a gauge or a histogram, as OpenTelemetry's examples have them`() throws {
+    let labels = [Attribute("kind", "a")]
+    let reported = [
+      ReportedMetric("hops", "Requests.", unit: "{request}", .counter, [.init([], 3)]),
+      ReportedMetric("active", "", unit: "", .upDownCounter, [.init([], 2)]),
+      ReportedMetric("depth", "", unit: "", .gauge, [.init(labels, 0.5)]),
+      ReportedMetric("wait", "", unit: "s", .histogram(bounds: [1, 2]), [.init(labels, 4.5, counts: [1, 0, 2])]),
+    ]
+    let bytes = document.metrics(MetricTable(), from: 5, at: 7, reported, since: 4)
+    let text = try JSONValue(parsing: bytes, options: .rejectDuplicates)
+    let metrics = try #require(text["resourceMetrics"]?[0]?["scopeMetrics"]?[0]?["metrics"])
+    func number(_ value: JSONValue, _ attributes: JSONValue) -> JSONValue {
+      [["attributes": attributes, "startTimeUnixNano": "4", "timeUnixNano": "7", "asDouble": value]]
+    }
+    let kind: JSONValue = [["key": "kind", "value": ["stringValue": "a"]]]
+    #expect(
+      metrics[0] == [
+        "name": "hops", "description": "Requests.", "unit": "{request}",
+        "sum": ["aggregationTemporality": 2, "isMonotonic": true, "dataPoints": number(3.0, .array())],
+      ])
+    #expect(
+      metrics[1]?["sum"]
+        == ["aggregationTemporality": 2, "isMonotonic": false, "dataPoints": number(2.0, .array())])
+    #expect(metrics[2]?["gauge"] == ["dataPoints": number(0.5, kind)])
+    #expect(
+      metrics[3]?["histogram"] == [
+        "aggregationTemporality": 2,
+        "dataPoints": [
+          [
+            "attributes": kind, "startTimeUnixNano": "4", "timeUnixNano": "7", "count": "3", "sum": 4.5,
+            "bucketCounts": ["1", "0", "2"], "explicitBounds": [1.0, 2.0],
+          ]
+        ],
+      ])
+  }
+
   @Test func `series beyond the limit are counted together`() {
     var table = MetricTable(limit: 3)
     for number in Int64(0)..<5 { table.record(.request, [Attribute("n", .integer(number))], seconds: 1) }

@@ -67,6 +67,7 @@ public final class Engine: Sendable {
       for worker in workers { worker.loop.shutdown() }
       throw error
     }
+    swaps.runtime.reportMetrics { [weak self] in self?.metricsDocument() }
   }
 
   /// The base of relative URLs.

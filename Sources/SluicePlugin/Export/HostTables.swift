@@ -9,6 +9,7 @@ extension UnsafePointer<sluice_host> {
   var logger: UnsafePointer<sluice_logger>? { table(SLUICE_LOG_ID, least: SLUICE_LOGGER_SIZE_1) }
   var metrics: UnsafePointer<sluice_metrics>? { table(SLUICE_METRICS_ID, least: SLUICE_METRICS_SIZE_1) }
   var places: UnsafePointer<sluice_places>? { table(SLUICE_PLACES_ID, least: SLUICE_PLACES_SIZE_1) }
+  var reports: UnsafePointer<sluice_reports>? { table(SLUICE_REPORTS_ID, least: SLUICE_REPORTS_SIZE_1) }
   var shared: UnsafePointer<sluice_shared>? { table(SLUICE_SHARED_ID, least: SLUICE_SHARED_SIZE_1) }
   var spans: UnsafePointer<sluice_spans>? { table(SLUICE_SPANS_ID, least: SLUICE_SPANS_SIZE_1) }
   var timers: UnsafePointer<sluice_timers>? { table(SLUICE_TIMERS_ID, least: SLUICE_TIMERS_SIZE_1) }

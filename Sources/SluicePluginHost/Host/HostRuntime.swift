@@ -1,3 +1,4 @@
+package import SluiceJSON
 import SluiceLocks
 package import SluiceMessages
 package import SluicePipeline
@@ -40,6 +41,7 @@ package final class HostRuntime: Sendable {
   /// By the ids of plugins.
   private let shared = Locked<[String: SharedTable]>([:])
   private let sharedVersions = SharedTable.Counter()
+  private let report = Locked<(@Sendable () -> JSONValue?)?>(nil)
 
   /// - Parameters:
   ///   - features: what the host does for its plugins. The calls of other features answer that they are not supported,
@@ -89,6 +91,17 @@ package final class HostRuntime: Sendable {
   package var callOuts: CallOutLimits {
     get { limits.withLock { $0 } }
     set { limits.withLock { $0 = newValue } }
+  }
+
+  /// Gives plugins what the host has counted; called on any thread, at any time.
+  package func reportMetrics(with report: @escaping @Sendable () -> JSONValue?) {
+    self.report.withLock { $0 = report }
+  }
+
+  /// Nil in a host that reports nothing.
+  func metricsReport() -> JSONValue? {
+    let report = report.withLock { $0 }
+    return report?()
   }
 
   /// What libraries are held against before any of their code runs.

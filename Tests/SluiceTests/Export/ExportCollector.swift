@@ -65,12 +65,14 @@ final class ExportCollector: Sendable {
       .flatMap { $0.items("spans") }.map(Span.init).sorted { $0.end < $1.end }
   }
 
-  /// The histogram of that name in the last export that has it.
-  func points(_ name: String) throws -> [JSONValue] {
-    let metrics = try documents("/v1/metrics").flatMap { $0.items("resourceMetrics") }
-      .flatMap { $0.items("scopeMetrics") }.flatMap { $0.items("metrics") }
-    return metrics.last { $0["name"]?.string == name }?["histogram"]?.items("dataPoints") ?? []
+  /// The metric of that name in the last export that has it.
+  func metric(_ name: String) throws -> JSONValue? {
+    try documents("/v1/metrics").flatMap { $0.items("resourceMetrics") }.flatMap { $0.items("scopeMetrics") }
+      .flatMap { $0.items("metrics") }.last { $0["name"]?.string == name }
   }
+
+  /// The points of the histogram of that name.
+  func points(_ name: String) throws -> [JSONValue] { try metric(name)?["histogram"]?.items("dataPoints") ?? [] }
 
   func resource() throws -> [String: JSONValue] {
     try documents("/v1/traces").first?["resourceSpans"]?[0]?["resource"].map(Self.attributes) ?? [:]

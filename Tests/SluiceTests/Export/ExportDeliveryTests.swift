@@ -111,6 +111,31 @@ import Testing
     #expect(collector.lines("missing").isEmpty && collector.lines("dropped").isEmpty)
   }
 
+  @Test func `what the engine and plugins have counted is exported with the durations`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let collector = try ExportCollector()
+    defer { collector.server.stop() }
+    let engine = try collector.engine(#", "metricsInterval": "10ms", "batchSpans": 1"#)
+    for _ in 0..<3 { _ = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/a"))) }
+    // The plugin's own counter is there when the collector has answered, and in a later export.
+    var exports = 0
+    while try collector.metric("otlp.spans") == nil, exports < 10_000 {
+      exports = collector.server.requestCount + 1
+      try await collector.server.waitForRequests(exports)
+    }
+    await engine.shutdown(deactivation: Patience.limit)
+    let hops = try #require(try collector.metric("sluice.hops"))
+    #expect(hops["sum"]?["isMonotonic"]?.bool == true)
+    #expect(hops["sum"]?.items("dataPoints").map { $0["asDouble"]?.number } == [3])
+    let outcomes = try collector.metric("sluice.transactions")?["sum"]?.items("dataPoints") ?? []
+    #expect(outcomes.map { $0["asDouble"]?.number } == [3, 0, 0])
+    #expect(outcomes.first.map(ExportCollector.attributes)?["sluice.outcome"] == ["stringValue": "succeeded"])
+    #expect(try collector.metric("http.client.active_requests")?["sum"]?["isMonotonic"]?.bool == false)
+    let spans = try collector.metric("otlp.spans")?["sum"]?.items("dataPoints") ?? []
+    #expect(spans.contains { ExportCollector.attributes($0)["outcome"] == ["stringValue": "exported"] })
+  }
+
   @Test func `without a collector transactions go on, and the log says it once`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }

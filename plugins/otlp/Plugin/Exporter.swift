@@ -42,12 +42,15 @@ final class Exporter: Sendable {
   private let counter: Counter
   private let state: Monitor<State>
   private let started = Clock.unixNow
+  /// When the first instance of the name began: what the host counts outlives a swap.
+  private let engineStart: UInt64
 
   init(
     _ settings: ExportSettings, _ schedule: RetrySchedule, _ signals: Set<Signal>, _ host: PluginHost
   ) throws {
     self.settings = settings
     self.host = host
+    engineStart = Self.engineStart(host, started)
     self.signals = settings.isDisabled || host.isProbe ? [] : signals
     document = ExportDocument(
       resource: settings.resource, scopeName: "sluice.otlp", scopeVersion: OTLP.information.version)
@@ -56,6 +59,12 @@ final class Exporter: Sendable {
       "spans", "Spans by what became of them: exported, rejected, dropped, failed", unit: "{span}",
       labels: ["outcome"])
     state = Monitor(State(queue: SpanQueue(capacity: settings.queueSpans)))
+  }
+
+  private static func engineStart(_ host: PluginHost, _ now: UInt64) -> UInt64 {
+    let kept = host.values.compareExchange("started", expected: 0, desired: Int64(clamping: now))
+    guard let kept, !kept.exchanged else { return now }
+    return UInt64(clamping: kept.original)
   }
 
   /// Begins the periods of the durations.
@@ -158,8 +167,10 @@ final class Exporter: Sendable {
   private func exportMetrics() async {
     guard let collector = collectors[.metrics] else { return }
     let table = state.withLock { $0.metrics }
-    guard !table.isEmpty else { return }
-    switch await collector.send(document.metrics(table, from: started, at: Clock.unixNow)) {
+    let reported = host.metricsReport().map { EngineReport($0).metrics } ?? []
+    guard !table.isEmpty || !reported.isEmpty else { return }
+    switch await collector.send(document.metrics(table, from: started, at: Clock.unixNow, reported, since: engineStart))
+    {
     case .accepted(let rejected, let reason):
       recovered(.metrics, collector)
       if rejected > 0 || !reason.isEmpty {

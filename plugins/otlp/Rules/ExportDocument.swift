@@ -26,9 +26,13 @@ public struct ExportDocument: Sendable {
   /// An `ExportMetricsServiceRequest`, with all points cumulative.
   ///
   /// - Parameters:
+  ///   - reported: what the host has counted since `engineStart`.
   ///   - start: when counting began, in nanoseconds since 1970.
   ///   - now: the same for the moment that the points describe.
-  public func metrics(_ table: MetricTable, from start: UInt64, at now: UInt64) -> [UInt8] {
+  public func metrics(
+    _ table: MetricTable, from start: UInt64, at now: UInt64, _ reported: [ReportedMetric] = [],
+    since engineStart: UInt64 = 0
+  ) -> [UInt8] {
     request("resourceMetrics", "scopeMetrics") { scope in
       scope.array("metrics") { metrics in
         for (name, points) in table.metrics {
@@ -44,6 +48,7 @@ public struct ExportDocument: Sendable {
             }
           }
         }
+        for metric in reported { metrics.object { Self.add(metric, engineStart, now, to: &$0) } }
       }
     }
   }
@@ -103,6 +108,53 @@ public struct ExportDocument: Sendable {
       text.array("explicitBounds") { for bound in DurationPoint.bounds { $0.number(nil, bound) } }
       text.number("min", point.minimum)
       text.number("max", point.maximum)
+    }
+  }
+
+  private static func add(_ metric: ReportedMetric, _ start: UInt64, _ now: UInt64, to text: inout JSONText) {
+    text.text("name", metric.name)
+    if !metric.description.isEmpty { text.text("description", metric.description) }
+    if !metric.unit.isEmpty { text.text("unit", metric.unit) }
+    switch metric.kind {
+    case .counter, .upDownCounter:
+      text.object("sum") { sum in
+        sum.integer("aggregationTemporality", cumulative)
+        sum.flag("isMonotonic", metric.kind == .counter)
+        addNumbers(metric.points, start, now, to: &sum)
+      }
+    case .gauge: text.object("gauge") { addNumbers(metric.points, start, now, to: &$0) }
+    case .histogram(let bounds):
+      text.object("histogram") { histogram in
+        histogram.integer("aggregationTemporality", cumulative)
+        histogram.array("dataPoints") { list in
+          for point in metric.points {
+            list.object { text in
+              add(point.attributes, to: &text)
+              text.wide("startTimeUnixNano", start)
+              text.wide("timeUnixNano", now)
+              text.wide("count", point.counts.reduce(0, &+))
+              text.number("sum", point.value)
+              text.array("bucketCounts") { for count in point.counts { $0.wide(nil, count) } }
+              text.array("explicitBounds") { for bound in bounds { $0.number(nil, bound) } }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private static func addNumbers(
+    _ points: [ReportedMetric.Point], _ start: UInt64, _ now: UInt64, to text: inout JSONText
+  ) {
+    text.array("dataPoints") { list in
+      for point in points {
+        list.object { text in
+          add(point.attributes, to: &text)
+          text.wide("startTimeUnixNano", start)
+          text.wide("timeUnixNano", now)
+          text.number("asDouble", point.value)
+        }
+      }
     }
   }
 

@@ -1,0 +1,24 @@
+/// The host's table `sluice.reports/1`: what the host has counted, for plugins that export it.
+///
+/// A draft: the table may still change.
+#ifndef SLUICE_DRAFT_REPORTS_H
+#define SLUICE_DRAFT_REPORTS_H
+
+#include <stdint.h>
+
+#include <jansson.h>
+#include <sluice/host.h>
+
+#define SLUICE_REPORTS_ID "sluice.reports/1"
+
+typedef struct sluice_reports {
+  uint32_t size;
+  uint32_t reserved;
+  /// Everything that was counted so far, as the document of docs/metrics.md: a new reference, which the caller releases. NULL
+  /// in a trial, while the engine starts, and when it is gone. The host makes the whole document for each call, so ask in
+  /// periods, not for each transaction. [any]
+  json_t *(*metrics)(const sluice_host *host);
+} sluice_reports;
+#define SLUICE_REPORTS_SIZE_1 16u
+
+#endif
