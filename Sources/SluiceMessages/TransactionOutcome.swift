@@ -4,3 +4,24 @@ public enum TransactionOutcome: UInt32, Sendable, Hashable {
   case failed = 2
   case cancelled = 3
 }
+
+extension TransactionOutcome {
+  /// As a log shows it.
+  public var name: String {
+    switch self {
+    case .succeeded: "succeeded"
+    case .failed: "failed"
+    case .cancelled: "cancelled"
+    }
+  }
+
+  /// The outcome that is shown so.
+  public init?(name: String) {
+    switch name {
+    case "succeeded": self = .succeeded
+    case "failed": self = .failed
+    case "cancelled": self = .cancelled
+    default: return nil
+    }
+  }
+}

@@ -1,6 +1,6 @@
-import SluiceMessages
 import OTLPRules
 import SluiceJSON
+import SluiceMessages
 import Testing
 
 /// The JSON form of OTLP, as rules: names in lower camel case, ids as hexadecimal digits, enumerations as numbers, 64-bit

@@ -91,7 +91,7 @@ import Testing
     }
     #expect(own.routes[.metrics]?.headers.map(\.name) == ["d"] && own.routes[.traces]?.timeout == .seconds(1))
     #expect(own.queueSpans == 5 && own.batchSpans == 2)
-    // An empty variable is none, and a small queue has small batches.
+    // An empty variable counts as not set, and a small queue has small batches.
     #expect(try Self.settings(["OTEL_BSP_MAX_QUEUE_SIZE": ""]).queueSpans == 2048)
     #expect(try Self.settings(["OTEL_BSP_MAX_QUEUE_SIZE": "7"]).batchSpans == 7)
   }

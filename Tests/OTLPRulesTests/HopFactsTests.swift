@@ -26,7 +26,7 @@ import Testing
 
   @Test(arguments: [
     ("http://h/", "h", 80), ("https://H:8443/a", "h", 8443), ("http://[::1]:8080/", "::1", 8080),
-  ]) func `the server is the host of the URL, with the port that it stands for`(
+  ]) func `the server is the host of the URL, with its port or that of its scheme`(
     _ url: String, _ host: String, _ port: Int64
   ) {
     let attributes = facts("GET", url).spanAttributes(hiding: secrets)
@@ -104,7 +104,7 @@ import Testing
       ])
   }
 
-  @Test func `a URL that is none has no server, and is still shown`() {
+  @Test func `a malformed URL has no server, and is still shown`() {
     let attributes = facts("GET", "none").spanAttributes(hiding: secrets)
     #expect(attributes["server.address"] == nil && attributes["url.full"] == .text("none"))
   }

@@ -1,4 +1,5 @@
 import OTLPRules
+import SluiceMessages
 import Testing
 
 /// The queue of spans, when a failed export is repeated, and what is known of transactions.

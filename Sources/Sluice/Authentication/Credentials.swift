@@ -7,6 +7,13 @@ struct Credentials: Sendable, Hashable {
   var user: [UInt8]
   var password: [UInt8]
 
+  /// The answer of a stage or a delegate to one challenge; nil as with ``answer(to:status:on:)``.
+  @Sendable static func answer(
+    _ user: [UInt8], _ password: [UInt8], _ offer: ChallengeOffer, _ exchange: Exchange
+  ) -> String? {
+    Credentials(user: user, password: password).answer(to: [offer.challenge], status: offer.status, on: exchange)
+  }
+
   /// The value of the credentials header that answers one of the challenges: Digest before Basic. Nil if none can be
   /// answered, or if an answer in this attempt was refused.
   func answer(to challenges: [Challenge], status: Int, on exchange: Exchange) -> String? {

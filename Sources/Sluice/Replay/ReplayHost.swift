@@ -35,7 +35,7 @@ final class ReplayHost: Sendable {
     environment.waitsToRetry = false
     runtime = HostRuntime(
       loops: [environment], programName: "sluice", programVersion: Engine.version, isProbe: true,
-      credentials: { Credentials(user: $0, password: $1).answer(to: [$2.challenge], status: $2.status, on: $3) },
+      credentials: Credentials.answer,
       log: { _ in })
     var generations: [String: LoadedGeneration] = [:]
     for (number, path) in configuration.libraries.enumerated() {

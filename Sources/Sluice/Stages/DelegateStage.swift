@@ -48,8 +48,7 @@ final class DelegateStage: Interceptor {
       exchange.nativeRequest.headers[offer.credentialsHeader] = value
       return .respond
     case .credentials(let user, let password):
-      let credentials = Credentials(user: Array(user.utf8), password: Array(password.utf8))
-      guard let value = credentials.answer(to: [offer.challenge], status: offer.status, on: exchange) else {
+      guard let value = Credentials.answer(Array(user.utf8), Array(password.utf8), offer, exchange) else {
         return .proceed
       }
       exchange.nativeRequest.headers[offer.credentialsHeader] = value

@@ -28,7 +28,7 @@ final class SwapCoordinator: Sendable {
     let runtime = HostRuntime(
       loops: workers.map(\.environment), programName: "sluice", programVersion: Engine.version,
       callOuts: configuration.callOutLimits, blockingCalls: configuration.limits.blockingCalls,
-      credentials: { Credentials(user: $0, password: $1).answer(to: [$2.challenge], status: $2.status, on: $3) },
+      credentials: Credentials.answer,
       leastLogLevel: PluginLogEntry.Level(leastLogLevel), log: { log(LogLine($0)) })
     self.runtime = runtime
     registry = GenerationRegistry(store: configuration.store, file: configuration.file, runtime: runtime)

@@ -7,36 +7,40 @@ enum EventLine {
   /// [loop]
   static func make(_ event: TraceEvent, _ mask: SecretMask) -> [UInt8] {
     let exchange = event.exchange
-    var line = LineText()
-    line.text("event", event.kind.name)
-    line.text("transaction", exchange.id.description)
-    line.number("sequence", event.sequence)
-    line.number("timeNs", event.time.nanoseconds)
-    line.number("attempt", exchange.attempt)
-    line.number("hop", exchange.hop)
-    line.text("requestId", exchange.requestID)
-    add(exchange.hopTraceContext, to: &line)
-    line.text("method", exchange.nativeRequest.method)
-    line.text("url", mask.url(exchange.nativeRequest.url))
-    if event.status != 0 { line.number("status", event.status) }
-    if let status = event.receivedStatus { line.number("receivedStatus", status) }
-    if let outcome = event.outcome { line.text("outcome", outcome.name) }
-    if let error = event.error { add(error, to: &line) }
-    if event.kind == .willRetry { line.number("delayNs", event.duration.nanoseconds) }
-    if event.kind == .didComplete || event.kind == .didEndHop { line.number("durationNs", event.duration.nanoseconds) }
-    if let timings = event.timings { add(timings, to: &line) }
-    if event.kind == .didComplete { line.add(exchange.attributes) }
-    if let span = event.span { SpanLine.add(span, to: &line) }
-    return line.end()
+    var text = JSONText(capacity: 512)
+    text.object { line in
+      line.text("event", event.kind.name)
+      line.text("transaction", exchange.id.description)
+      line.number("sequence", event.sequence)
+      line.number("timeNs", event.time.nanoseconds)
+      line.number("attempt", exchange.attempt)
+      line.number("hop", exchange.hop)
+      line.text("requestId", exchange.requestID)
+      add(exchange.hopTraceContext, to: &line)
+      line.text("method", exchange.nativeRequest.method)
+      line.text("url", mask.url(exchange.nativeRequest.url))
+      if event.status != 0 { line.number("status", event.status) }
+      if let status = event.receivedStatus { line.number("receivedStatus", status) }
+      if let outcome = event.outcome { line.text("outcome", outcome.name) }
+      if let error = event.error { add(error, to: &line) }
+      if event.kind == .willRetry { line.number("delayNs", event.duration.nanoseconds) }
+      if event.kind == .didComplete || event.kind == .didEndHop {
+        line.number("durationNs", event.duration.nanoseconds)
+      }
+      if let timings = event.timings { add(timings, to: &line) }
+      if event.kind == .didComplete { line.add(exchange.attributes) }
+      if let span = event.span { SpanLine.add(span, to: &line) }
+    }
+    return text.line()
   }
 
-  private static func add(_ trace: HopTraceContext, to line: inout LineText) {
+  private static func add(_ trace: HopTraceContext, to line: inout JSONText) {
     if let id = trace.traceID { line.text("traceId", id.description) }
     if let id = trace.spanID { line.text("spanId", TraceID.digits(of: id)) }
     if let id = trace.parentSpanID { line.text("parentSpanId", TraceID.digits(of: id)) }
   }
 
-  private static func add(_ error: TransactionError, to line: inout LineText) {
+  private static func add(_ error: TransactionError, to line: inout JSONText) {
     line.object("error") { line in
       line.text("code", error.code)
       line.text("message", error.message)
@@ -44,7 +48,7 @@ enum EventLine {
     }
   }
 
-  private static func add(_ timings: TransferTimings, to line: inout LineText) {
+  private static func add(_ timings: TransferTimings, to line: inout JSONText) {
     line.object("timings") { line in
       line.number("queueNs", timings.queue.nanoseconds)
       line.number("dnsNs", timings.nameLookup.nanoseconds)
@@ -60,8 +64,8 @@ enum EventLine {
   }
 }
 
-extension LineText {
-  /// The member `attributes`, unless there are none.
+extension JSONText {
+  /// Adds the member `attributes`; nothing for an empty list.
   mutating func add(_ attributes: some Collection<Attribute>) {
     guard !attributes.isEmpty else { return }
     object("attributes") { line in

@@ -1,9 +1,10 @@
+import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
 /// The member `span` of a line of an event log.
 enum SpanLine {
-  static func add(_ span: StageSpan, to line: inout LineText) {
+  static func add(_ span: StageSpan, to line: inout JSONText) {
     line.object("span") { line in
       line.text("name", span.name)
       line.text("kind", name(of: span.kind))
@@ -21,14 +22,14 @@ enum SpanLine {
     }
   }
 
-  private static func name(of kind: StageSpan.Kind) -> String {
+  private static func name(of kind: SpanKind) -> String {
     switch kind {
     case .internal: "internal"
     case .client: "client"
     }
   }
 
-  private static func name(of status: StageSpan.Status) -> String {
+  private static func name(of status: SpanStatus) -> String {
     switch status {
     case .unset: "unset"
     case .ok: "ok"

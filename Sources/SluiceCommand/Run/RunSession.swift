@@ -1,6 +1,6 @@
-import SluiceLocks
 import Sluice
 import SluiceJSON
+import SluiceLocks
 import SluicePipeline
 import SluiceTransport
 

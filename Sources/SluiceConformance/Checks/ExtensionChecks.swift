@@ -1,6 +1,6 @@
-import SluiceMessages
 import SluiceJSON
 import SluiceLocks
+import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 
@@ -92,9 +92,7 @@ extension CheckRun {
     if let place {
       channel.step("after create_stage with the configuration \(text.prefix(300))")
       try instance.activate()
-      guard host.run(TrafficGenerator.plainRequest, through: host.pipeline(instance, at: place)) != nil else {
-        throw TrialFailure("a transaction through its place did not end")
-      }
+      try pass(host, instance, at: place)
     }
     try destroy(instance)
     try instance.requireNoViolations(in: host)

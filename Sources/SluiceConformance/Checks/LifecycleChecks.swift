@@ -1,4 +1,6 @@
 import SluiceJSON
+import SluiceMessages
+import SluicePipeline
 import SluicePluginHost
 
 // create, activate, deactivate, destroy.
@@ -121,10 +123,15 @@ extension CheckRun {
     }
   }
 
-  /// Sends a request through an instance.
-  func pass(_ host: TrialHost, _ instance: PluginInstance) throws {
-    guard host.run(TrafficGenerator.plainRequest, through: host.pipeline(instance)) != nil else {
-      throw TrialFailure("a transaction through it did not end")
+  /// Sends a request through an instance, or through a place of it; fails if the transaction does not end.
+  @discardableResult
+  func pass(
+    _ host: TrialHost, _ instance: PluginInstance, _ request: Request = TrafficGenerator.plainRequest,
+    at place: PluginPlace? = nil
+  ) throws(TrialFailure) -> TransactionResult {
+    guard let result = host.run(request, through: host.pipeline(instance, at: place)) else {
+      throw TrialFailure("the transaction of \(request.method) \(request.url) did not end")
     }
+    return result
   }
 }

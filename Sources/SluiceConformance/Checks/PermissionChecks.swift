@@ -9,9 +9,7 @@ extension ConformanceCheck {
       try run.withActiveInstance(answer: PhaseTraffic.answer) { host, instance in
         for request in PhaseTraffic.requests {
           run.channel.step("while \(request.method) \(request.url) went through it")
-          guard host.run(request, through: host.pipeline(instance)) != nil else {
-            throw TrialFailure("the transaction of \(request.method) \(request.url) did not end")
-          }
+          try run.pass(host, instance, request)
         }
         guard instance.violations[.refusedWrite] > 0 else { return }
         throw TrialFailure("it \(host.detail(of: .refusedWrite)); ask may_call first")
@@ -51,9 +49,7 @@ extension CheckRun {
     channel.step("while requests went through it\(offered)")
     var isSuccess = false
     for (index, request) in ([TrafficGenerator.plainRequest] + PhaseTraffic.requests).enumerated() {
-      guard let result = host.run(request, through: host.pipeline(instance)) else {
-        throw TrialFailure("the transaction of \(request.method) \(request.url) did not end")
-      }
+      let result = try pass(host, instance, request)
       if let error = result.error, error.code == TransactionError.Code.stageFault {
         throw TrialFailure("a call of it was a fault: \(error.message)")
       }

@@ -1,5 +1,3 @@
-public import SluiceMessages
-
 extension TraceEvent.Kind: CaseIterable {
   public static let allCases: [TraceEvent.Kind] = [
     .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,
@@ -30,26 +28,5 @@ extension TraceEvent.Kind: CaseIterable {
   public init?(name: String) {
     guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
     self = kind
-  }
-}
-
-extension TransactionOutcome {
-  /// As a log shows it.
-  public var name: String {
-    switch self {
-    case .succeeded: "succeeded"
-    case .failed: "failed"
-    case .cancelled: "cancelled"
-    }
-  }
-
-  /// The outcome that is shown so.
-  public init?(name: String) {
-    switch name {
-    case "succeeded": self = .succeeded
-    case "failed": self = .failed
-    case "cancelled": self = .cancelled
-    default: return nil
-    }
   }
 }

@@ -8,8 +8,7 @@ extension Exchange {
 
   /// Begins a span that belongs to the owner. ``SpanHandle/none`` if no tracer wants it; nil if the transaction has had too
   /// many. [loop]
-  public func beginSpan(_ name: String, _ kind: StageSpan.Kind, of owner: AnyObject, named stage: String) -> SpanHandle?
-  {
+  public func beginSpan(_ name: String, _ kind: SpanKind, of owner: AnyObject, named stage: String) -> SpanHandle? {
     guard wantsSpans else { return SpanHandle.none }
     guard spans?.isFull != true else { return nil }
     let trace = hopTraceContext
@@ -32,7 +31,7 @@ extension Exchange {
 
   /// False if the owner has no such open span. [loop]
   public func setSpanStatus(
-    _ status: StageSpan.Status, _ message: String, of handle: SpanHandle, by owner: AnyObject
+    _ status: SpanStatus, _ message: String, of handle: SpanHandle, by owner: AnyObject
   ) -> Bool {
     let isChanged: Void? =
       spans?.change(handle, of: ObjectIdentifier(owner)) { span in

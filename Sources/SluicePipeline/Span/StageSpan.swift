@@ -3,21 +3,8 @@ public import SluiceTraceContext
 
 /// A part of a transaction's work that a stage measures: a span below that of a hop.
 public struct StageSpan: Sendable, Hashable {
-  /// Numbered as in OpenTelemetry's protocol.
-  public enum Kind: UInt32, Sendable, Hashable {
-    case `internal` = 1
-    case client = 3
-  }
-
-  /// Numbered as in OpenTelemetry's protocol.
-  public enum Status: UInt32, Sendable, Hashable {
-    case unset = 0
-    case ok = 1
-    case error = 2
-  }
-
   public let name: String
-  public let kind: Kind
+  public let kind: SpanKind
   /// The stage that began it, by its name in the configuration.
   public let stage: String
   /// Of the hop, otherwise of the caller, otherwise the one that the transaction begins.
@@ -29,7 +16,7 @@ public struct StageSpan: Sendable, Hashable {
   public let start: Instant
   /// The beginning, as long as the span is open.
   public internal(set) var end: Instant
-  public internal(set) var status = Status.unset
+  public internal(set) var status = SpanStatus.unset
   /// Empty unless ``status`` is an error.
   public internal(set) var statusMessage = ""
   /// The stage did not end it before the transaction ended.

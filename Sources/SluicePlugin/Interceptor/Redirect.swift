@@ -10,7 +10,7 @@ public protocol RedirectInterceptor: Sendable {
 }
 
 extension Redirect {
-  /// nil for a URL that is none.
+  /// nil for a malformed URL.
   init?(_ redirect: sluice_redirect) {
     guard let url = try? HTTPURL(String(redirect.url)) else { return nil }
     self.init(

@@ -90,8 +90,11 @@ enum ExchangeAnswers {
     guard let offer = called.record.offer,
       let value = called.call.pointee.instance.runtime.credentials?(Array(user), Array(password), offer, exchange)
     else { return VerdictNumber.proceed }
-    called.setCredentials(offer.credentialsHeader, value)
-    return VerdictNumber.respond
+    return offer.credentialsHeader.withText { name in
+      value.withText { _ = ExchangeHeaders.set(handle, sluice_side(SLUICE_SIDE_REQUEST), name, $0) }
+      _ = ExchangeHeaders.mark(handle, sluice_side(SLUICE_SIDE_REQUEST), name, UInt32(SLUICE_HEADER_SENSITIVE))
+      return VerdictNumber.respond
+    }
   }
 
   static func suspend(_ handle: OpaquePointer?, _ token: UnsafeMutablePointer<sluice_token>?) -> sluice_status {
@@ -119,13 +122,6 @@ enum ExchangeAnswers {
 }
 
 extension CalledExchange {
-  fileprivate func setCredentials(_ name: String, _ value: String) {
-    dropRequestView()
-    keepLentFields(0)
-    exchange.nativeRequest.headers.remove(name)
-    exchange.nativeRequest.headers.append(name, value, marks: [.sensitive, .addedByStage])
-  }
-
   var record: InstanceRecord { call.pointee.instance.record(exchange) }
 
   /// Whether the host lets the call set a response. One that replaces a received response takes no feature beside that of

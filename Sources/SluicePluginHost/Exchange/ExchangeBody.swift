@@ -46,10 +46,13 @@ enum ExchangeBody {
   ) -> sluice_status {
     guard let called = CallContext.find(handle) else { return CallContext.misuse }
     let known = UInt32(SLUICE_FILE_REMOVE)
-    let named = path.bytes.flatMap { $0.contains(0) ? nil : String(validating: $0, as: UTF8.self) }
+    let isGiven = flags & known != 0
+    let path = path.bytes.flatMap { bytes in
+      bytes.first == UInt8(ascii: "/") && !bytes.contains(0) ? String(validating: bytes, as: UTF8.self) : nil
+    }
     var isKept = false
-    defer { if !isKept, flags & known != 0, let named, named.hasPrefix("/") { unlink(named) } }
-    guard side < 2, flags & ~known == 0, let path = named, path.hasPrefix("/") else {
+    defer { if !isKept, isGiven, let path { unlink(path) } }
+    guard side < 2, flags & ~known == 0, let path else {
       return called.refuse(.invalidArgument, "body_set_file: side, flags, or a path that is not absolute")
     }
     guard called.offersBody(of: side) else { return Status.unsupported }
@@ -63,10 +66,8 @@ enum ExchangeBody {
       return Status.failed
     }
     isKept = true
-    let file =
-      flags & known == 0
-      ? FileBody(path: path, byteCount: Int(facts.st_size))
-      : GivenFiles.body(at: path, byteCount: Int(facts.st_size))
+    let byteCount = Int(facts.st_size)
+    let file = isGiven ? GivenFiles.body(at: path, byteCount: byteCount) : FileBody(path: path, byteCount: byteCount)
     if side == 0 {
       setRequest(.file(file), called)
     } else {

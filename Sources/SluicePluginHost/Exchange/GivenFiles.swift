@@ -11,13 +11,13 @@ package enum GivenFiles {
   static func body(at path: String, byteCount: Int) -> FileBody {
     counts.withLock { $0[path, default: 0] += 1 }
     return FileBody(path: path, byteCount: byteCount) {
-      let isLast = counts.withLock { counts in
-        // Nothing is left of it after `removeAll`.
-        guard let count = counts[path] else { return false }
+      counts.withLock { counts in
+        // `removeAll` has forgotten it.
+        guard let count = counts[path] else { return }
         counts[path] = count > 1 ? count - 1 : nil
-        return count == 1
+        // In the lock, so that nobody gives the same file meanwhile.
+        if count == 1 { unlink(path) }
       }
-      if isLast { unlink(path) }
     }
   }
 

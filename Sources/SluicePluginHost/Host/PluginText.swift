@@ -19,16 +19,16 @@ enum PluginText {
   static let spanTextBytes = 1 << 10
 
   /// The original text, including line breaks: for documents, which can hold it.
-  static func message(_ text: sluice_text) -> String { bounded(text, messageBytes) ?? "" }
+  static func message(_ text: sluice_text) -> String { cut(text, messageBytes) ?? "" }
 
   /// One line for a log; nil if the text is malformed.
   static func line(_ text: sluice_text) -> String? {
-    bounded(text, lineBytes).map { PlainText.line($0, limitBytes: lineBytes) }
+    cut(text, lineBytes).map { PlainText.line($0, limitBytes: lineBytes) }
   }
 
   /// The text of an attribute of a log record, on one line; nil if the text is malformed.
   static func attribute(_ text: sluice_text) -> String? {
-    bounded(text, Attribute.textBytes).map { PlainText.line($0, limitBytes: Attribute.textBytes) }
+    cut(text, Attribute.textBytes).map { PlainText.line($0, limitBytes: Attribute.textBytes) }
   }
 
   /// The name of a span; nil if it is malformed.
@@ -42,11 +42,8 @@ enum PluginText {
   /// The message of a span's status; nil if it is malformed.
   static func spanText(_ text: sluice_text) -> String? { cut(text, spanTextBytes) }
 
-  /// The text up to a limit; nil if it is malformed.
-  static func cut(_ text: sluice_text, _ limitBytes: Int) -> String? { bounded(text, limitBytes) }
-
-  /// Reads only as much as is kept, plus enough to show that there was more.
-  private static func bounded(_ text: sluice_text, _ limitBytes: Int) -> String? {
+  /// The text up to a limit; nil if it is malformed. Reads only as much as is kept, plus enough to show that there was more.
+  static func cut(_ text: sluice_text, _ limitBytes: Int) -> String? {
     guard let bytes = text.bytes else { return nil }
     guard bytes.count > limitBytes else { return String(decoding: bytes, as: UTF8.self) }
     // Up to four bytes more than fit, so that `cut` sees that the text is too long and drops an incomplete character.

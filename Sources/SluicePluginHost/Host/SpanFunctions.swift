@@ -25,7 +25,7 @@ enum SpanFunctions {
       span.pointee = sluice_open_span()
       // Before the name is read: without a tracer nothing else is to be done.
       guard called.exchange.wantsSpans else { return Status.absent }
-      guard let name = PluginText.spanName(name), let kind = StageSpan.Kind(rawValue: kind) else {
+      guard let name = PluginText.spanName(name), let kind = SpanKind(rawValue: kind) else {
         return called.refuse(.invalidArgument, "begin of a span: its name or its kind")
       }
       let instance = called.call.pointee.instance
@@ -57,7 +57,7 @@ enum SpanFunctions {
     _ handle: OpaquePointer?, _ span: sluice_open_span, _ status: sluice_span_status, _ message: sluice_text
   ) -> sluice_status {
     change(handle, span, "set_status of a span") { called, span in
-      guard let status = StageSpan.Status(rawValue: status), let message = PluginText.spanText(message) else {
+      guard let status = SpanStatus(rawValue: status), let message = PluginText.spanText(message) else {
         return called.refuse(.invalidArgument, "set_status of a span")
       }
       let isSet = called.exchange.setSpanStatus(status, message, of: span, by: called.call.pointee.instance)

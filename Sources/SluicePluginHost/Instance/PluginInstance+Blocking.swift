@@ -1,6 +1,6 @@
-import SluiceMessages
-import SluiceLocks
 import CSluice
+import SluiceLocks
+import SluiceMessages
 import SluicePipeline
 import Synchronization
 

@@ -1,7 +1,7 @@
-package import SluiceMessages
 import CSluice
-import SluiceLocks
 package import SluiceJSON
+import SluiceLocks
+package import SluiceMessages
 package import SluicePipeline
 
 /// What became of a notification that was offered to one instance.

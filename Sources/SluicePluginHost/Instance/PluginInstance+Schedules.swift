@@ -1,6 +1,6 @@
-import SluiceMessages
 import CSluice
 import SluiceLocks
+import SluiceMessages
 package import SluicePipeline
 
 // Scheduled work: `sluice.timers/1` and on_schedule of `sluice.notifications/1`.

@@ -1,5 +1,5 @@
-import SluiceMessages
 import CSluice
+import SluiceMessages
 package import SluicePipeline
 
 extension PluginInstance {

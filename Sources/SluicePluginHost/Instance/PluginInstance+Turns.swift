@@ -1,6 +1,6 @@
-import SluiceMessages
 import CSluice
 import SluiceLocks
+import SluiceMessages
 import SluicePipeline
 
 // Calls of a SERIAL instance: one that finds another under way suspends its transaction until its turn comes.

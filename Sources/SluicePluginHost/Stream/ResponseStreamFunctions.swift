@@ -1,6 +1,6 @@
-import SluiceMessages
 import CSluice
 import SluiceLocks
+import SluiceMessages
 import SluicePipeline
 
 /// The table `sluice.response-stream/1`.

@@ -1,4 +1,5 @@
 import CSluice
+import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 

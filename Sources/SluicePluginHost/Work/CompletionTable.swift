@@ -1,5 +1,5 @@
-import SluiceMessages
 import SluiceLocks
+import SluiceMessages
 import SluicePipeline
 import Synchronization
 

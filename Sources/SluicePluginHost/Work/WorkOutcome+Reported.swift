@@ -1,5 +1,5 @@
-import SluiceMessages
 import CSluice
+import SluiceMessages
 import SluicePipeline
 
 extension WorkOutcome {

@@ -1,7 +1,7 @@
-import SluiceMessages
 import CCurl
 import CTLS
 import Glibc
+import SluiceMessages
 import SluicePipeline
 
 extension CurlHandle {

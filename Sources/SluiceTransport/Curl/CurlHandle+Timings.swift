@@ -1,5 +1,5 @@
-import SluiceMessages
 import CCurl
+import SluiceMessages
 import SluicePipeline
 
 extension CurlHandle {

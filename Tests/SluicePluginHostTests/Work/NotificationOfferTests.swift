@@ -1,7 +1,7 @@
-import SluiceMessages
 import CSluice
 import Glibc
 import SluiceJSON
+import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
 import Testing

@@ -1,6 +1,6 @@
-import SluiceMessages
 import OTLPRules
 import SluiceLocks
+import SluiceMessages
 import SluicePlugin
 
 /// Collects spans and durations, and has them sent: spans when a batch is full or the oldest has waited long enough,
@@ -56,7 +56,7 @@ final class Exporter: Sendable {
       resource: settings.resource, scopeName: "sluice.otlp", scopeVersion: OTLP.information.version)
     collectors = settings.routes.mapValues { Collector($0, schedule, host) }
     counter = try host.counter(
-      "spans", "Spans by what became of them: exported, rejected, dropped, failed", unit: "{span}",
+      "spans", "Spans by outcome: exported, rejected, dropped, failed", unit: "{span}",
       labels: ["outcome"])
     state = Monitor(State(queue: SpanQueue(capacity: settings.queueSpans)))
   }

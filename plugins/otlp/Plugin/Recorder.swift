@@ -86,45 +86,29 @@ final class Recorder: Sendable {
     let method = event.method
     var attributes = [
       Attribute("http.request.method", knownMethods.contains(method) ? method : "_OTHER"),
-      Attribute("sluice.outcome", event.outcome.map(Self.text) ?? "unknown"),
+      Attribute("sluice.outcome", event.outcome?.name ?? "unknown"),
     ]
     if let status = event.status { attributes.append(Attribute("http.response.status_code", .integer(Int64(status)))) }
     if let reason = event.reason { attributes.append(Attribute("error.type", reason.code)) }
     exporter.record(.transaction, attributes, event.duration)
   }
 
-  private static func text(_ outcome: TransactionOutcome) -> String {
-    switch outcome {
-    case .succeeded: "succeeded"
-    case .failed: "failed"
-    case .cancelled: "cancelled"
-    }
-  }
-
   /// For a hop that sent no `traceparent`.
-  private static func newSpanID() -> String { Hexadecimal.digits(of: .random(in: 1...(.max))) }
-}
-
-enum Hexadecimal {
-  /// 16 digits in lower case.
-  static func digits(of number: UInt64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-  }
+  private static func newSpanID() -> String { TraceID.digits(of: .random(in: 1...(.max))) }
 }
 
 extension TransactionID {
   /// The trace that a transaction begins.
-  fileprivate var traceID: String { Hexadecimal.digits(of: high) + Hexadecimal.digits(of: low) }
+  fileprivate var traceID: String { TraceID(high: high, low: low).description }
 }
 
 extension ExportedSpan {
   fileprivate init(_ span: EndedSpan) {
     self.init(
       traceID: span.traceID, spanID: span.spanID, parentSpanID: span.parentSpanID, name: span.name,
-      kind: span.kind == .client ? .client : .internal, start: Clock.unixNanoseconds(span.start),
+      kind: span.kind, start: Clock.unixNanoseconds(span.start),
       end: Clock.unixNanoseconds(span.end), attributes: [Attribute("sluice.stage", span.stage)],
-      status: Status(code: Status.Code(rawValue: Int(span.status.rawValue)) ?? .unset, message: span.statusMessage))
+      status: Status(code: span.status, message: span.statusMessage))
     if span.isUnfinished { attributes.append(Attribute("sluice.span.unfinished", .bool(true))) }
     attributes += span.attributes
     droppedAttributes = span.droppedAttributeCount

@@ -41,7 +41,7 @@ public struct ExportDocument: Sendable {
             metric.text("description", name.description)
             metric.text("unit", "s")
             metric.object("histogram") { histogram in
-              histogram.integer("aggregationTemporality", Self.cumulative)
+              histogram.number("aggregationTemporality", Self.cumulative)
               histogram.array("dataPoints") { list in
                 for (attributes, point) in points { Self.add(point, attributes, start, now, to: &list) }
               }
@@ -81,16 +81,16 @@ public struct ExportDocument: Sendable {
       text.text("traceId", span.traceID)
       text.text("spanId", span.spanID)
       if let parent = span.parentSpanID { text.text("parentSpanId", parent) }
-      text.integer("flags", Int(span.traceFlags))
+      text.number("flags", Int(span.traceFlags))
       text.text("name", span.name)
-      text.integer("kind", span.kind.rawValue)
+      text.number("kind", span.kind.rawValue)
       text.wide("startTimeUnixNano", span.start)
       text.wide("endTimeUnixNano", span.end)
       add(span.attributes, to: &text)
-      if span.droppedAttributes > 0 { text.integer("droppedAttributesCount", span.droppedAttributes) }
+      if span.droppedAttributes > 0 { text.number("droppedAttributesCount", span.droppedAttributes) }
       text.object("status") { status in
         if !span.status.message.isEmpty { status.text("message", span.status.message) }
-        if span.status.code != .unset { status.integer("code", span.status.code.rawValue) }
+        if span.status.code != .unset { status.number("code", span.status.code.rawValue) }
       }
     }
   }
@@ -103,11 +103,11 @@ public struct ExportDocument: Sendable {
       text.wide("startTimeUnixNano", start)
       text.wide("timeUnixNano", now)
       text.wide("count", point.count)
-      text.number("sum", point.sum)
+      text.double("sum", point.sum)
       text.array("bucketCounts") { for count in point.counts { $0.wide(nil, count) } }
-      text.array("explicitBounds") { for bound in DurationPoint.bounds { $0.number(nil, bound) } }
-      text.number("min", point.minimum)
-      text.number("max", point.maximum)
+      text.array("explicitBounds") { for bound in DurationPoint.bounds { $0.double(nil, bound) } }
+      text.double("min", point.minimum)
+      text.double("max", point.maximum)
     }
   }
 
@@ -118,14 +118,14 @@ public struct ExportDocument: Sendable {
     switch metric.kind {
     case .counter, .upDownCounter:
       text.object("sum") { sum in
-        sum.integer("aggregationTemporality", cumulative)
+        sum.number("aggregationTemporality", cumulative)
         sum.flag("isMonotonic", metric.kind == .counter)
         addNumbers(metric.points, start, now, to: &sum)
       }
     case .gauge: text.object("gauge") { addNumbers(metric.points, start, now, to: &$0) }
     case .histogram(let bounds):
       text.object("histogram") { histogram in
-        histogram.integer("aggregationTemporality", cumulative)
+        histogram.number("aggregationTemporality", cumulative)
         histogram.array("dataPoints") { list in
           for point in metric.points {
             list.object { text in
@@ -133,9 +133,9 @@ public struct ExportDocument: Sendable {
               text.wide("startTimeUnixNano", start)
               text.wide("timeUnixNano", now)
               text.wide("count", point.counts.reduce(0, &+))
-              text.number("sum", point.value)
+              text.double("sum", point.value)
               text.array("bucketCounts") { for count in point.counts { $0.wide(nil, count) } }
-              text.array("explicitBounds") { for bound in bounds { $0.number(nil, bound) } }
+              text.array("explicitBounds") { for bound in bounds { $0.double(nil, bound) } }
             }
           }
         }
@@ -152,7 +152,7 @@ public struct ExportDocument: Sendable {
           add(point.attributes, to: &text)
           text.wide("startTimeUnixNano", start)
           text.wide("timeUnixNano", now)
-          text.number("asDouble", point.value)
+          text.double("asDouble", point.value)
         }
       }
     }
@@ -173,7 +173,7 @@ public struct ExportDocument: Sendable {
     switch value {
     case .text(let value): text.text("stringValue", value)
     case .integer(let value): text.wide("intValue", value)
-    case .number(let value): text.number("doubleValue", value)
+    case .number(let value): text.double("doubleValue", value)
     case .bool(let value): text.flag("boolValue", value)
     }
   }

@@ -2,27 +2,14 @@ public import SluiceMessages
 
 /// A span as OTLP has it (opentelemetry/proto/trace/v1/trace.proto).
 public struct ExportedSpan: Sendable, Hashable {
-  /// Numbered as in OTLP.
-  public enum Kind: Int, Sendable {
-    case `internal` = 1
-    case client = 3
-  }
-
   public struct Status: Sendable, Hashable {
-    /// Numbered as in OTLP.
-    public enum Code: Int, Sendable {
-      case unset = 0
-      case ok = 1
-      case error = 2
-    }
-
-    public var code: Code
+    public var code: SpanStatus
     /// For people; empty for none.
     public var message: String
 
     public static let unset = Status(code: .unset)
 
-    public init(code: Code, message: String = "") {
+    public init(code: SpanStatus, message: String = "") {
       self.code = code
       self.message = message
     }
@@ -34,7 +21,7 @@ public struct ExportedSpan: Sendable, Hashable {
   public var spanID: String
   public var parentSpanID: String?
   public var name: String
-  public var kind: Kind
+  public var kind: SpanKind
   /// Nanoseconds since 1970.
   public var start: UInt64
   public var end: UInt64
@@ -45,7 +32,8 @@ public struct ExportedSpan: Sendable, Hashable {
   public var traceFlags: UInt32
 
   public init(
-    traceID: String, spanID: String, parentSpanID: String? = nil, name: String, kind: Kind, start: UInt64, end: UInt64,
+    traceID: String, spanID: String, parentSpanID: String? = nil, name: String, kind: SpanKind, start: UInt64,
+    end: UInt64,
     attributes: [Attribute] = [], status: Status = .unset, traceFlags: UInt32 = 1
   ) {
     self.traceID = traceID

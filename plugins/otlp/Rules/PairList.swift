@@ -32,7 +32,7 @@ public enum PairList {
     return start[...end]
   }
 
-  /// Nil where an escape is incomplete, or what it stands for is not UTF-8.
+  /// Nil for an incomplete escape, and for bytes that are not UTF-8.
   private static func decoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]

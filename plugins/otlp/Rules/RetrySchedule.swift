@@ -38,11 +38,7 @@ public struct RetrySchedule: Sendable, Hashable {
   ///
   /// - Parameter now: seconds since 1970.
   public static func retryAfter(_ text: String, now: Int64) -> Duration? {
-    if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-      return .seconds(min(Int64(text) ?? limitSeconds, limitSeconds))
-    }
-    guard let date = HTTPDate(text, now: HTTPDate(secondsSince1970: now)) else { return nil }
-    return .seconds(min(max(date.secondsSince1970 - now, 0), limitSeconds))
+    RetryAfter.delay(text, wallClock: .seconds(now), limitSeconds: limitSeconds)
   }
 
   /// A year, so that no sum overflows.
