@@ -50,6 +50,7 @@ check:
 	scripts/check-exports.sh $(DEBUG_LIBRARIES)
 	scripts/check-headers.sh
 	scripts/check-abi.sh
+	scripts/check-names.sh
 	scripts/check-docs.sh
 	scripts/check-commands.sh
 	scripts/check-c-plugins.sh
