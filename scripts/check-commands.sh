@@ -8,7 +8,8 @@
 # durations, hashes) is compared by its form only. A fence that does not say what it holds is an error.
 # What the text and the headings call `sluice …` is part of a block, up to its first placeholder.
 #
-# The blocks marked ```sh measurement are not run, because they take a release build and minutes.
+# The blocks marked ```sh measurement are not run, because they take a release build and minutes. One marked ```text picture
+# is a drawing, and not an output.
 # usage: scripts/check-commands.sh [FILE…]        README.md and docs/command.md unless said
 set -eu
 repository=$(cd "$(dirname "$0")/.." && pwd)
@@ -63,6 +64,8 @@ mask() {
     s/^[0-9]{2}:[0-9]{2}:[0-9]{2}\b/TIME/
     s/\b[0-9][0-9.,]* (ns|µs|ms|s|KB|MiB|bytes)\b/AMOUNT/g; s|\b[0-9,]+/s\b|RATE|g
     s/\|[# ]*\|/BAR/; s/^descriptors .*/descriptors/
+    # How often uniq -c has counted a word, for instance before and after a swap.
+    s/^ +[0-9]+ ([a-z-]+)$/COUNT \1/
     # Ids and hashes.
     s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/ID/g; s/[0-9a-f]{32}-[0-9a-f]{16}/ID/g; s/\b[0-9a-f]{12,}\b/HASH/g
     # What another machine has, and the words of another libcurl.
@@ -81,6 +84,7 @@ extract() { # document
       if (!inside) { if (out) close(out); next }
       out = ""
       if ($0 == "```sh measurement") { sh = 0; print document ":" NR + 1 >"measurements" }
+      else if ($0 == "```text picture") { }
       else if ($0 ~ /^```sh( |$)/) { sh = NR + 1; out = sh ".sh"; printf "" > out; print sh }
       else if ($0 ~ /^```(text|json)( |$)/ && sh) { out = sh ".expected"; printf "" > out; sh = 0 }
       else if ($0 ~ /^```text( |$)/) wrong("this output follows no block of commands")
