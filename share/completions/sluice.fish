@@ -7,7 +7,7 @@ complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a dev -d 'Run a pipeline while its plugins are written: watch, build, swap, restart'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a check -d 'Check a configuration and its plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a echo -d 'Run a server that answers each request with the request, as a document'
-complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check a recorded event log against the rules of the ledger'
+complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a verify-trace -d 'Check an event log against the rules of the ledger'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a ctl -d 'Talk to a running engine'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a plugin -d 'Create, build, inspect and check plugins'
 complete -c sluice -n "not __fish_seen_subcommand_from $commands" -a version -d 'Show the version, the plugin ABI and the libraries in use'

@@ -49,7 +49,7 @@ enum CtlCommand {
   static let rollback = CommandDescription(
     "ctl rollback", summary: "Undo the last swap of a running engine",
     details: """
-      The return is immediate if the previous snapshot stands by; otherwise its builds are loaded again from their private
+      The rollback is immediate if the previous snapshot stands by; otherwise its builds are loaded again from their private
       copies.
       """,
     options: [socket, json]

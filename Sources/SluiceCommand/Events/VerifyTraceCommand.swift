@@ -5,7 +5,7 @@ import SluicePipeline
 /// `sluice verify-trace`.
 enum VerifyTraceCommand {
   static let description = CommandDescription(
-    "verify-trace", summary: "Check a recorded event log against the rules of the ledger", operands: "[FILE]",
+    "verify-trace", summary: "Check an event log against the rules of the ledger", operands: "[FILE]",
     operandCount: 0...1,
     details: """
       Reads a log that "--events" of send or run wrote, from FILE or standard input, and names the first line that breaks

@@ -7,7 +7,7 @@ enum BuildCommand {
     operandCount: 0...1,
     details: """
       A folder with a Package.swift is built with "swift build", a folder with C or C++ files (.c, .cc, .cpp, .cxx) with the
-      compiler, as CC and CFLAGS, or CXX and CXXFLAGS, say. Headers and SDK are those that belong to this command.
+      compiler and options in CC and CFLAGS, or CXX and CXXFLAGS. Headers and SDK are those that belong to this command.
       """,
     options: [
       Option("configuration", "c", "NAME", "debug (default) or release"),

@@ -10,7 +10,7 @@ enum ValidateCommand {
     "plugin validate", summary: "Check that a plugin follows the rules, each check in its own process",
     operands: "FILE", operandCount: 0...1,
     details: """
-      Runs code of the library, in child processes with limits. The instances are told that this is a trial run; they are
+      Runs code of the library, in child processes with limits. The instances can find out that this is a trial; they are
       activated, and call-outs get a canned answer. Without --config the smallest configuration that the plugin's schema
       allows is tried. The status is 1 if a check failed, with --strict also if one was skipped, and 3 if the library cannot
       be used.

@@ -10,7 +10,7 @@ enum SendCommand {
     "send", summary: "Send one request through the pipeline and print the response's body",
     operands: "[METHOD] URL", operandCount: 1...2,
     details: """
-      The method is GET, or POST where there is data. A relative URL starts from "transport.baseURL" of the
+      The method is GET, or POST if there is data. A relative URL starts from "transport.baseURL" of the
       configuration; "localhost:8080/x", and without a configuration any other URL that has no scheme, means http.
       Redirects are followed. The body is printed also when the request fails; then the status is 1.
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
@@ -22,17 +22,17 @@ enum SendCommand {
     Option("request", "X", "METHOD", "The method"),
     Option(
       "header", "H", "\"NAME: VALUE\"", takesBytes: true,
-      "Add a header; \"NAME:\" takes a default one away; may be repeated"),
+      "Add a header; \"NAME:\" removes a default header; may be repeated"),
     Option(
       "data", "d", "DATA", takesBytes: true,
-      "Send this as a form; @FILE and @- read it, without line ends; repeated, joined by &"),
-    Option("data-binary", nil, "DATA", takesBytes: true, "Send this as it is; @FILE and @- read it"),
+      "Send form data; @FILE and @- read it, without line ends; repeats are joined by &"),
+    Option("data-binary", nil, "DATA", takesBytes: true, "Send this data unchanged; @FILE and @- read it"),
     Option("head", "I", nil, "Send HEAD and print the response's head"),
   ]
   private static let hopOptions = [
     Option(
-      "user", "u", "USER:PASSWORD", takesBytes: true, "Send these as Basic, and as Digest where the server asks for it"),
-    Option("digest", nil, nil, "With -u, send them as Digest alone"),
+      "user", "u", "USER:PASSWORD", takesBytes: true, "Send these as Basic, and as Digest if the server asks for it"),
+    Option("digest", nil, nil, "With -u, send them only as Digest"),
     Option("anyauth", nil, nil, "With -u, send nothing before the server asks, then what it asks for"),
     Option("location", "L", nil, "Follow redirects (the default, unless the configuration says otherwise)"),
     Option("max-redirs", nil, "N", "Follow at most N redirects (default 20); 0 prints the redirect itself"),
@@ -55,7 +55,7 @@ enum SendCommand {
   ]
   private static let transportOptions = [
     Option("timeout", "m", "DURATION", "Limit the whole request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)"),
-    Option("connect-timeout", nil, "DURATION", "Limit the time until the connection is made (default: 5s)"),
+    Option("connect-timeout", nil, "DURATION", "Limit the time until the connection is established (default: 5s)"),
     Option("insecure", "k", nil, "Accept any certificate"),
     Option("cacert", nil, "FILE", "Trust these authorities (PEM) instead of the system's"),
     Option("http1.1", nil, nil, "Use HTTP/1.1"),
