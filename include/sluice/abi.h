@@ -33,8 +33,8 @@
 #define SLUICE_ASSERT_(condition_, message_) _Static_assert(condition_, message_)
 #endif
 
-/// Tables grow at their end, and each begins with its size. SLUICE_…_SIZE_1 is the size of a table in revision 1: whoever
-/// gets a table may rely on that much, and refuses a shorter one. SLUICE_HAS asks for members beyond it.
+/// Tables grow at their end, and each begins with its size. SLUICE_…_SIZE_1 is the size of a table in revision 1: the receiver
+/// of a table may rely on that size, and refuses a smaller one. SLUICE_HAS asks for members beyond it.
 
 /// Whether a table contains a member: its size includes the member, and the member is not zero.
 #define SLUICE_HAS(table, member)                                                                    \

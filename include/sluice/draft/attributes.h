@@ -22,7 +22,7 @@ enum { SLUICE_CALL_SET_ATTRIBUTE = 13 };
 typedef struct sluice_attributes {
   uint32_t size;
   uint32_t reserved;
-  /// Sets an attribute, whose name and text are copied; the last setter of a name wins, whoever it is.
+  /// Sets an attribute, whose name and text are copied; the last setter of a name wins, whichever plugin it is.
   /// SLUICE_STATUS_INVALID for a name, kind, flag or number that is not allowed, and for a text that is not UTF-8 or longer
   /// than SLUICE_ATTRIBUTE_TEXT_BYTES. SLUICE_STATUS_LIMIT for a further name when the transaction has
   /// SLUICE_ATTRIBUTE_COUNT. SLUICE_STATUS_REFUSED in on_event. [loop]
