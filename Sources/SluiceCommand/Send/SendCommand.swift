@@ -86,7 +86,9 @@ enum SendCommand {
       StandardError.write(Waterfall(trace.timeline, stages: engine.metrics().stages).text(result))
     }
     Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
-    let ending = try output.finish(result) ?? recorder?.finish()
+    // The event log is written out whatever became of the output.
+    let eventLog = recorder?.finish()
+    let ending = try output.finish(result) ?? eventLog
     return status(result, output, ending, arguments, interruption)
   }
 
