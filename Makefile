@@ -17,7 +17,7 @@ datadir = $(PREFIX)/share
 
 BUILT = .build/$(CONFIGURATION)
 PLUGINS = bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache otlp
-SDK_MODULES = CJansson CSluice SluiceLocks SluiceMessages SluiceJSON SluiceTraceContext SluicePlugin
+SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTraceContext SluicePlugin
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 
@@ -50,6 +50,7 @@ check:
 	scripts/check-exports.sh $(DEBUG_LIBRARIES)
 	scripts/check-headers.sh
 	scripts/check-abi.sh
+	scripts/check-api.sh
 	scripts/check-names.sh
 	scripts/check-docs.sh
 	scripts/check-commands.sh

@@ -104,7 +104,7 @@ let package = Package(
       swiftSettings: pure),
 
     // The edges.
-    .target(name: "SluiceLocks", swiftSettings: strict),
+    .target(name: "SluiceSupport", swiftSettings: strict),
     .target(
       name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: strict),
     // Apart from SluiceJSON, so that no plugin carries the C++ of the checker.
@@ -115,56 +115,75 @@ let package = Package(
     .target(
       name: "SluiceContentCoding", dependencies: ["CZlib", "CBrotli", "CZstd"], swiftSettings: strict),
     .target(
-      name: "SluiceTransport",
+      name: "SluiceLoop", dependencies: ["SluicePipeline", "SluiceMessages", "SluiceSupport", "CLinux"],
+      swiftSettings: strict),
+    .target(
+      name: "SluiceCurl",
       dependencies: [
-        "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceLocks", "CCurl",
-        "CStreamEvents", "CTLS", "CLinux",
+        "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceSupport",
+        "CCurl", "CStreamEvents", "CTLS", "CLinux",
       ], swiftSettings: strict),
+    // From the path of a library to mapped code, without a call of it.
+    .target(
+      name: "SluicePluginImage",
+      dependencies: ["SluiceMessages", "SluiceSupport", "CSluice", "CLinux", "CElf", "CCrypto"], swiftSettings: strict),
     .target(
       name: "SluicePluginHost",
       dependencies: [
-        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON",
-        "SluiceJSONSchema", "SluiceLocks", "CSluice", "CLinux", "CElf", "CCrypto",
+        "SluicePluginImage", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA",
+        "SluiceJSON", "SluiceJSONSchema", "SluiceSupport", "CSluice", "CLinux",
+      ], swiftSettings: strict),
+    .target(
+      name: "SluiceCrash",
+      dependencies: ["SluicePluginImage", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CLinux", "CElf"],
+      swiftSettings: strict),
+    // Trying libraries out in a child, for a swap and for their authors.
+    .target(
+      name: "SluiceTrial",
+      dependencies: [
+        "SluicePluginHost", "SluicePluginImage", "SluiceCrash", "SluiceLoop", "SluicePipeline", "SluiceMessages",
+        "SluiceIDNA", "SluiceJSON", "SluiceSupport", "CSluice", "CLinux",
       ], swiftSettings: strict),
     .target(
       name: "SluiceServer",
-      dependencies: ["SluiceHTTP1", "SluiceMessages", "SluiceJSON", "SluiceLocks", "CMicrohttpd", "CLinux"],
+      dependencies: ["SluiceHTTP1", "SluiceMessages", "SluiceJSON", "SluiceSupport", "CMicrohttpd", "CLinux"],
       swiftSettings: strict),
 
-    // What people import.
+    // What people import. The assembly is apart from libcurl, so that a host can link it with another transport.
+    .target(
+      name: "SluiceAssembly",
+      dependencies: [
+        "SluicePlugin", "SluicePluginHost", "SluicePluginImage", "SluiceTrial", "SluiceLoop", "SluicePipeline",
+        "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
+        "SluiceSupport", "CSluice", "CLinux", "CCrypto",
+      ], swiftSettings: strict),
     .target(
       name: "Sluice",
       dependencies: [
-        "SluicePlugin", "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceTraceContext",
-        "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema", "SluiceLocks", "CSluice",
-        "CLinux", "CCrypto",
+        "SluiceAssembly", "SluiceCurl", "SluicePlugin", "SluicePluginHost", "SluicePluginImage", "SluiceTrial",
+        "SluiceLoop", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA",
+        "SluiceJSON", "SluiceJSONSchema", "SluiceSupport",
       ], swiftSettings: strict),
     // Apart from Sluice, so that a program without a control socket links no server.
     .target(
       name: "SluiceControl",
       dependencies: [
-        "Sluice", "SluiceServer", "SluiceTransport", "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceLocks",
+        "Sluice", "SluiceAssembly", "SluiceServer", "SluiceLoop", "SluicePipeline", "SluiceMessages", "SluiceJSON",
+        "SluiceSupport",
       ], swiftSettings: strict),
     .target(
       name: "SluicePlugin",
-      dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON", "SluiceTraceContext", "SluiceMessages"],
+      dependencies: ["CSluice", "CJansson", "SluiceSupport", "SluiceJSON", "SluiceTraceContext", "SluiceMessages"],
       swiftSettings: strict),
-
-    // What a helper process does: trying libraries out, for a swap and for their authors.
-    .target(
-      name: "SluiceConformance",
-      dependencies: [
-        "SluicePluginHost", "SluiceTransport", "SluicePipeline", "SluiceMessages", "SluiceIDNA", "SluiceJSON",
-        "SluiceLocks", "CSluice",
-      ], swiftSettings: strict),
 
     // The faces.
     .executableTarget(
       name: "SluiceCommand",
       dependencies: [
-        "Sluice", "SluiceControl", "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceTransport",
-        "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluicePluginHost", "SluiceConformance",
-        "SluiceLocks", "CLinux",
+        "Sluice", "SluiceAssembly", "SluiceControl", "SluiceServer", "SluicePipeline", "SluiceTraceContext",
+        "SluiceCurl",
+        "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluicePluginHost", "SluicePluginImage",
+        "SluiceCrash", "SluiceTrial", "SluiceLoop", "SluiceSupport", "CLinux",
       ],
       swiftSettings: strict),
 
@@ -172,17 +191,17 @@ let package = Package(
     cPlugin("bearer-auth"), cPlugin("json-edit"), cPlugin("static-headers"), cPlugin("traffic-metrics"),
     swiftPlugin("access-log", module: "AccessLog"),
     swiftPlugin("error-enrichment", module: "ErrorEnrichment"),
-    swiftPlugin("oauth-refresh", module: "OAuthRefresh", ["SluiceMessages", "SluiceLocks", "CCrypto"]),
+    swiftPlugin("oauth-refresh", module: "OAuthRefresh", ["SluiceMessages", "SluiceSupport", "CCrypto"]),
     // What RFC 9111 says, apart from the plugin that does it, so that tests reach it.
     .target(name: "CacheRules", dependencies: ["SluiceMessages"], path: "plugins/cache/Rules", swiftSettings: pure),
     .target(
-      name: "Cache", dependencies: ["CacheRules", "SluicePlugin", "SluiceLocks", "SluiceMessages", "CCrypto"],
+      name: "Cache", dependencies: ["CacheRules", "SluicePlugin", "SluiceSupport", "SluiceMessages", "CCrypto"],
       path: "plugins/cache/Plugin", swiftSettings: strict),
 
     // What OpenTelemetry's conventions and OTLP say, apart from the plugin that does it, so that tests reach it.
     .target(name: "OTLPRules", dependencies: ["SluiceMessages"], path: "plugins/otlp/Rules", swiftSettings: pure),
     .target(
-      name: "OTLP", dependencies: ["OTLPRules", "SluicePlugin", "SluiceLocks", "SluiceMessages"],
+      name: "OTLP", dependencies: ["OTLPRules", "SluicePlugin", "SluiceSupport", "SluiceMessages"],
       path: "plugins/otlp/Plugin", swiftSettings: strict),
 
     // Tests.
@@ -195,7 +214,7 @@ let package = Package(
     .target(
       name: "CallsInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/calls-in-swift", swiftSettings: strict),
     .target(
-      name: "ChaosInSwift", dependencies: ["SluicePlugin", "SluiceLocks"], path: "Tests/Plugins/chaos-in-swift",
+      name: "ChaosInSwift", dependencies: ["SluicePlugin", "SluiceSupport"], path: "Tests/Plugins/chaos-in-swift",
       swiftSettings: strict),
     .target(
       name: "CrashesInSwift", dependencies: ["SluicePlugin"], path: "Tests/Plugins/crashes-in-swift",
@@ -227,7 +246,7 @@ let package = Package(
     .target(
       name: "SluiceTestKit",
       dependencies: [
-        "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceServer", "SluiceLocks", "CLinux", "CTestKit",
+        "SluicePipeline", "SluiceMessages", "SluiceJSON", "SluiceServer", "SluiceSupport", "CLinux", "CTestKit",
       ],
       swiftSettings: strict),
     tests("SluiceMessages"),
@@ -238,23 +257,25 @@ let package = Package(
     tests("SluicePipeline", ["SluiceTraceContext", "SluiceMessages", "SluiceMetrics"]),
     tests("SluiceIDNA", ["SluiceMessages"]),
     tests("SluiceContentCoding"),
-    tests("SluiceTransport", ["SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceLocks"]),
+    tests("SluiceCurl", ["SluiceLoop", "SluicePipeline", "SluiceMessages", "SluiceServer", "SluiceSupport"]),
     tests("SluiceServer", ["SluiceMessages", "SluiceJSON"]),
     tests(
       "SluicePluginHost",
       [
-        "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceJSON", "SluiceTransport",
-        "SluiceLocks", "CSluice",
+        "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluicePipeline", "SluiceTraceContext", "SluiceMessages",
+        "SluiceMetrics", "SluiceJSON", "SluiceLoop", "SluiceSupport", "CSluice",
       ]),
-    tests("SluiceConformance", ["SluicePluginHost", "SluiceJSON"]),
-    tests("SluicePlugin", ["SluiceMessages", "SluiceJSON", "SluiceLocks", "CSluice", "CJansson"]),
+    tests("SluiceTrial", ["SluicePluginHost", "SluicePluginImage", "SluiceJSON"]),
+    tests("SluicePlugin", ["SluiceMessages", "SluiceJSON", "SluiceSupport", "CSluice", "CJansson"]),
     tests(
       "Sluice",
       [
-        "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceJSON",
-        "SluiceJSONSchema", "SluicePluginHost", "SluiceLocks",
+        "SluiceAssembly", "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics",
+        "SluiceJSON",
+        "SluiceJSONSchema", "SluicePluginHost", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl",
+        "SluiceLoop", "SluiceSupport",
       ]),
-    tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceLocks"]),
+    tests("SluiceControl", ["Sluice", "SluiceAssembly", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
     tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON"]),

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Checks who imports whom: each module imports what its row below names, and nothing else of ours or of C.
+# Checks who imports whom: each module imports what its row below names, and nothing else of ours or of C. Inside a
+# module, folders that use each other's types form a circle, which is refused.
 # usage: scripts/check-imports.sh
 set -u
 cd "$(dirname "$0")/.."
@@ -12,19 +13,23 @@ pure  SluiceMetrics
 pure  SluiceTraceContext SluiceMessages
 pure  SluiceHTTP1       SluiceMessages
 pure  SluicePipeline    SluiceMessages SluiceMetrics SluiceTraceContext
-edge  SluiceLocks
+edge  SluiceSupport
 edge  SluiceJSON        SluiceMessages CJansson
 edge  SluiceJSONSchema  SluiceJSON CJSONSchema CJansson
 edge  SluiceIDNA        SluiceMessages CIDN2
 edge  SluiceContentCoding CZlib CBrotli CZstd
-edge  SluiceTransport   SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CStreamEvents CTLS CLinux
-edge  SluicePluginHost  SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux CElf CCrypto
+edge  SluiceLoop        SluicePipeline SluiceMessages CLinux
+edge  SluiceCurl        SluiceLoop SluicePipeline SluiceHTTP1 SluiceMessages SluiceContentCoding CCurl CStreamEvents CTLS CLinux
+edge  SluicePluginImage SluiceMessages CSluice CLinux CElf CCrypto
+edge  SluicePluginHost  SluicePluginImage SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux
+edge  SluiceCrash       SluicePluginImage SluiceMessages SluiceJSON CLinux CElf
+edge  SluiceTrial       SluicePluginHost SluicePluginImage SluiceCrash SluiceLoop SluicePipeline SluiceMessages SluiceIDNA SluiceJSON CSluice CLinux
 edge  SluiceServer      SluiceHTTP1 SluiceMessages SluiceJSON CMicrohttpd CLinux
-edge  Sluice            SluicePlugin SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CLinux CCrypto
-edge  SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceMessages SluiceIDNA SluiceJSON CSluice
-edge  SluiceControl     Sluice SluiceServer SluiceTransport SluicePipeline SluiceMessages SluiceJSON
+edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CCrypto
+edge  Sluice            SluiceAssembly SluiceCurl SluicePlugin SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema
+edge  SluiceControl     Sluice SluiceAssembly SluiceServer SluiceLoop SluicePipeline SluiceMessages SluiceJSON
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceTraceContext SluiceMessages
-edge  SluiceCommand     Sluice SluiceControl SluiceServer SluiceConformance SluicePluginHost SluiceTransport SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
+edge  SluiceCommand     Sluice SluiceAssembly SluiceControl SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
 edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules OTLPRules
 '
@@ -54,7 +59,7 @@ check_module() { # kind, folder, allowed…
   kind=$1 folder=$2
   shift 2
   allowed=" $* Synchronization "
-  [ "$kind" = pure ] || allowed="$allowed Glibc Dispatch SluiceLocks "
+  [ "$kind" = pure ] || allowed="$allowed Glibc Dispatch SluiceSupport "
   imports "$folder" >"$list"
   while read -r place module; do
     case $allowed in
@@ -80,6 +85,75 @@ for folder in Sources/*/; do
   [ -n "$(find "$folder" -name '*.swift' -print -quit)" ] || continue
   grep -qE "^[a-z]+ +$module( |\$)" "$list.table" || complain "$module has no row in the table of scripts/check-imports.sh"
 done
+
+# Modules whose folders still use each other. A module leaves the list when its last circle is gone.
+circular=' SluicePipeline SluiceCurl SluicePluginHost SluicePlugin SluiceAssembly SluiceCommand '
+
+# Prints "FOLDER -> FOLDER: TYPE (FILE)" for a use of a type that is a part of a circle of folders. Sees the types that a
+# file declares at its top level; a name that two folders declare is left out.
+folder_circles() { # folder of a module
+  # shellcheck disable=SC2046 # the names of files have no blanks
+  awk -v root="$1/" '
+    function folder(file) {
+      file = substr(file, length(root) + 1)
+      return index(file, "/") ? substr(file, 1, index(file, "/") - 1) : "."
+    }
+    FNR == 1 { here = folder(FILENAME); quoted = 0; isSecond = seen[FILENAME]++ }
+    !isSecond {
+      line = $0
+      while (sub(/^(@[A-Za-z_]+(\([^)]*\))?|public|package|internal|final|indirect|nonisolated|open)[ \t]+/, "", line));
+      if (line !~ /^(struct|class|enum|protocol|actor|typealias) /) next
+      sub(/^[a-z]+ +/, "", line)
+      sub(/[^A-Za-z0-9_].*/, "", line)
+      if (!(line in home)) home[line] = here
+      else if (home[line] != here) home[line] = ""
+      next
+    }
+    {
+      line = $0
+      if (gsub(/"""/, "", line) % 2) { quoted = !quoted; next }
+      if (quoted) next
+      gsub(/"([^"\\]|\\.)*"/, "", line)
+      sub(/\/\/.*/, "", line)
+      count = split(line, words, /[^A-Za-z0-9_]+/)
+      for (i = 1; i <= count; i++) {
+        if (!(words[i] in home)) continue
+        there = home[words[i]]
+        if (there == "" || there == here || (here, there) in use) continue
+        use[here, there] = words[i] " (" FILENAME ")"
+        reach[here, there] = 1
+        folders[here]
+        folders[there]
+      }
+    }
+    END {
+      for (k in folders) for (i in folders) if ((i, k) in reach) for (j in folders) if ((k, j) in reach) reach[i, j] = 1
+      for (pair in use) {
+        split(pair, ends, SUBSEP)
+        if ((ends[2], ends[1]) in reach) print ends[1] " -> " ends[2] ": " use[pair]
+      }
+    }' $(find "$1" -name '*.swift') $(find "$1" -name '*.swift') | sort
+}
+
+for folder in Sources/*/; do
+  module=$(basename "$folder")
+  [ -n "$(find "$folder" -name '*.swift' -print -quit)" ] || continue
+  circles=$(folder_circles "${folder%/}")
+  case $circular in
+    *" $module "*) [ -n "$circles" ] || complain "$module has no circle of folders any more: take it out of the list" ;;
+    *) [ -z "$circles" ] || complain "folders of $module use each other; move a type, or join them:
+$circles" ;;
+  esac
+done
+
+# The check finds a circle, and takes neither a comment nor a string for a use.
+trap 'rm -rf "$list" "$list.table" "$list.module"' EXIT
+mkdir -p "$list.module/Lower" "$list.module/Upper"
+printf '/// Not a use of Upper.\npackage struct Lower {\n  let text = "Upper"\n}\n' >"$list.module/Lower/Lower.swift"
+printf 'struct Upper { var lower: Lower }\n' >"$list.module/Upper/Upper.swift"
+[ -z "$(folder_circles "$list.module")" ] || complain "the check of folders sees a circle where there is none"
+printf 'extension Lower { var upper: Upper? { nil } }\n' >"$list.module/Lower/Lower+Upper.swift"
+[ "$(folder_circles "$list.module" | wc -l)" -eq 2 ] || complain "the check of folders does not see a circle"
 
 # What C plugins may include: the ABI, jansson, the system, and their own files.
 includes=$(grep -nE '^[ \t]*#[ \t]*include[ \t]*"[^"]*(\.\./|Sources/)|#[ \t]*include[ \t]*<(curl|microhttpd|CLinux)' \

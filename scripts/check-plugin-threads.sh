@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.."
 
-places="Sources/SluicePlugin plugins Examples/SwiftPlugin/Sources Examples/Tenant/Sources Sources/SluiceCommand/Build/PluginTemplate+Swift.swift"
+places="Sources/SluicePlugin Sources/SluiceSupport Sources/SluiceMessages Sources/SluiceJSON plugins Examples/SwiftPlugin/Sources Examples/Tenant/Sources Sources/SluiceCommand/Build/PluginTemplate+Swift.swift"
 # An unstructured task without the executor of the host, a sleep of a clock or a task, Dispatch, and the executors behind
 # them.
 pattern='Task\.sleep|Task\.detached|Clock\(?\)?\.sleep|import Dispatch|Dispatch(Queue|Semaphore|Group|Source)|globalConcurrentExecutor|@MainActor|(^|[^.A-Za-z])Task *\{|(^|[^.A-Za-z])Task\(\)|Task(\.immediate)?\((priority|name)|Task\.immediate *\{'

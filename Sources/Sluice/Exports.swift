@@ -1,10 +1,11 @@
 // What the engine's API is made of: `import Sluice` is all that a program needs.
+@_exported public import SluiceAssembly
 @_exported public import SluiceIDNA
 @_exported public import SluiceJSON
 @_exported public import SluiceJSONSchema
+@_exported public import SluiceLoop
 @_exported public import SluiceMessages
 @_exported public import SluiceMetrics
 @_exported public import SluicePipeline
 @_exported public import SluicePlugin
 @_exported public import SluiceTraceContext
-@_exported public import SluiceTransport

@@ -1,10 +1,10 @@
 import Glibc
 import Sluice
 public import SluiceJSON
+import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
-import SluiceTransport
 
 /// Talks to an engine over its control socket.
 public final class ControlClient: Sendable {

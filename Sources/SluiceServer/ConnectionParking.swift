@@ -1,5 +1,5 @@
 import CMicrohttpd
-import SluiceLocks
+import SluiceSupport
 
 /// The connections of one worker that wait for a deferred answer.
 ///

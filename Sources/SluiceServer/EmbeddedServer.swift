@@ -1,5 +1,5 @@
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 /// A small HTTP/1.1 server inside the process, on libmicrohttpd.
 ///

@@ -1,6 +1,6 @@
 import CMicrohttpd
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 /// Brings each request from its first header to its answer.
 final class RequestDispatcher: Sendable {

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 /// The file of a Unix socket that this process listens at.
 ///

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceSupport
 import Synchronization
 
 /// One thread with one daemon: waits for the daemon's descriptors and for answers to parked connections.
@@ -6,7 +7,7 @@ import Synchronization
 /// The workers of a server accept from the same socket.
 final class Worker: Sendable {
   private let parking: ConnectionParking
-  private let thread: WorkerThread
+  private let thread: SystemThread
   private let alarm: Alarm
   private let acceptance: Acceptance
 
@@ -24,7 +25,7 @@ final class Worker: Sendable {
     let acceptance = Acceptance()
     let loop = WorkerLoop(
       daemon: daemon, dispatcher: dispatcher, parking: parking, alarm: alarm, acceptance: acceptance)
-    guard let thread = WorkerThread(running: { loop.run() }) else {
+    guard let thread = SystemThread(nil, { loop.run() }) else {
       daemon.stop()
       return nil
     }

@@ -7,7 +7,7 @@ import Testing
 /// which was written from the rules in `docs/command.md`.
 @Suite struct AuditTests {
   /// Scale: 2,000 lines; `SLUICE_SOAK=1` takes 200,000. What fails names its seed, with which `SLUICE_SEED` repeats it.
-  @Test func `E2: with 30 % faults each line has one result, and two checkers find no fault in the events`()
+  @Test func `with 30 % faults each line has one result, and two checkers find no fault in the events`()
     async throws
   {
     let seed = Self.seed
@@ -55,7 +55,7 @@ import Testing
 
   /// Scale: 240 changes, 6,000 with `SLUICE_SOAK`; half of them to logs without `sequence`, where a lost event shows only if
   /// another rule needs it.
-  @Test func `E2: two checkers judge alike a log with one change, and notice all that breaks a rule`() async throws {
+  @Test func `two checkers judge alike a log with one change, and notice all that breaks a rule`() async throws {
     let seed = Self.seed
     let run = try await FaultyRun(600, seed: seed)
     var log = try Self.oneOfEachForm(try FileTree.readText(run.events))

@@ -48,7 +48,7 @@ import Testing
     #expect(FileTree.names(in: folder.path("sluice")).isEmpty)
   }
 
-  @Test func `C5, F5: kill -9 leaves a socket that the next start replaces`() async throws {
+  @Test func `kill -9 leaves a socket that the next start replaces`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("c.sock")
     let first = try start(["--control", path])

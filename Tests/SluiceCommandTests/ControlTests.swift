@@ -6,7 +6,7 @@ import Testing
 
 /// `sluice ctl` against `sluice run`, both real, over a real socket.
 @Suite struct ControlTests {
-  @Test func `F5: a rebuilt library is swapped while requests flow, and none fails`() async throws {
+  @Test func `a rebuilt library is swapped while requests flow, and none fails`() async throws {
     let run = try await ControlledRun()
     let before = try await run.status()
     #expect(before["generations"]?.elements.map { $0["state"]?.string } == ["active"], "\(before)")
@@ -40,7 +40,7 @@ import Testing
     #expect(report["changes"]?[0]?["new"]?["generation"]?.integer == 2)
   }
 
-  @Test func `F5: rollback goes back, and a swap without a change says so`() async throws {
+  @Test func `rollback goes back, and a swap without a change says so`() async throws {
     let run = try await ControlledRun()
     #expect(try await run.ctl("rollback").status == 1)
     let unchanged = try await run.ctl("swap")
@@ -56,7 +56,7 @@ import Testing
     #expect(try await run.end().documents.compactMap(\.stamp).sorted() == [1, 2])
   }
 
-  @Test func `C7: each swap and each rollback is one line of the log`() async throws {
+  @Test func `each swap and each rollback is one line of the log`() async throws {
     let run = try await ControlledRun()
     try run.library.install(2, at: run.folder.path("a.so"))
     #expect(try await run.ctl("swap").status == 0)
@@ -69,8 +69,7 @@ import Testing
     #expect(count("sluice: warning: ", "rollback 3: refused") == 1, "\(lines)")
   }
 
-  @Test func `C7: with --log-format json every message is a document, and --log-level says from where on`() async throws
-  {
+  @Test func `with --log-format json every message is a document, and --log-level says from where on`() async throws {
     let run = try await ControlledRun(options: ["--log-format", "json", "--log-level", "info"])
     try run.library.install(2, at: run.folder.path("a.so"))
     #expect(try await run.ctl("swap").status == 0)
@@ -91,7 +90,7 @@ import Testing
     #expect(try await quiet.end().errorText.isEmpty)
   }
 
-  @Test func `F5: a bad build is refused with the reason, and what served goes on`() async throws {
+  @Test func `a bad build is refused with the reason, and what served goes on`() async throws {
     let run = try await ControlledRun()
     let bad = try await StampedLibrary.inC(.failsCreate)
     try bad.install(2, at: run.folder.path("a.so"))
@@ -171,7 +170,7 @@ import Testing
     _ = try await run.end()
   }
 
-  @Test func `C5: a notification is taken by a plugin, fails, or is passed on`() async throws {
+  @Test func `a notification is taken by a plugin, fails, or is passed on`() async throws {
     let worker = try await PluginCompiler.compile("handles-work")
     chmod(worker.path, 0o755)
     let run = try await ControlledRun(more: #", "w": {"library": "\#(worker.path)"}"#)
@@ -192,7 +191,7 @@ import Testing
       result.errorText.contains("payload=") || result.errorText.contains("notified-take=0"), "\(result.errorText)")
   }
 
-  @Test func `F5: SIGHUP reads the configuration again, or says why not`() async throws {
+  @Test func `SIGHUP reads the configuration again, or says why not`() async throws {
     let run = try await ControlledRun()
     try run.folder.write(ControlledRun.configuration(header: "x-other"), to: "c.json")
     run.running.send(signal: SIGHUP)
@@ -210,7 +209,7 @@ import Testing
     #expect(headers["x-other"]?.string == "1" && headers["x-stamp-a"] == nil)
   }
 
-  @Test func `F5: a configuration is taken up by its path`() async throws {
+  @Test func `a configuration is taken up by its path`() async throws {
     let run = try await ControlledRun()
     let file = try run.folder.write(ControlledRun.configuration(header: "x-other"), to: "other.json")
     let swap = try await run.ctl("swap", "-c", file)

@@ -10,7 +10,7 @@ import Testing
     Tool.isSoak ? 10_000 : min(1_000, DescriptorLimit.raise(to: 3_000) / 2)
   private static let limitBytes = Tool.isSoak ? 300_000_000 : 100_000_000
 
-  @Test func `F4: a crowd in flight takes no thread each and little memory, and every answer arrives`() async throws {
+  @Test func `a crowd in flight takes no thread each and little memory, and every answer arrives`() async throws {
     // One connection each, in this process as in the other; what the test run has open comes on top.
     let descriptors = DescriptorLimit.raise(to: Self.count + 2000)
     try #require(descriptors >= Self.count * 3 / 2, "the descriptor limit is \(descriptors); raise it with ulimit -n")

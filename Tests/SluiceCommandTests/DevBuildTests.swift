@@ -25,7 +25,7 @@ import Testing
     try StampedLibrary.install(Array(text.replacing(old, with: new).utf8), at: file)
   }
 
-  @Test func `C7 a plugin in C is built again at each edit, and an error is shown in its place until it is fixed`()
+  @Test func `a plugin in C is built again at each edit, and an error is shown in its place until it is fixed`()
     async throws
   {
     let run = try await DevRun(configuration: { Self.configuration($0, library: "build/libmy.so") }) {
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// Builds the SDK for the plugin first, which takes its minutes.
-  @Test(.enabled(if: Tool.isSoak)) func `C7 a plugin in Swift is built again at each edit`() async throws {
+  @Test(.enabled(if: Tool.isSoak)) func `a plugin in Swift is built again at each edit`() async throws {
     let run = try await DevRun(configuration: { Self.configuration($0, library: ".build/debug/libmy.so") }) {
       try await Self.scaffold("swift", in: $0)
     }
@@ -90,7 +90,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `C7 the newest edit wins: a build that runs is killed, with all that it started`() async throws {
+  @Test func `the newest edit wins: a build that runs is killed, with all that it started`() async throws {
     let library = try await StampedLibrary.inC()
     let script = """
       #!/bin/sh
@@ -130,7 +130,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `C7 a build that fails without diagnostics shows what was written, and an end kills one that runs`()
+  @Test func `a build that fails without diagnostics shows what was written, and an end kills one that runs`()
     async throws
   {
     let library = try await StampedLibrary.inC()

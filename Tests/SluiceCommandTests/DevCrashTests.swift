@@ -19,7 +19,7 @@ import Testing
     """
   }
 
-  @Test func `F5: what a supervisor that was killed leaves is removed by the next one, and nothing of one that lives`()
+  @Test func `what a supervisor that was killed leaves is removed by the next one, and nothing of one that lives`()
     async throws
   {
     let library = try await StampedLibrary.inC()
@@ -53,7 +53,7 @@ import Testing
     #expect(folders().isEmpty)
   }
 
-  @Test func `F5: a build that crashes takes only the engine along, which goes on with the one before`() async throws {
+  @Test func `a build that crashes takes only the engine along, which goes on with the one before`() async throws {
     let (good, bad, mended) = (
       try await Self.compile(1, crashes: false), try await Self.compile(2, crashes: true),
       try await Self.compile(3, crashes: false)
@@ -99,7 +99,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: without a previous build the engine is started again, a limited number of times`() async throws {
+  @Test func `without a previous build the engine is started again, a limited number of times`() async throws {
     let bad = try await Self.compile(1, crashes: true)
     let mended = try await Self.compile(2, crashes: false)
     let run = try await DevRun(configuration: { Self.configuration($0) }) {
@@ -121,7 +121,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: what was given up is not started again by a build that fails, and is by one that mends it`()
+  @Test func `what was given up is not started again by a build that fails, and is by one that mends it`()
     async throws
   {
     let (bad, mended) = (try await Self.compile(1, crashes: true), try await Self.compile(2, crashes: false))

@@ -5,7 +5,7 @@ import Testing
 
 /// `sluice dev`: what a new build does otherwise with the requests so far.
 @Suite struct DevReplayTests {
-  @Test func `F5: after a swap the last requests are replayed, and the difference is shown stage by stage`()
+  @Test func `after a swap the last requests are replayed, and the difference is shown stage by stage`()
     async throws
   {
     let (run, library) = try await DevRun.stamped()
@@ -26,7 +26,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: the requests of -i go before those that came later, also after a restart`() async throws {
+  @Test func `the requests of -i go before those that came later, also after a restart`() async throws {
     let library = try await StampedLibrary.inC()
     let input = try TemporaryDirectory()
     let file = try input.write(#"{"url": "/recorded"}"# + "\n", to: "in.jsonl")

@@ -6,7 +6,7 @@ import Testing
 
 /// `sluice dev`: the configuration, the traffic, and the ways in which it ends.
 @Suite struct DevSessionTests {
-  @Test func `F5: a configuration that is broken is refused in words, and taken up when it is mended`() async throws {
+  @Test func `a configuration that is broken is refused in words, and taken up when it is mended`() async throws {
     let (run, _) = try await DevRun.stamped()
     try await run.start()
     try run.folder.write(#"{"plugin": 1}"#, to: "c.json")
@@ -23,7 +23,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: a key that only a start reads restarts the engine, and says which`() async throws {
+  @Test func `a key that only a start reads restarts the engine, and says which`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     try library.install(2, at: run.library)
@@ -35,7 +35,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: a configuration that is saved while the engine starts is taken up when it has started`()
+  @Test func `a configuration that is saved while the engine starts is taken up when it has started`()
     async throws
   {
     let plugin = #"""
@@ -65,7 +65,7 @@ import Testing
     gate.close()
   }
 
-  @Test func `F5: a start that fails waits for what mends it`() async throws {
+  @Test func `a start that fails waits for what mends it`() async throws {
     let library = try await StampedLibrary.inC()
     let run = try await DevRun { folder in _ = folder }
     let waiting = try await run.next("waiting")
@@ -76,7 +76,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: recorded and typed requests are sent, and an invalid line is refused`() async throws {
+  @Test func `recorded and typed requests are sent, and an invalid line is refused`() async throws {
     let library = try await StampedLibrary.inC()
     let run = try await DevRun(
       "-i", "/dev/stdin", prepare: { folder in try library.install(1, at: folder.path("a.so")) })

@@ -5,7 +5,7 @@ import Testing
 
 /// `sluice dev`: libraries that change in every way in which files change.
 @Suite struct DevSwapTests {
-  @Test func `F5: a library that is renamed into place is live for the next request`() async throws {
+  @Test func `a library that is renamed into place is live for the next request`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     #expect(try await run.stamp(at: address) == "1")
@@ -20,7 +20,7 @@ import Testing
     #expect(run.events.last?["event"]?.string == "stopped")
   }
 
-  @Test func `F5: a library in Swift is swapped as one in C is`() async throws {
+  @Test func `a library in Swift is swapped as one in C is`() async throws {
     let library = try StampedLibrary.inSwift()
     let run = try await DevRun("--listen", "0") { try library.install(1, at: $0.path("a.so")) }
     let address = try await run.start()
@@ -32,7 +32,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: one that is overwritten or truncated in place does no harm, and serves when it is whole`()
+  @Test func `one that is overwritten or truncated in place does no harm, and serves when it is whole`()
     async throws
   {
     let (run, library) = try await DevRun.stamped("--listen", "0")
@@ -50,7 +50,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: links are followed, also where one on the way is switched`() async throws {
+  @Test func `links are followed, also where one on the way is switched`() async throws {
     let library = try await StampedLibrary.inC()
     let run = try await DevRun(
       "--listen", "0",
@@ -81,7 +81,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: A, B, A again, with the age and the size of before, are three swaps`() async throws {
+  @Test func `A, B, A again, with the age and the size of before, are three swaps`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     for number in [2, 1] {
@@ -95,7 +95,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: a writer that sets the size first and fills the file through a mapping is waited for`() async throws {
+  @Test func `a writer that sets the size first and fills the file through a mapping is waited for`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     let build = library.build(2)
@@ -118,7 +118,7 @@ import Testing
   /// At its own pace, and so with `SLUICE_SOAK=1`: as gold does it, over two seconds; closed at the end, or before anything
   /// is in it.
   @Test(.enabled(if: Tool.isSoak), arguments: [false, true])
-  func `F5: a writer that sets the size first and fills the file over two seconds is waited for`(_ isMapped: Bool)
+  func `a writer that sets the size first and fills the file over two seconds is waited for`(_ isMapped: Bool)
     async throws
   {
     let (run, library) = try await DevRun.stamped("--listen", "0")
@@ -152,7 +152,7 @@ import Testing
 
   /// At its own pace, and so with `SLUICE_SOAK=1`.
   @Test(.enabled(if: Tool.isSoak))
-  func `F5: a thousand touches a second for five seconds make no storm, and what comes then is taken`() async throws {
+  func `a thousand touches a second for five seconds make no storm, and what comes then is taken`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     let began = ContinuousClock.now
@@ -173,7 +173,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: one that is touched all the time makes no storm, and what comes then is taken`() async throws {
+  @Test func `one that is touched all the time makes no storm, and what comes then is taken`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     utimensat(AT_FDCWD, run.library, nil, 0)
@@ -191,7 +191,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: a build that the probe finds out is refused with the reason, and mended`() async throws {
+  @Test func `a build that the probe finds out is refused with the reason, and mended`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     let bad = try await StampedLibrary.inC(.failsCreate)
@@ -206,7 +206,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `F5: of two that change together the sound one gets in where the other is bad`() async throws {
+  @Test func `of two that change together the sound one gets in where the other is bad`() async throws {
     let library = try await StampedLibrary.inC()
     let bad = try await StampedLibrary.inC(.failsCreate)
     let run = try await DevRun(

@@ -57,7 +57,7 @@ import Testing
     return bytes.firstRange(of: Array(text.utf8)) != nil
   }
 
-  @Test func `C7 the second save is built directly, and what the plan does not know is built as a package`()
+  @Test func `the second save is built directly, and what the plan does not know is built as a package`()
     async throws
   {
     var result = try await build(Self.package + "nothing is known of a build before")
@@ -112,7 +112,7 @@ import Testing
     #expect(try library(result, has: "last-text"))
   }
 
-  @Test func `C7 a static standard library is linked by the package manager and directly, and hidden both times`()
+  @Test func `a static standard library is linked by the package manager and directly, and hidden both times`()
     async throws
   {
     func build(_ options: [String], _ expected: String, isStatic: Bool) async throws -> CommandResult {

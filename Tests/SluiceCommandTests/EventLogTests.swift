@@ -30,7 +30,7 @@ import Testing
     "did_validate_payload", "did_complete",
   ]
 
-  @Test func `E1: send records the events of a success, which verify-trace finds in order`() async throws {
+  @Test func `send records the events of a success, which verify-trace finds in order`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -89,7 +89,7 @@ import Testing
     #expect(early.status == 1 && early.errorText.contains("line 2"), "\(early.errorText)")
   }
 
-  @Test func `E2: the log of a run with failures is whole, on two loops`() async throws {
+  @Test func `the log of a run with failures is whole, on two loops`() async throws {
     let server = try LoopbackServer { request in ServerResponse(status: request.target.contains("bad") ? 500 : 200) }
     defer { server.stop() }
     let folder = try TemporaryDirectory()
@@ -177,7 +177,7 @@ import Testing
     #expect(nowhere.errorText.contains("/nonexistent/events"))
   }
 
-  @Test func `E2: verify-trace names the first line that breaks a rule, and the status is 1`() async throws {
+  @Test func `verify-trace names the first line that breaks a rule, and the status is 1`() async throws {
     let swapped = log(["will_execute", "did_configure", "did_receive", "did_issue"])
     let order = try await Tool.run("verify-trace", input: swapped)
     #expect(order.status == 1)
@@ -194,7 +194,7 @@ import Testing
     #expect(late.errorText.contains("after the did_complete of line 9"))
   }
 
-  @Test func `E2: each line that is lost or repeated, and each status that is changed, is noticed`() async throws {
+  @Test func `each line that is lost or repeated, and each status that is changed, is noticed`() async throws {
     let server = try LoopbackServer { request in
       request.target == "/a" ? ServerResponse(status: 302, headers: [HeaderLine("Location", "/b")]) : .text("there")
     }
@@ -328,7 +328,7 @@ import Testing
     #expect(result.status == 0)
   }
 
-  @Test func `E5: with --metadata a result has the requests as given and as sent, secrets hidden`() async throws {
+  @Test func `with --metadata a result has the requests as given and as sent, secrets hidden`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text("x", type: "text/plain; charset=utf-8") }
     defer { server.stop() }
     let sent = try await Tool.run(
@@ -343,7 +343,7 @@ import Testing
     #expect(metadata["timings"]?["bytesReceived"]?.integer == 1)
   }
 
-  @Test func `E5: metadata goes as far as the transaction got: no name, no connection, no answer, no media type`()
+  @Test func `metadata goes as far as the transaction got: no name, no connection, no answer, no media type`()
     async throws
   {
     let silent = try ScriptedServer(.receiveHead, .reset)

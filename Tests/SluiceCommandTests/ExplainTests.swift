@@ -27,7 +27,7 @@ import Testing
     return (result, server.requests.first?.headers ?? [], server)
   }
 
-  @Test func `A6: the reasons stand on standard error, the body on standard output`() async throws {
+  @Test func `the reasons stand on standard error, the body on standard output`() async throws {
     let sent = try await Self.send(
       "\"hosts\": [\"*\"], \"static\": {\"X-Api-Key\": \"secret\"}", "--explain", path: "/a?sig=hidden")
     #expect(sent.result.status == 0)
@@ -43,7 +43,7 @@ import Testing
     #expect(bare.errorText.hasPrefix("* no hop was issued\n"))
   }
 
-  @Test func `A6: with --json the result has them`() async throws {
+  @Test func `with --json the result has them`() async throws {
     let sent = try await Self.send("\"hosts\": [\"a.example\"]", "--explain", "--json")
     #expect(sent.result.errorText == "")
     let explanation = try #require(try sent.result.documents.first?["explain"])
@@ -110,7 +110,7 @@ import Testing
   ]
 
   @Test(arguments: cases.indices)
-  func `A6: every reason stands in the text and in the JSON, with what exactly it was`(index: Int) async throws {
+  func `every reason stands in the text and in the JSON, with what exactly it was`(index: Int) async throws {
     let item = Self.cases[index]
     let own = item.own.map { ["-H", $0] } ?? []
     let text = try await Self.send(
@@ -130,7 +130,7 @@ import Testing
     #expect((decision?["value"] != nil) == (item.reason == "sent"))
   }
 
-  @Test func `A6: an invalid parent is said of the trace that begins instead`() async throws {
+  @Test func `an invalid parent is said of the trace that begins instead`() async throws {
     let environment = ["TRACEPARENT": Self.valid.uppercased(), "TRACESTATE": "a=1"]
     let text = try await Self.send("\"hosts\": [\"*\"]", "--explain", environment: environment)
     #expect(text.result.errorText.contains("not used: traceparent: "))
@@ -197,7 +197,7 @@ import Testing
   ]
 
   @Test(arguments: vectors.indices)
-  func `A1: W3C's rules hold for the parent that the environment carries`(index: Int) async throws {
+  func `W3C's rules hold for the parent that the environment carries`(index: Int) async throws {
     let vector = Self.vectors[index]
     let environment = ["TRACEPARENT": vector.parent, "TRACESTATE": vector.state, "BAGGAGE": "a=1,=,b=%20;p"]
     let arrived = try await Self.send("\"hosts\": [\"*\"]", "--explain", environment: environment)

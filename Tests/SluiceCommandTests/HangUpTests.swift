@@ -6,7 +6,7 @@ import Testing
 
 /// `sluice run`: what becomes of each SIGHUP.
 @Suite struct HangUpTests {
-  @Test func `F5: relative URLs start from the base of the configuration that was read last`() async throws {
+  @Test func `relative URLs start from the base of the configuration that was read last`() async throws {
     let (first, second) = (try LoopbackServer(), try LoopbackServer())
     defer { for server in [first, second] { server.stop() } }
     let folder = try TemporaryDirectory()
@@ -27,7 +27,7 @@ import Testing
     #expect(second.requests.map(\.target) == ["/two"])
   }
 
-  @Test func `F5: one that comes while the run starts is taken when it has started`() async throws {
+  @Test func `one that comes while the run starts is taken when it has started`() async throws {
     let folder = try TemporaryDirectory()
     let file = try folder.write("{}", to: "c.json")
     let input = folder.path("in.jsonl")
@@ -50,7 +50,7 @@ import Testing
     #expect(try await running.wait(upTo: Patience.limit).status == 0)
   }
 
-  @Test func `F5: of two the file that was read last serves`() async throws {
+  @Test func `of two the file that was read last serves`() async throws {
     let run = try await ControlledRun()
     let file = run.folder.path("c.json")
     // To read it takes as long as the test wants.
@@ -69,7 +69,7 @@ import Testing
     #expect(headers["x-second"]?.string == "1" && headers["x-first"] == nil, "\(headers)")
   }
 
-  @Test func `F5: one whose place a newer reload takes says so`() async throws {
+  @Test func `one whose place a newer reload takes says so`() async throws {
     let folder = try TemporaryDirectory()
     try await Self.installStopping(at: "NEVER", in: folder)
     let run = try await ControlledRun(more: #", "s": {"library": "\#(folder.path("s.so"))"}"#)

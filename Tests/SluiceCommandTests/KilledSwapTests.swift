@@ -4,14 +4,14 @@ import SluiceServer
 import SluiceTestKit
 import Testing
 
-/// F5: an engine that is killed in the middle of a swap leaves nothing that the next one would stumble over.
+/// An engine that is killed in the middle of a swap leaves nothing that the next one would stumble over.
 struct KilledSwapTests {
   /// The places at which the old and the new build stop.
   @Test(arguments: [
     ("NEVER", "TRIAL"), ("NEVER", "CONSTRUCTOR"), ("NEVER", "ENTRY"), ("SAVE", "NEVER"), ("NEVER", "CREATE"),
     ("NEVER", "LOAD"), ("NEVER", "ACTIVATE"), ("DEACTIVATE", "NEVER"), ("DESTROY", "NEVER"),
   ])
-  func `F5: kill -9 at a step of a swap leaves the store whole, and the next start serves`(
+  func `kill -9 at a step of a swap leaves the store whole, and the next start serves`(
     _ old: String, _ new: String
   ) async throws {
     let scene = try KilledSwapScene()
@@ -41,7 +41,7 @@ struct KilledSwapTests {
     try await scene.expectWholeStore()
   }
 
-  @Test func `F5: kill -9 as soon as a new copy is begun leaves the store whole, twenty times`() async throws {
+  @Test func `kill -9 as soon as a new copy is begun leaves the store whole, twenty times`() async throws {
     let scene = try KilledSwapScene()
     for number in 0..<20 {
       try await scene.install("\(number)", at: "NEVER")

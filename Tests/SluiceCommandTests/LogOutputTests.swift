@@ -1,8 +1,9 @@
+import Sluice
 import SluiceJSON
 import SluiceMessages
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 @testable import SluiceCommand
 
 /// What the command shows of the log, and in which form.

@@ -9,7 +9,7 @@ import Testing
   /// Scale: 64 MiB; SLUICE_SOAK takes 256 MiB.
   private static let byteCount = Tool.isSoak ? 256 << 20 : 64 << 20
 
-  @Test func `F1: a streamed response passes a plugin that changes its pieces in constant memory`() async throws {
+  @Test func `a streamed response passes a plugin that changes its pieces in constant memory`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(body: .generated(.alphabet, byteCount: UInt64(Self.byteCount), chunked: true))
     }

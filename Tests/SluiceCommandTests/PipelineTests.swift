@@ -9,7 +9,7 @@ import Testing
   private static let count = RunTests.lineCount
 
   @Test(arguments: [false, true])
-  func `F1 F4: every line has one result and one line in the log, with every stage called`(
+  func `every line has one result and one line in the log, with every stage called`(
     _ isSecure: Bool
   ) async throws {
     let pipeline = try await ShippedPipeline(isSecure: isSecure)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `F1 F4: with the server killed half-way every line has its result and its line in the log, and the status is 1`(
+  func `with the server killed half-way every line has its result and its line in the log, and the status is 1`(
     _ isSecure: Bool
   ) async throws {
     let pipeline = try await ShippedPipeline(isSecure: isSecure)
@@ -57,7 +57,7 @@ import Testing
 
   /// Scale: 10,000 lines after the first 2,000; SLUICE_SOAK takes 98,000.
   @Test(arguments: [false, true])
-  func `F4: memory does not grow with the number of lines`(_ isSecure: Bool) async throws {
+  func `memory does not grow with the number of lines`(_ isSecure: Bool) async throws {
     let pipeline = try await ShippedPipeline(isSecure: isSecure)
     let running = try Tool.start("run", "-q", "-c", pipeline.file, "-o", "/dev/null")
     let facts = ProcessFacts(of: running.processID)

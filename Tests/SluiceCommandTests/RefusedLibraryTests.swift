@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// F1: libraries that cannot serve, through `check`, `run` and `send`: what is there is refused with 3, what is not there
+/// Libraries that cannot serve, through `check`, `run` and `send`: what is there is refused with 3, what is not there
 /// is a wrong configuration; each message names the file, the key and what to do.
 @Suite struct RefusedLibraryTests {
   /// A fixture of Tests/Plugins, and what is done to it.
@@ -57,7 +57,7 @@ import Testing
     }
 
   @Test(arguments: cases)
-  func `F1: a library that cannot serve ends with 3, and its message names file, key and reason`(_ given: Case)
+  func `a library that cannot serve ends with 3, and its message names file, key and reason`(_ given: Case)
     async throws
   {
     let folder = try TemporaryDirectory()
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: [["check"], ["run", "-q"], ["send", "http://127.0.0.1:1/"]])
-  func `F1: a library that is not there ends with 2, and its message names file, key and path`(
+  func `a library that is not there ends with 2, and its message names file, key and path`(
     _ command: [String]
   ) async throws {
     let folder = try TemporaryDirectory()

@@ -12,7 +12,7 @@ struct ScaffoldTests {
   }
 
   @Test(arguments: ["c", "cpp"])
-  func `C7 a new plugin in C or C++ builds at once, and passes every check`(_ language: String) async throws {
+  func `a new plugin in C or C++ builds at once, and passes every check`(_ language: String) async throws {
     let folder = try TemporaryDirectory()
     let made = try await run(folder, "plugin", "new", "my-plugin", "--lang", language)
     #expect(made.status == 0, "\(made.errorText)")
@@ -27,7 +27,7 @@ struct ScaffoldTests {
     #expect(result.outputText.contains("passed  exports-only-entry"))
   }
 
-  @Test func `C7 what is said of a new plugin holds: its pipeline is right, and dev serves it`() async throws {
+  @Test func `what is said of a new plugin holds: its pipeline is right, and dev serves it`() async throws {
     let folder = try TemporaryDirectory()
     _ = try await run(folder, "plugin", "new", "tenant")
     let built = try await run(folder, "plugin", "build", "tenant")
@@ -132,7 +132,7 @@ struct ScaffoldTests {
     #expect(built.status == 0, "\(built.errorText)")
   }
 
-  @Test func `C7 the files of a new plugin are all there, and none is written over`() async throws {
+  @Test func `the files of a new plugin are all there, and none is written over`() async throws {
     let folder = try TemporaryDirectory()
     for (language, files) in [
       ("c", ["plugin.c"]), ("cpp", ["plugin.cc"]),

@@ -20,7 +20,7 @@ import Testing
     return (try #require(server.requests.first).headers, result.errorText)
   }
 
-  @Test func `A4: OTEL_PROPAGATORS rules where the configuration is silent, for what is read and what is sent`()
+  @Test func `OTEL_PROPAGATORS rules where the configuration is silent, for what is read and what is sent`()
     async throws
   {
     let environment: [String: String?] = [
@@ -53,7 +53,7 @@ import Testing
     #expect(spoken.headers.first("traceparent") != Self.parent)
   }
 
-  @Test func `A1: the environment carries parent, state and baggage, and what is empty is absent`() async throws {
+  @Test func `the environment carries parent, state and baggage, and what is empty is absent`() async throws {
     let sent = try await Self.send(["TRACEPARENT": Self.parent, "TRACESTATE": "a=1", "BAGGAGE": ""])
     #expect(sent.headers.first("traceparent")?.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-") == true)
     #expect(sent.headers.first("tracestate") == "a=1")

@@ -58,7 +58,7 @@ struct ValidateTests {
     ("entry-returns-null", "UNUSED", "entry-pure", ""),
     ("breaks-lifecycle", "ACTIVATE=SLUICE_STATUS_FAILED", "exchanges", "the moon is down"),
   ])
-  func `C7 a plugin that misbehaves fails the check for that`(
+  func `a plugin that misbehaves fails the check for that`(
     _ behaviour: String, _ define: String, _ check: String, _ reason: String
   ) async throws {
     let product = try await compile(behaviour, [define])
@@ -76,7 +76,7 @@ struct ValidateTests {
     ("misbehaves-in-activity", "UNUSED"), ("keeps-state", "UNUSED"), ("tests-itself", "UNUSED"),
     ("is-serial", "UNUSED"), ("resumes-by-timer", "UNUSED"), ("has-places", "UNUSED"),
   ])
-  func `C7 a plugin that keeps the rules passes every check`(_ behaviour: String, _ define: String) async throws {
+  func `a plugin that keeps the rules passes every check`(_ behaviour: String, _ define: String) async throws {
     let product = try await compile(behaviour, [define])
     let result = try await validate(product.path, "--json", "--deadline", "120s")
     withExtendedLifetime(product) {}
@@ -95,7 +95,7 @@ struct ValidateTests {
       #"{"tokenEndpoint": "https://id.example.com/token", "clientID": "abc", "clientSecret": "s3cret", "hosts": ["example.com"]}"#
     ),
   ])
-  func `C7 the shipped plugins pass every check`(_ name: String, _ configuration: String) async throws {
+  func `the shipped plugins pass every check`(_ name: String, _ configuration: String) async throws {
     let result = try await validate(
       BuiltProducts.library(name), "--config", configuration, "--deadline", "120s")
     #expect(result.status == 0, "\(result.outputText)\(result.errorText)")

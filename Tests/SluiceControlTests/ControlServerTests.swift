@@ -34,7 +34,7 @@ import Testing
     control.stop()
   }
 
-  @Test func `F5: the status says what serves and who asks`() async throws {
+  @Test func `the status says what serves and who asks`() async throws {
     let (response, status) = try await ask("GET", "/v1/status")
     #expect(response.status == 200)
     #expect(response.headers.first("Content-Type") == "application/json")
@@ -232,7 +232,7 @@ import Testing
     await end()
   }
 
-  @Test func `C5: a notification that no plugin takes goes to the program, or is passed on`() async throws {
+  @Test func `a notification that no plugin takes goes to the program, or is passed on`() async throws {
     let passed = try await ask("POST", "/v1/notify", #"{"topic": "news"}"#).document
     #expect(passed["outcome"]?.string == "not-taken" && passed["taker"] == nil)
     engine.setNotificationHandler { topic, payload in topic == "news" && payload["n"] == 7 ? .newData : nil }
@@ -242,7 +242,7 @@ import Testing
     await end()
   }
 
-  @Test func `F5: a notification whose instance is replaced has that for an outcome, since the engine serves on`()
+  @Test func `a notification whose instance is replaced has that for an outcome, since the engine serves on`()
     async throws
   {
     let product = try await PluginCompiler.compile("handles-work")
@@ -274,7 +274,7 @@ import Testing
     await end()
   }
 
-  @Test func `F5: a whole configuration is taken up, as a document and from a file`() async throws {
+  @Test func `a whole configuration is taken up, as a document and from a file`() async throws {
     let first = try await ask("POST", "/v1/swap", #"{"configuration": {"deadline": "5s"}}"#).document
     #expect(first["outcome"]?.string == "published" && first["snapshot"]?.integer == 2, "\(first)")
     #expect(try await ask("GET", "/v1/metrics").document["reports"]?.count == 0)

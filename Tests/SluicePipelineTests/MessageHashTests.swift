@@ -2,7 +2,7 @@ import SluicePipeline
 import Testing
 
 struct MessageHashTests {
-  @Test func `F5: SipHash gives what its authors published`() {
+  @Test func `SipHash gives what its authors published`() {
     // The test vectors of the reference: key 00…0f, input 00, 01, … of growing length.
     let key = MessageHash.Key(low: 0x0706_0504_0302_0100, high: 0x0f0e_0d0c_0b0a_0908)
     let expected: [(Int, UInt64)] = [
@@ -16,7 +16,7 @@ struct MessageHashTests {
     }
   }
 
-  @Test func `F5: pieces have the hash of the whole`() {
+  @Test func `pieces have the hash of the whole`() {
     let bytes = (0..<100).map { UInt8($0) }
     var whole = MessageHash()
     whole.update(bytes)

@@ -13,7 +13,7 @@ struct ObservedTransactionTests {
     return request
   }
 
-  @Test func `F5: neither keeps the transaction once it is over`() throws {
+  @Test func `neither keeps the transaction once it is over`() throws {
     let fixture = RetryFixture(RetryPolicy(), answer: RetryFixture.answers([200]))
     weak var transaction: Transaction?
     var result: TransactionResult?
@@ -26,7 +26,7 @@ struct ObservedTransactionTests {
     #expect(transaction == nil)
   }
 
-  @Test func `F5: a call that its attempt's end cuts off was suspended`() throws {
+  @Test func `a call that its attempt's end cuts off was suspended`() throws {
     let stage = StubStage([.request, .failure]) { exchange in
       guard exchange.phase == .request else { return .proceed }
       return exchange.suspend() == nil ? .proceed : .suspended
@@ -44,7 +44,7 @@ struct ObservedTransactionTests {
     #expect(result?.recording?.hops.isEmpty == true)
   }
 
-  @Test func `F5: a recording says which body was not read to its end`() throws {
+  @Test func `a recording says which body was not read to its end`() throws {
     let fixture = RetryFixture(RetryPolicy(), answer: RetryFixture.answers([200]))
     var result: TransactionResult?
     let request = try Self.request { $0.body = .stream(BodyStream { _ in Array("never read here".utf8) }) }

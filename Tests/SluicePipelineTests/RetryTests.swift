@@ -112,7 +112,7 @@ import Testing
     #expect(result.error?.message == "the server answered 503 to PUT http://example.com/a")
   }
 
-  @Test func `D3: a stage's verdict goes before the policy`() throws {
+  @Test func `a stage's verdict goes before the policy`() throws {
     let fixture = RetryFixture(
       Self.policy, response: StubStage(.response) { $0.attempt == 0 ? .retry(after: .zero) : .proceed },
       answer: RetryFixture.answers([503], headers: ["Retry-After": "30"]))
@@ -144,7 +144,7 @@ import Testing
     #expect(fixture.transport.issued.isEmpty)
   }
 
-  @Test func `D3: a stage's retry that would outlast the deadline fails at once and names the stage`() throws {
+  @Test func `a stage's retry that would outlast the deadline fails at once and names the stage`() throws {
     let fixture = RetryFixture(
       RetryPolicy(), deadline: .seconds(5), response: StubStage(.response) { _ in .retry(after: .seconds(5)) },
       answer: RetryFixture.answers([503]))
@@ -216,7 +216,7 @@ import Testing
     #expect(fixture.transport.issued.count == 1)
   }
 
-  @Test func `D1: each attempt starts from the original request, with its number`() throws {
+  @Test func `each attempt starts from the original request, with its number`() throws {
     let fixture = RetryFixture(
       Self.policy,
       request: StubStage(.request) {
@@ -237,7 +237,7 @@ import Testing
     #expect(outcome.result?.error == nil)
   }
 
-  @Test func `B3: who cancels while the next attempt is waited for is told at once, and nothing follows`() throws {
+  @Test func `who cancels while the next attempt is waited for is told at once, and nothing follows`() throws {
     let fixture = RetryFixture(Self.policy, answer: RetryFixture.answers([503], headers: ["Retry-After": "45"]))
     var results: [TransactionResult] = []
     let request = Request(url: try HTTPURL("http://example.com/a"))

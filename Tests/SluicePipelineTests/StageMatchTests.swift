@@ -54,7 +54,7 @@ import Testing
     ("/", "/..", true),
     ("/a%2Fb", "/a%2fb", true), ("/v1/*", "/v1/%252e%252e", true), ("/v1/**", "/v1/a?x=/../admin", true),
   ])
-  func `A10: a path is compared without dot segments and needless escapes`(
+  func `a path is compared without dot segments and needless escapes`(
     pattern: String, path: String, expected: Bool
   ) throws {
     let url = try HTTPURL("http://h\(path)")
@@ -70,7 +70,7 @@ import Testing
     ("/v1/a;b", "/v1/a;b"),
     ("/api/projects/*/files", "/api/projects/group%2Fname/files"),
   ])
-  func `A10: no spelling that a server may read as the path gets past a stage`(pattern: String, path: String) throws {
+  func `no spelling that a server may read as the path gets past a stage`(pattern: String, path: String) throws {
     #expect(StageMatch(paths: [PathGlob(pattern)]).matches(Request(url: try HTTPURL("http://h\(path)"))))
   }
 
@@ -79,7 +79,7 @@ import Testing
     ("/v1/**", "/v1/..;/admin"),
     ("/v1/**", "/v1//../admin"), ("/admin", "/v1/..%2Fadmin"), ("/admin", "/v1//../admin"),
   ])
-  func `A10: a request whose path climbs for some servers alone is refused and not sent`(
+  func `a request whose path climbs for some servers alone is refused and not sent`(
     pattern: String, path: String
   ) throws {
     for place in [StageCapabilities.request, .issue, .response] {

@@ -65,7 +65,7 @@ import Testing
     #expect(pipeline.metrics.first?.snapshot().stage(.request, "stage")?.time.sum == 0)
   }
 
-  @Test func `E2: a tracer that overruns again and again is switched off once, and another one sees it all`() throws {
+  @Test func `a tracer that overruns again and again is switched off once, and another one sees it all`() throws {
     let (slow, other) = (Watcher(loop), Watcher(loop))
     slow.times = Array(repeating: .milliseconds(11), count: 100)
     let binding = binding(slow)
@@ -79,7 +79,7 @@ import Testing
     #expect(pipeline.metrics.first?.snapshot().tracer("watcher")?.overruns == 8)
   }
 
-  @Test func `E2: a tracer that is switched off within a transaction is not told its end`() throws {
+  @Test func `a tracer that is switched off within a transaction is not told its end`() throws {
     let slow = Watcher(loop)
     slow.times = Array(repeating: .zero, count: 4) + Array(repeating: .milliseconds(11), count: 100)
     let pipeline = Pipeline(tracers: [binding(slow)])

@@ -55,7 +55,7 @@ import Testing
   private static let timeout = TransactionError(code: "timeout", message: "")
   private static let failure = StageFailure(code: "no", message: "")
 
-  @Test func `D6: request and response stages both run first to last`() {
+  @Test func `request and response stages both run first to last`() {
     #expect(
       Self.script(
         Self.plan(request: 2, response: 2),
@@ -159,7 +159,7 @@ import Testing
         ])
   }
 
-  @Test func `D3: a retry waits for the end of the hop, then starts with the request stages`() {
+  @Test func `a retry waits for the end of the hop, then starts with the request stages`() {
     #expect(
       Self.script(
         Self.plan(request: 1, response: 1),
@@ -257,7 +257,7 @@ import Testing
         == "complete connection_lost")
   }
 
-  @Test(arguments: 0..<8) func `E2: an abort completes once at any moment, and nothing follows it`(moment: Int) {
+  @Test(arguments: 0..<8) func `an abort completes once at any moment, and nothing follows it`(moment: Int) {
     let events: [TransactionMachine.Event] = [
       .begin, .done, Self.proceed, .done, .head, .done, Self.proceed, .ended(nil),
     ]

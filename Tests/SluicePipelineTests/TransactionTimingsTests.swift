@@ -10,7 +10,7 @@ import Testing
     func interceptIssue(_ exchange: Exchange) -> Verdict { .fail(StageFailure(code: "no", message: "")) }
   }
 
-  @Test func `E5: a hop that a stage failed keeps its timings`() throws {
+  @Test func `a hop that a stage failed keeps its timings`() throws {
     let loop = StubLoop()
     let transport = StubTransport(loop: loop)
     let environment = LoopEnvironment(loop: loop, transport: transport)

@@ -1,10 +1,10 @@
 import Glibc
 import Sluice
 import SluiceJSON
+import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
-import SluiceTransport
 import Testing
 
 @Suite struct ConfigurationTests {

@@ -1,3 +1,4 @@
+import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
@@ -5,7 +6,7 @@ import SluiceTestKit
 import Synchronization
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// The end of an engine, with loops that are not done.
 @Suite struct EngineEndTests {

@@ -7,7 +7,7 @@ import Testing
 
 /// The engine with stages of the program itself, against a real server.
 @Suite struct EngineTests {
-  @Test func `D1 D6: Swift closures change the request in the order in which they were added`() async throws {
+  @Test func `Swift closures change the request in the order in which they were added`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = Configuration()
@@ -41,7 +41,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `D2: a response closure sees status and duration and changes the response`() async throws {
+  @Test func `a response closure sees status and duration and changes the response`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = Configuration()
@@ -55,7 +55,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `D3: throwing RetryRequestError runs the request stages again`() async throws {
+  @Test func `throwing RetryRequestError runs the request stages again`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = Configuration()
@@ -71,7 +71,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `E2: every transaction has one willExecute and one didComplete, also when it fails`() async throws {
+  @Test func `every transaction has one willExecute and one didComplete, also when it fails`() async throws {
     let events = EventLog()
     var configuration = Configuration()
     configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")

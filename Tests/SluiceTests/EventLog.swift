@@ -1,5 +1,5 @@
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 
 /// Collects the kinds of events that a tracer is told.
 final class EventLog: Sendable {

@@ -1,14 +1,14 @@
 import Sluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
-/// C3: each operation ends exactly once. A second end is refused, counted and named.
+/// Each operation ends exactly once. A second end is refused, counted and named.
 struct ExactlyOnceTests {
-  @Test func `C3: a request whose stage resumes it twice completes once; the second is refused and counted`()
+  @Test func `a request whose stage resumes it twice completes once; the second is refused and counted`()
     async throws
   {
     let library = try await PluginCompiler.compile("resumes-twice")
@@ -38,8 +38,7 @@ struct ExactlyOnceTests {
     #expect(server.requests.count == 20)
   }
 
-  @Test func `C3: work that a plugin completes twice has one outcome; the second is refused and counted`() async throws
-  {
+  @Test func `work that a plugin completes twice has one outcome; the second is refused and counted`() async throws {
     let library = try await PluginCompiler.compile("handles-work")
     let text = #"{"plugins": {"work": {"library": "\#(library.path)", "config": {}}}}"#
     let log = Watched<[String]>([])

@@ -1,8 +1,9 @@
 import Glibc
+import Sluice
 import SluiceTestKit
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// Files that are read whole: configurations, and what `{"file"}` names.
 @Suite struct FileTextTests {

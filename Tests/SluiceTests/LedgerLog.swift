@@ -1,6 +1,6 @@
 import Sluice
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 import Testing
 
 /// Records the ledger of an engine and holds it against the rules.

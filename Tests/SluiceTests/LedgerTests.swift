@@ -29,7 +29,7 @@ import Testing
     return results
   }
 
-  @Test func `E1: a success has its events, with the phases of the hop in three of them`() async throws {
+  @Test func `a success has its events, with the phases of the hop in three of them`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text(String(repeating: "x", count: 200_000)) }
     defer { server.stop() }
     let result = try #require(try await run(server.baseURL + "/a").first)
@@ -54,7 +54,7 @@ import Testing
     #expect(try log.first(.didComplete).duration == result.duration)
   }
 
-  @Test func `E1: where a stage awaits the body, did_receive has the phases of all of it`() async throws {
+  @Test func `where a stage awaits the body, did_receive has the phases of all of it`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text(String(repeating: "x", count: 200_000)) }
     defer { server.stop() }
     _ = try await run(server.baseURL + "/a") {
@@ -63,14 +63,14 @@ import Testing
     #expect(try log.first(.didReceive).timings?.bytesReceived == 200_000)
   }
 
-  @Test func `E2: the ledger is whole when there is no connection`() async throws {
+  @Test func `the ledger is whole when there is no connection`() async throws {
     let results = try await run("http://127.0.0.1:1/", count: 20)
     #expect(results.allSatisfy { $0.error?.code == "connect" })
     #expect(!log.kinds.contains(.didIssue))
     #expect(log.kinds.count { $0 == .didEndHop } == 20)
   }
 
-  @Test func `E2: the ledger is whole when a request stage fails`() async throws {
+  @Test func `the ledger is whole when a request stage fails`() async throws {
     let results = try await run("http://127.0.0.1:1/") {
       $0.append(StageCode(request: { _, _ in throw StageFailure(code: "no", message: "no") }), named: "fails")
     }
@@ -78,7 +78,7 @@ import Testing
     #expect(log.kinds == [.willExecute, .didComplete])
   }
 
-  @Test func `E2: a stage that answers itself leaves out the wire and nothing else`() async throws {
+  @Test func `a stage that answers itself leaves out the wire and nothing else`() async throws {
     let results = try await run("http://127.0.0.1:1/") {
       $0.append(StageCode(request: { request, _ in request.respond(status: 200) }), named: "answers")
     }
@@ -86,7 +86,7 @@ import Testing
     #expect(log.kinds == [.willExecute, .didValidateResponse, .didExtract, .didValidatePayload, .didComplete])
   }
 
-  @Test func `E2: the ledger is whole when a response stage fails`() async throws {
+  @Test func `the ledger is whole when a response stage fails`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a") {
@@ -96,7 +96,7 @@ import Testing
     #expect(log.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didComplete])
   }
 
-  @Test func `E2: an issue stage that fails leaves no did_issue`() async throws {
+  @Test func `an issue stage that fails leaves no did_issue`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a") {
@@ -108,7 +108,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test func `E2: a request that is not valid begins and ends`() async throws {
+  @Test func `a request that is not valid begins and ends`() async throws {
     var configuration = Configuration()
     configuration.append(log.code, named: "ledger")
     let engine = try Engine(configuration)
@@ -119,7 +119,7 @@ import Testing
     #expect(log.violation == nil)
   }
 
-  @Test func `E2: an HTTP error ends without validation`() async throws {
+  @Test func `an HTTP error ends without validation`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(status: 503) }
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a", count: 10)
@@ -127,7 +127,7 @@ import Testing
     #expect(!log.kinds.contains(.didValidateResponse))
   }
 
-  @Test func `E2: retries are in the ledger, with the phases of their own hop`() async throws {
+  @Test func `retries are in the ledger, with the phases of their own hop`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a") {
@@ -142,7 +142,7 @@ import Testing
     #expect(log.entries.filter { $0.kind == .didReceive }.allSatisfy { $0.timings != nil })
   }
 
-  @Test func `E2: redirects are in the ledger, hop by hop, also one that leads nowhere`() async throws {
+  @Test func `redirects are in the ledger, hop by hop, also one that leads nowhere`() async throws {
     let server = try LoopbackServer { request in
       switch request.target {
       case "/first": ServerResponse(status: 302, headers: [HeaderLine("location", "/second")])
@@ -167,7 +167,7 @@ import Testing
     #expect(log.entries.filter { $0.kind == .didReceive }.allSatisfy { $0.timings != nil })
   }
 
-  @Test func `E2: what the retry policy repeats is in the ledger, with its delays`() async throws {
+  @Test func `what the retry policy repeats is in the ledger, with its delays`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(status: 503) }
     defer { server.stop() }
     let text = #"{"retry": {"maxAttempts": 3, "statuses": [503], "backoff": {"base": "2ms", "max": "4ms"}}}"#
@@ -182,7 +182,7 @@ import Testing
     #expect(log.entries.filter { $0.kind == .didIssue }.map(\.attempt) == [0, 1, 2])
   }
 
-  @Test func `E3: a payload that is not valid ends before did_validate_payload`() async throws {
+  @Test func `a payload that is not valid ends before did_validate_payload`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text("{no", type: "application/json") }
     defer { server.stop() }
     let text = #"{"validate": {"extract": "json"}}"#
@@ -197,7 +197,7 @@ import Testing
     #expect(log.kinds.suffix(2) == [.didValidateResponse, .didComplete])
   }
 
-  @Test func `E2: an attempt that times out has an end, and says where the time went`() async throws {
+  @Test func `an attempt that times out has an end, and says where the time went`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -208,7 +208,7 @@ import Testing
     #expect(try log.first(.didComplete).timings?.connect ?? .zero > .zero)
   }
 
-  @Test func `E2: a deadline and a cancellation end the ledger in the middle of a hop`() async throws {
+  @Test func `a deadline and a cancellation end the ledger in the middle of a hop`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -231,7 +231,7 @@ import Testing
     #expect(log.entries.filter { $0.kind == .didComplete }.allSatisfy { $0.timings != nil })
   }
 
-  @Test func `E2: a shutdown ends what is in flight, and refuses the rest without an event`() async throws {
+  @Test func `a shutdown ends what is in flight, and refuses the rest without an event`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()

@@ -18,7 +18,7 @@ import Testing
     return result
   }
 
-  @Test func `E5: a result has the original and the issued request, and what the response says`() async throws {
+  @Test func `a result has the original and the issued request, and what the response says`() async throws {
     let server = try LoopbackServer { _ in ServerResponse.text("hello", type: "Text/Plain; charset=\"utf-8\"") }
     defer { server.stop() }
     let url = server.baseURL + "/a?b=c"
@@ -41,7 +41,7 @@ import Testing
     #expect(result.timings?.bytesReceived == 5)
   }
 
-  @Test func `E5: what is issued holds what the wire saw, and an earlier attempt's issue is replaced`() async throws {
+  @Test func `what is issued holds what the wire saw, and an earlier attempt's issue is replaced`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await result(server.baseURL + "/a") {
@@ -54,7 +54,7 @@ import Testing
     #expect(server.requests.last?.headers.first { $0.name.lowercased() == "x-attempt" }?.value == "1")
   }
 
-  @Test func `E5: without a connection there is an original request and nothing else`() async throws {
+  @Test func `without a connection there is an original request and nothing else`() async throws {
     let result = try await result("http://127.0.0.1:1/")
     #expect(result.originalRequest.url.string == "http://127.0.0.1:1/")
     #expect(result.issuedRequest == nil)
@@ -65,7 +65,7 @@ import Testing
     #expect(result.encoding == nil)
   }
 
-  @Test func `E5: a response without a media type has none`() async throws {
+  @Test func `a response without a media type has none`() async throws {
     let result = try await result("http://127.0.0.1:1/") {
       $0.append(StageCode(request: { request, _ in request.respond(status: 204) }), named: "answers")
     }
@@ -75,7 +75,7 @@ import Testing
     #expect(result.timings == nil)
   }
 
-  @Test func `E5: a request that a closed engine refuses keeps its original`() async throws {
+  @Test func `a request that a closed engine refuses keeps its original`() async throws {
     let engine = try Engine(Configuration())
     await engine.shutdown()
     let result = await engine.transaction(Request(url: try HTTPURL("http://127.0.0.1:1/x")))

@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `C5: plugins are asked in the order of the configuration until one takes it`() async throws {
+  @Test func `plugins are asked in the order of the configuration until one takes it`() async throws {
     let setup = try await Setup([
       ("first", #"{"takes": "a"}"#), ("second", #"{"takes": "take"}"#), ("third", "{}"),
     ])
@@ -50,7 +50,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `C5: each plugin gets the payload as it was sent, whatever one before it did to its own`() async throws {
+  @Test func `each plugin gets the payload as it was sent, whatever one before it did to its own`() async throws {
     let setup = try await Setup([("first", "{}"), ("second", "{}")])
     let payload: JSONValue = ["number": 7]
     let result = await setup.engine.notify(topic: "pass", payload: payload)
@@ -60,7 +60,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `C5: what every plugin passes on goes to the program's handler exactly once`() async throws {
+  @Test func `what every plugin passes on goes to the program's handler exactly once`() async throws {
     let setup = try await Setup([("first", "{}"), ("second", "{}")])
     let seen = Watched<[String]>([])
     setup.engine.setNotificationHandler { topic, payload in
@@ -78,7 +78,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `C5: without a handler it is logged and reported as not taken`() async throws {
+  @Test func `without a handler it is logged and reported as not taken`() async throws {
     let setup = try await Setup([])
     let result = await setup.engine.notify(topic: "x-unknown")
     #expect(result.outcome == .notTaken && "\(result.outcome)" == "not-taken")
@@ -86,7 +86,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `C5: one that never completes has missed its deadline and is offered to nobody else`() async throws {
+  @Test func `one that never completes has missed its deadline and is offered to nobody else`() async throws {
     let setup = try await Setup([("first", "{}"), ("second", "{}")])
     let isCalled = Watched(false)
     setup.engine.setNotificationHandler { _, _ in
@@ -100,7 +100,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `C5: a thousand notifications at once are each taken once, one call of an instance at a time`()
+  @Test func `a thousand notifications at once are each taken once, one call of an instance at a time`()
     async throws
   {
     let setup = try await Setup([("first", #"{"takes": "a"}"#), ("second", "{}")])
@@ -126,7 +126,7 @@ import Testing
     #expect(setup.told("second", "second") == [String](repeating: "2", count: 200))
   }
 
-  @Test func `C5: notifications during a shutdown each end, and nothing is called when the instance is over`()
+  @Test func `notifications during a shutdown each end, and nothing is called when the instance is over`()
     async throws
   {
     let setup = try await Setup([("first", "{}")])

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `F1 F2: a C plugin changes request and response natively and through the document`() async throws {
+  @Test func `a C plugin changes request and response natively and through the document`() async throws {
     let server = try LoopbackServer { request in
       ServerResponse(
         headers: [HeaderLine("content-type", "application/json")], body: .bytes(request.body))
@@ -46,7 +46,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `F1: a C stage that resumes from another thread changes headers on its way back, on every loop`()
+  @Test func `a C stage that resumes from another thread changes headers on its way back, on every loop`()
     async throws
   {
     let server = try LoopbackServer()

@@ -1,8 +1,8 @@
 import Glibc
 import Sluice
-import SluiceLocks
 import SluiceMessages
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 

@@ -1,6 +1,6 @@
 import Sluice
-import SluiceLocks
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 

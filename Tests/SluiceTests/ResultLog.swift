@@ -1,5 +1,5 @@
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 
 /// Collects the error codes of transactions in the order in which they completed; nil for a success.
 final class ResultLog: Sendable {

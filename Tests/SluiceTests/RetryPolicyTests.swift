@@ -210,7 +210,7 @@ import Testing
   }
 
   @Test
-  func `D1 D5: over the policy's attempts the request id stays, the attempt counts, and each has a span of its own`()
+  func `over the policy's attempts the request id stays, the attempt counts, and each has a span of its own`()
     async throws
   {
     let server = try Self.server([ServerResponse(status: 503), ServerResponse(status: 503)])

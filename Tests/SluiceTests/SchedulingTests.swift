@@ -31,7 +31,7 @@ import Testing
     return product
   }
 
-  @Test func `C4: the engine calls a plugin in C again and again, and tells how each call ended`() async throws {
+  @Test func `the engine calls a plugin in C again and again, and tells how each call ended`() async throws {
     let product = try await Self.fixture("handles-work")
     let setup = try Setup(
       """

@@ -14,7 +14,7 @@ import Testing
 
   private static func library(_ name: String) -> String { BuiltProducts.library(name) }
 
-  @Test func `F1: bearer-auth in C sends its token to the listed host and to no other`() async throws {
+  @Test func `bearer-auth in C sends its token to the listed host and to no other`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Self.engine(
@@ -65,7 +65,7 @@ import Testing
     #expect(!text.contains("s3cret"), "\(text)")
   }
 
-  @Test func `F2: json-edit in C changes request and response through the live document`() async throws {
+  @Test func `json-edit in C changes request and response through the live document`() async throws {
     let server = try LoopbackServer { request in
       ServerResponse(
         headers: [HeaderLine("content-type", "application/json")],
@@ -167,7 +167,7 @@ import Testing
     withExtendedLifetime(product) {}
   }
 
-  @Test func `D7: traffic-metrics in C counts transactions by method, status and outcome`() async throws {
+  @Test func `traffic-metrics in C counts transactions by method, status and outcome`() async throws {
     let server = try LoopbackServer { ServerResponse(status: $0.path == "/missing" ? 404 : 200) }
     defer { server.stop() }
     let engine = try Self.engine(

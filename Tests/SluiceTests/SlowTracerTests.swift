@@ -1,8 +1,8 @@
 import Glibc
 import Sluice
-import SluiceLocks
 import SluiceMessages
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -26,7 +26,7 @@ import Testing
   private var told: Int { lines.withLock { $0.count { $0.message.hasPrefix("event=") } } }
   private var warnings: [String] { lines.withLock { $0.filter { $0.level == .warning }.map(\.message) } }
 
-  @Test func `E2: a tracer over its budget is counted, switched off and named, and the ledger stays whole`()
+  @Test func `a tracer over its budget is counted, switched off and named, and the ledger stays whole`()
     async throws
   {
     let server = try LoopbackServer()
@@ -61,7 +61,7 @@ import Testing
     #expect(engine.metrics().tracer("slow")?.overruns == 0)
   }
 
-  @Test func `E2: a queued tracer is told everything by the end of the engine, and holds up nothing`() async throws {
+  @Test func `a queued tracer is told everything by the end of the engine, and holds up nothing`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let ledger = LedgerLog()

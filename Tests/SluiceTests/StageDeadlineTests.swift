@@ -1,7 +1,7 @@
 import Glibc
 import Sluice
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 import SluiceTestKit
 import Testing
 

@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `C4: scheduled work in Swift is awaited; what it throws counts as failed and is logged`() async throws {
+  @Test func `scheduled work in Swift is awaited; what it throws counts as failed and is logged`() async throws {
     for (name, outcome) in [
       ("take", "new-data"), ("later", "new-data"), ("throw", "failed"), ("hang", "missed-deadline"),
     ] {
@@ -47,7 +47,7 @@ import Testing
     ("swift-throw", .failed),
     ("swift-other", .failed),
   ])
-  func `C5: a Swift plugin takes its topics and completes each once`(topic: String, outcome: WorkOutcome) async throws {
+  func `a Swift plugin takes its topics and completes each once`(topic: String, outcome: WorkOutcome) async throws {
     let result = await engine.notify(topic: topic, payload: ["number": 7], deadline: .seconds(300))
     #expect(result.outcome == .ended(outcome))
     if case .plugin("work", "swift-work", _) = result.taker {
@@ -58,7 +58,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `C5: a Swift plugin passes on what is not its own`() async throws {
+  @Test func `a Swift plugin passes on what is not its own`() async throws {
     engine.setNotificationHandler { topic, _ in topic == "other" ? .noData : nil }
     let result = await engine.notify(topic: "other")
     #expect(result.taker == .program && result.outcome == .ended(.noData))

@@ -45,7 +45,7 @@ import Testing
     .text(text, status: status, type: "application/json")
   }
 
-  @Test func `E4: a payload is decoded, and both validations see it pass`() async throws {
+  @Test func `a payload is decoded, and both validations see it pass`() async throws {
     let (outcome, events) = try await Self.run(Self.json(#"{"id": 1, "name": "a", "more": true}"#)) {
       $0.validating { #expect($0.status == 200) }.decoding(Item.self).validatingPayload { #expect($0.id == 1) }
     }
@@ -54,7 +54,7 @@ import Testing
     #expect(events == Self.steps)
   }
 
-  @Test func `E4: the short form decodes, and throws with the response`() async throws {
+  @Test func `the short form decodes, and throws with the response`() async throws {
     let server = try LoopbackServer { request in
       request.path == "/good" ? Self.json(#"[{"id": 1, "name": "a"}]"#) : Self.json("null")
     }
@@ -71,7 +71,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `E3 E4: a payload that does not decode is not extracted; the error says where it is wrong`() async throws {
+  @Test func `a payload that does not decode is not extracted; the error says where it is wrong`() async throws {
     let text = #"{"id": "one", "name": "a"}"#
     let (outcome, events) = try await Self.run(Self.json(text)) { $0.decoding(Item.self) }
     #expect(outcome.payload == nil)
@@ -81,7 +81,7 @@ import Testing
     #expect(try outcome.result.response?.text() == text)
   }
 
-  @Test func `E3 E4: a payload that its validation refuses counts as extracted only`() async throws {
+  @Test func `a payload that its validation refuses counts as extracted only`() async throws {
     let (outcome, events) = try await Self.run(Self.json(#"{"id": 1, "name": ""}"#)) {
       $0.decoding(Item.self).validatingPayload { _ in }.validatingPayload { item in
         if item.name.isEmpty { throw Refusal(description: "item \(item.id) has no name") }
@@ -93,7 +93,7 @@ import Testing
     #expect(events == Self.without(.didValidatePayload))
   }
 
-  @Test func `E4: an own validation takes the place of the accepted statuses`() async throws {
+  @Test func `an own validation takes the place of the accepted statuses`() async throws {
     let (missing, events) = try await Self.run(Self.json("{}", status: 404)) {
       $0.validating { if $0.status != 404 { throw Refusal(description: "found") } }
     }
@@ -108,7 +108,7 @@ import Testing
     #expect(foundEvents == Self.without(.didValidateResponse, .didExtract, .didValidatePayload))
   }
 
-  @Test func `E4: without an own validation the configuration's statuses hold`() async throws {
+  @Test func `without an own validation the configuration's statuses hold`() async throws {
     let (outcome, _) = try await Self.run(
       Self.json("{}", status: 201), configuration: #"{"validate": {"statuses": [200]}}"#
     ) { $0.extracting { try $0.json().kind } }
@@ -116,28 +116,28 @@ import Testing
     #expect(outcome.payload == nil)
   }
 
-  @Test func `E4: an own extraction takes the place of the configured one`() async throws {
+  @Test func `an own extraction takes the place of the configured one`() async throws {
     let (outcome, _) = try await Self.run(.text("plain"), configuration: #"{"validate": {"extract": "json"}}"#) {
       $0.extracting { try $0.text() }
     }
     #expect(outcome.payload == "plain")
   }
 
-  @Test func `E4: a failure keeps the code that it is given`() async throws {
+  @Test func `a failure keeps the code that it is given`() async throws {
     let (outcome, _) = try await Self.run(Self.json("{}")) {
       $0.extracting { _ -> Int in throw StageFailure(code: "no_item", message: "none") }
     }
     #expect(outcome.result.error == TransactionError(code: "no_item", message: "none"))
   }
 
-  @Test func `E4: a body in a file is decoded from it`() async throws {
+  @Test func `a body in a file is decoded from it`() async throws {
     let (outcome, _) = try await Self.run(
       Self.json(#"{"id": 7, "name": "far"}"#), configuration: #"{"transport": {"spillBytes": 1}}"#
     ) { $0.decoding(Item.self) }
     #expect(outcome.payload == Item(id: 7, name: "far"))
   }
 
-  @Test func `E4: transactions of one engine do not share what they ask for`() async throws {
+  @Test func `transactions of one engine do not share what they ask for`() async throws {
     let server = try LoopbackServer { request in Self.json("{\"id\": \(request.query ?? "0"), \"name\": \"n\"}") }
     defer { server.stop() }
     let engine = try Engine(Configuration())
@@ -159,7 +159,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `E3: a cancelled typed transaction has no payload and validates nothing`() async throws {
+  @Test func `a cancelled typed transaction has no payload and validates nothing`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()

@@ -50,14 +50,14 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `E3: a payload that passes is told before a succeeded end`(spill: Bool) async throws {
+  func `a payload that passes is told before a succeeded end`(spill: Bool) async throws {
     let run = try await Self.run(
       #""payloadSchema": "item.schema.json""#, Self.json(#"{"items": [{"id": 1}]}"#), spill: spill)
     #expect(run.error == nil)
     #expect(run.events == Self.steps + [.didComplete])
   }
 
-  @Test func `E3: a payload that breaks the schema is extracted, not validated, and the error names the place`()
+  @Test func `a payload that breaks the schema is extracted, not validated, and the error names the place`()
     async throws
   {
     let text = #"{"items": [{"id": 1}, {"id": "two"}]}"#
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: ["<html>", "", "{\"a\": 1", "{\"a\": 1, \"a\": 2}", "\u{FEFF}", "9223372036854775808"])
-  func `E3: a body that is no JSON is neither extracted nor validated, and the result keeps it`(text: String)
+  func `a body that is no JSON is neither extracted nor validated, and the result keeps it`(text: String)
     async throws
   {
     let run = try await Self.run(#""extract": "json""#, .text(text, type: "text/html"))
@@ -87,7 +87,7 @@ import Testing
     #expect(run.bodyText == text)
   }
 
-  @Test func `E3: a status that is not accepted is not extracted`() async throws {
+  @Test func `a status that is not accepted is not extracted`() async throws {
     let run = try await Self.run(#""statuses": ["2xx"], "extract": "json""#, Self.json("{}", status: 404))
     #expect(run.error?.code == "http_status")
     #expect(run.events == Self.steps.dropLast(3) + [.didComplete])
@@ -142,7 +142,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `E3: only the response of the last attempt is extracted`() async throws {
+  @Test func `only the response of the last attempt is extracted`() async throws {
     let first = Watched(true)
     let server = try LoopbackServer { _ in
       let isFirst = first.update { isFirst in

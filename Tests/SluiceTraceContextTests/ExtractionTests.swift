@@ -39,7 +39,7 @@ import Testing
     #expect(sent["b3"] == "00000000000000000011223344556677-efefefefefefefef-d")
   }
 
-  @Test func `A1: environment variables are a carrier, in the names of OpenTelemetry`() {
+  @Test func `environment variables are a carrier, in the names of OpenTelemetry`() {
     let environment = ["TRACEPARENT": Self.w3c, "TRACESTATE": "", "BAGGAGE": "a=1", "X_B3_TRACEID": "x"]
     let carrier = EnvironmentCarrier { environment[$0] }
     #expect(

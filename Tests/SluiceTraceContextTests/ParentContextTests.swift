@@ -53,7 +53,7 @@ import Testing
       (" a=1\t", " b=2 ", "a=1", "b=2"), ("a=1,B=1", "b=2,=,c=3", nil, "b=2,c=3"), ("", "", nil, nil),
       (",", ",", nil, nil), ("a=1\r\n", "b=2\r\n", nil, nil),
     ] as [(String, String, String?, String?)])
-  func `A5: what is passed on is the valid part alone`(
+  func `what is passed on is the valid part alone`(
     tracestate: String, baggage: String, sentState: String?, sentBaggage: String?
   ) {
     let parent = ParentContext(traceparent: Self.traceparent, tracestate: tracestate, baggage: baggage)

@@ -25,7 +25,7 @@ import Testing
   /// The vectors follow the rule of TraceIdRatioBased in the SDKs of OpenTelemetry. `Tests/Cases/trace-id-ratio/vectors.py`
   /// computed them, says which rule that is, and holds them against the SDK for Python.
   @Test(arguments: [Sampler.Kind.traceIDRatio, .parentBasedTraceIDRatio])
-  func `A4: a ratio samples the trace ids that the SDKs of OpenTelemetry sample`(kind: Sampler.Kind) throws {
+  func `a ratio samples the trace ids that the SDKs of OpenTelemetry sample`(kind: Sampler.Kind) throws {
     let text = try FileTree.readText(RepositoryRoot.path("Tests/Cases/trace-id-ratio/vectors.txt"))
     let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
     let samplers = try #require(lines.first).dropFirst().map { Sampler(kind, ratio: try #require(Double($0))) }

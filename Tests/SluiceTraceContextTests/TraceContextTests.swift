@@ -10,7 +10,7 @@ import Testing
     "baggage": "user=alice",
   ]
 
-  @Test func `A4: a trace that begins has valid ids, and is sampled as the sampler says`() throws {
+  @Test func `a trace that begins has valid ids, and is sampled as the sampler says`() throws {
     var generator = SeededRandom(seed: 7)
     let context = TraceContext.start(baggage: "a=1", using: &generator)
     let parent = try TraceParent(try #require(context.parent.traceparent).utf8.span)
@@ -24,7 +24,7 @@ import Testing
     #expect(TraceContext.start().trace.traceID != TraceContext.start().trace.traceID)
   }
 
-  @Test func `A4: a trace of any family is continued with the span of its sender, and without one a trace begins`()
+  @Test func `a trace of any family is continued with the span of its sender, and without one a trace begins`()
     throws
   {
     let context = TraceContext.continuing(Self.incoming)
@@ -59,7 +59,7 @@ import Testing
     #expect(child.baggage == context.baggage)
   }
 
-  @Test func `A4: what is injected is read back, from fields and from any carrier`() {
+  @Test func `what is injected is read back, from fields and from any carrier`() {
     let context = TraceContext.continuing(Self.incoming).child()
     var fields: HeaderFields = ["TRACEPARENT": "old", "x-other": "1"]
     context.inject(into: &fields)
@@ -76,7 +76,7 @@ import Testing
     #expect(TraceContext.continuing(EnvironmentCarrier { variables[$0] }, by: all) == context)
   }
 
-  @Test func `A5: nothing that is no value of a header is injected`() {
+  @Test func `nothing that is no value of a header is injected`() {
     var context = TraceContext.start()
     context.trace.state = "a=1\r\nX-Evil: 1"
     context.baggage = "a=\u{0}"

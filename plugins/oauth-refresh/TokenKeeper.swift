@@ -1,5 +1,5 @@
-import SluiceLocks
 import SluicePlugin
+import SluiceSupport
 
 /// Performs what the ``TokenBook`` decides. Several loops may call it at once: a caller that finds a refresh in
 /// progress waits for it.

@@ -89,7 +89,9 @@ struct TokenShare: Sendable {
   /// If there is no room for it, the other instances ask themselves.
   private func publish(_ grant: TokenGrant) {
     let document: JSONValue = ["access_token": JSONValue(grant.accessToken)]
-    if let lifetime = grant.lifetime { document["expiry"] = JSONValue((Self.now + lifetime).wholeNanoseconds) }
+    if let lifetime = grant.lifetime {
+      document["expiry"] = JSONValue(Int64(clamping: (Self.now + lifetime).nanoseconds))
+    }
     if let token = grant.refreshToken ?? refreshToken { document["refresh_token"] = JSONValue(token) }
     guard let text = try? document.serializedText() else { return }
     _ = try? host.shared.set(tokenName, to: Array(text.utf8), for: keepsExpired ? nil : grant.lifetime)
@@ -100,12 +102,5 @@ struct TokenShare: Sendable {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-  }
-}
-
-extension Duration {
-  fileprivate var wholeNanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
   }
 }

@@ -1,8 +1,9 @@
 import CBareLoop
 import Dispatch
+import SluiceCurl
+import SluiceLoop
 import SluiceMessages
 import SluicePipeline
-import SluiceTransport
 
 /// The transport alone: no pipeline, an observer that does as little as it can.
 final class TransportSubject: BenchmarkSubject, @unchecked Sendable {

@@ -1,5 +1,5 @@
 import FuzzInput
-import SluicePluginHost
+import SluicePluginImage
 
 /// Reads a library as a host does before any of its code runs.
 @c(LLVMFuzzerTestOneInput)

@@ -1,6 +1,8 @@
 import Glibc
 import Sluice
 import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
 
 // In Swift.
 extension PluginBuild {

@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
-import SluiceLocks
 import SluicePluginHost
+import SluiceSupport
+import SluiceTrial
 
 /// A tool of the system, such as a compiler, run to its end.
 struct ToolProcess {

@@ -1,6 +1,7 @@
 import Sluice
 import SluiceJSON
 import SluicePluginHost
+import SluicePluginImage
 
 /// `sluice check`.
 enum CheckCommand {

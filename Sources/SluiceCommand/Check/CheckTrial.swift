@@ -1,7 +1,8 @@
 import Sluice
-import SluiceConformance
 import SluiceJSON
 import SluicePluginHost
+import SluicePluginImage
+import SluiceTrial
 
 /// The part of `sluice check` that runs code of the plugins, always in child processes: a library that crashes, ends
 /// its process or hangs is a problem of the configuration, never of the command.

@@ -1,7 +1,7 @@
 import Sluice
-import SluiceConformance
 import SluiceMessages
 import SluicePluginHost
+import SluiceTrial
 
 /// Finds the command that was asked for, runs it, and says what went wrong.
 enum CommandLineTool {

@@ -1,10 +1,12 @@
 import Glibc
 import Sluice
+import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
+import SluicePluginImage
 import SluiceTraceContext
-import SluiceTransport
+import SluiceTrial
 
 /// What `send`, `run` and `check` share: a configuration, an engine, and the statuses of their errors.
 enum EngineStart {

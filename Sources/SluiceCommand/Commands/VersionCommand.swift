@@ -1,7 +1,8 @@
+import SluiceCurl
 import SluiceJSON
 import SluicePluginHost
+import SluicePluginImage
 import SluiceServer
-import SluiceTransport
 
 /// `sluice version`.
 enum VersionCommand {

@@ -1,5 +1,6 @@
 import SluiceJSON
 import SluicePluginHost
+import SluicePluginImage
 
 /// `sluice plugin inspect`.
 enum InspectCommand {

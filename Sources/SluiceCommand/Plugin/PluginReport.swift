@@ -1,5 +1,6 @@
 import SluiceJSON
 import SluicePluginHost
+import SluicePluginImage
 
 /// What is known of one library, and whether this host would take it.
 struct PluginReport {

@@ -1,8 +1,9 @@
 import Glibc
-import SluiceConformance
 import SluiceJSON
 import SluiceMessages
 import SluicePluginHost
+import SluicePluginImage
+import SluiceTrial
 
 /// `sluice plugin validate`.
 enum ValidateCommand {

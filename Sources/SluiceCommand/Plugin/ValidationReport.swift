@@ -1,6 +1,6 @@
-import SluiceConformance
 import SluiceJSON
 import SluiceMessages
+import SluiceTrial
 
 /// Says how a conformance run goes, check by check, and how it went.
 final class ValidationReport {

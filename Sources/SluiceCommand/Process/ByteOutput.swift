@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 /// A file descriptor with a writer thread in front: appending never waits for the disk or for the reader of a pipe.
 ///
@@ -106,7 +106,7 @@ final class ByteOutput: Sendable {
     self.ownsDescriptor = ownsDescriptor
     Self.writing.withLock { $0[ObjectIdentifier(self)] = self }
     do throws(CommandError) {
-      try BackgroundThread("sluice-output") { [self] in
+      try SystemThread.begin("sluice-output") { [self] in
         writeAll()
         Self.writing.withLock { $0[ObjectIdentifier(self)] = nil }
         ended.update { $0 = true }
@@ -125,7 +125,7 @@ final class ByteOutput: Sendable {
   static func writeOut(within limit: Duration) {
     let isWritten = Monitor(false)
     // Runs on a thread of its own, so that a lock which is never released blocks only that thread.
-    let thread = try? BackgroundThread("sluice-last-out") {
+    let thread = try? SystemThread.begin("sluice-last-out") {
       let outputs = writing.withLock { Array($0.values) }
       for output in outputs { output.state.update { $0.isFinishing = true } }
       for output in outputs { output.ended.wait { $0 ? () : nil } }

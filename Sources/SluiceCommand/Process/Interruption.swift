@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 /// SIGINT and SIGTERM as an event: the first one asks to finish, a second one ends the process at once. SIGHUP is an
 /// event too, for a command that can read its configuration again.
@@ -26,7 +26,7 @@ final class Interruption: Sendable {
     withUnsafePointer(to: signals) { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
     // A closed pipe shows as EPIPE where it is written.
     signal(SIGPIPE, SIG_IGN)
-    try BackgroundThread("sluice-signals") { [self] in
+    try SystemThread.begin("sluice-signals") { [self] in
       while true { take(Self.wait(for: signals)) }
     }.detach()
   }

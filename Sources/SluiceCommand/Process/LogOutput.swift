@@ -1,7 +1,7 @@
 import Sluice
 import SluiceJSON
-import SluiceLocks
 import SluiceMessages
+import SluiceSupport
 
 /// What the command and its engine say while they work, on standard error: lines for people, or a JSON document on each
 /// line. From any thread.

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 extension MonotonicClock {
   static func timespec(after duration: Duration) -> timespec {

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 import Sluice
-import SluiceLocks
+import SluiceSupport
 
 /// The streams that the command was started with.
 enum StandardOutput {

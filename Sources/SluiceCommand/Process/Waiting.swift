@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 
 /// Runs asynchronous code to its end on a thread that may block.
 enum Waiting {

@@ -1,5 +1,5 @@
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 /// One line on a terminal that says how far a run has come: count, rate, errors, and the time left where the input's size
 /// is known.
@@ -10,7 +10,7 @@ final class ProgressBar: Sendable {
   private let session: RunSession
   private let input: InputLines
   private let isFinished = Monitor(false)
-  private let thread: BackgroundThread
+  private let thread: SystemThread
 
   /// Nil where nobody looks, or nobody wants to.
   init?(_ arguments: ParsedArguments, _ session: RunSession, _ input: InputLines) throws(CommandError) {
@@ -21,7 +21,7 @@ final class ProgressBar: Sendable {
     self.session = session
     self.input = input
     let isFinished = isFinished
-    thread = try BackgroundThread("sluice-progress") {
+    thread = try SystemThread.begin("sluice-progress") {
       var view = ProgressView(terminal: terminal, totalBytes: input.totalBytes)
       while isFinished.wait(upTo: Self.interval, { $0 ? true : nil }) == nil {
         StandardError.write(Self.clearLine + view.line(session.counts, session.inFlight, input.consumedBytes))

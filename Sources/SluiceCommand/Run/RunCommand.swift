@@ -1,9 +1,9 @@
 import Glibc
 import Sluice
 import SluiceControl
-import SluiceLocks
+import SluiceLoop
 import SluicePipeline
-import SluiceTransport
+import SluiceSupport
 
 /// `sluice run`.
 enum RunCommand {
@@ -56,7 +56,7 @@ enum RunCommand {
     let output = try ByteOutput(path: arguments["output"], besides: input.file)
     let session = RunSession(settings, engine, input, output, recorder)
     interruption.onSignal { session.stop() }
-    let reload = RunReload(settings, engine, session, recorder)
+    let reload = SIGHUPReload(settings, engine, session, recorder)
     interruption.onHangUp { reload.readAnew() }
     // The control socket last: a start that fails must not leave its file.
     let metrics = try startMetrics(settings, engine, isQuiet: arguments.has("quiet"))
@@ -84,7 +84,7 @@ enum RunCommand {
   }
 
   private static func startControl(
-    _ settings: RunSettings, _ engine: Engine, _ reload: RunReload, isQuiet: Bool
+    _ settings: RunSettings, _ engine: Engine, _ reload: SIGHUPReload, isQuiet: Bool
   ) throws(CommandError) -> ControlServer? {
     guard let place = settings.configuration.control else { return nil }
     do {

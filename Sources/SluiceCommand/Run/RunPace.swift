@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 
 /// Starts at even intervals; a delay is caught up with by at most one interval.
 struct RunPace {

@@ -1,7 +1,8 @@
+import SluiceCurl
 import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
-import SluiceTransport
+import SluicePipeline
 
 /// Makes jobs of lines.
 struct RunParser: Sendable {

@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 
 /// Jobs that were read ahead, first in, first out; bounded in number and bytes, so that memory does not grow with the
 /// input.

@@ -1,8 +1,8 @@
 import Sluice
 import SluiceJSON
-import SluiceLocks
+import SluiceLoop
 import SluicePipeline
-import SluiceTransport
+import SluiceSupport
 
 /// Keeps a number of transactions in flight: the reader fills a queue, and each completion takes the next job from it
 /// on the loop where it happened, so that a request costs no thread switch.

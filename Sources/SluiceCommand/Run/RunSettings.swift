@@ -1,6 +1,7 @@
 import Sluice
+import SluiceCurl
+import SluiceLoop
 import SluiceMessages
-import SluiceTransport
 
 /// What the arguments of `run` come to.
 struct RunSettings: Sendable {

@@ -1,7 +1,7 @@
 import Sluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// Passes a response body on while it arrives, and pauses the socket while its reader is slower.
 final class BodyStreamer: BodySink {

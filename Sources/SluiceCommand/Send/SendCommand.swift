@@ -1,8 +1,8 @@
 import Glibc
 import Sluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// `sluice send`.
 enum SendCommand {

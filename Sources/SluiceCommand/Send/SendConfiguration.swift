@@ -1,7 +1,8 @@
 import Sluice
+import SluiceCurl
+import SluiceLoop
 import SluiceMessages
 import SluicePipeline
-import SluiceTransport
 
 /// The configuration of `send`: the file's, with what the options change.
 enum SendConfiguration {

@@ -1,8 +1,9 @@
 import Glibc
 import Sluice
+import SluiceCurl
 import SluiceIDNA
+import SluiceLoop
 import SluiceMessages
-import SluiceTransport
 
 /// The request that the arguments of `send` describe.
 struct SendRequest {

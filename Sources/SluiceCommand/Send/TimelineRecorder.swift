@@ -1,6 +1,6 @@
 import Sluice
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 
 /// Notes when what happens to the request of `send --trace`.
 final class TimelineRecorder: Sendable {

@@ -1,7 +1,8 @@
 import Sluice
-import SluiceLocks
+import SluiceCurl
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// Shows each hop on standard error: `>` what is sent, `<` what is received, `*` what happens between.
 final class VerboseStage: Interceptor, Tracer {

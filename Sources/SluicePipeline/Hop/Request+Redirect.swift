@@ -22,20 +22,3 @@ extension Request {
     "content-range", "content-digest", "repr-digest", "digest", "content-md5", "last-modified", "expect",
   ]
 }
-
-extension HeaderFields {
-  private static let secretFields = ["authorization", "cookie", "cookie2", "proxy-authorization"]
-
-  fileprivate mutating func dropSecrets(_ settings: RedirectSettings) {
-    remove("host")
-    for index in indices.reversed() {
-      let isMarked = !marks(at: index).isDisjoint(with: [.sensitive, .addedByStage])
-      let isSecret = isMarked || isNamed(at: index, Self.secretFields) || isNamed(at: index, settings.secret)
-      if isSecret, !isNamed(at: index, settings.kept) { remove(at: index) }
-    }
-  }
-
-  private func isNamed(at index: Int, _ names: [String]) -> Bool {
-    names.contains { FieldSyntax.equals(buffer.span.extracting(nameRange(at: index)), $0) }
-  }
-}

@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// A point on the monotonic clock, in nanoseconds since an origin that is the same for the whole process.
 public struct Instant: Sendable, Hashable, Comparable {
   public var nanoseconds: UInt64
@@ -27,15 +29,5 @@ public struct Instant: Sendable, Hashable, Comparable {
 
   func nanoseconds(since earlier: Instant) -> UInt64 {
     nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0
-  }
-}
-
-extension Duration {
-  /// Whole nanoseconds; saturates, and is 0 for a negative duration.
-  public var nanoseconds: UInt64 {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let (scaled, overflows) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    return overflows ? .max : scaled &+ UInt64(attoseconds / 1_000_000_000)
   }
 }

@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// Limits the policy's retries to a share of the transactions, so that a server in trouble does not get more work.
 ///
 /// A bucket of one loop: every transaction puts `ratio` in, every retry takes one out. It begins with ``floor``, and

@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// When the engine itself makes another attempt, if no stage has decided.
 ///
 /// It decides about the final status after the response stages have run, and without a response after the failure
@@ -56,24 +58,4 @@ public struct RetryPolicy: Sendable, Hashable {
   private static let connectionCodes: [TransportError.Code] = [
     .nameLookup, .connect, .connectTimeout, .connectionLost, .timeout, .resent,
   ]
-}
-
-/// Exponential back-off with full jitter: the delay before attempt n + 1 (counted from 0) is a random time between zero
-/// and base × 2ⁿ, so that clients that failed together do not come back together.
-public struct Backoff: Sendable, Hashable {
-  public var base: Duration
-  /// The bound stops growing here.
-  public var max: Duration
-
-  public init(base: Duration = .milliseconds(100), max: Duration = .seconds(20)) {
-    self.base = base
-    self.max = max
-  }
-
-  /// - Parameter attempt: the one that failed, 0 first.
-  func delay(after attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
-    let (base, max) = (base.nanoseconds, max.nanoseconds)
-    let bound = attempt < 64 && base <= max >> UInt64(attempt) ? base << UInt64(attempt) : max
-    return .nanoseconds(Int64.random(in: 0...Int64(clamping: bound), using: &random))
-  }
 }

@@ -33,7 +33,7 @@ extension ExchangeCall {
       if let decision { return decision }
       return sluice_verdict(hasResponded ? SLUICE_VERDICT_RESPOND : SLUICE_VERDICT_CONTINUE)
     case .retry(let delay):
-      return withExchange { $0.pointee.retry($1, delay.wholeNanoseconds) } ?? sluice_verdict(SLUICE_VERDICT_FAIL)
+      return withExchange { $0.pointee.retry($1, delay.nanoseconds) } ?? sluice_verdict(SLUICE_VERDICT_FAIL)
     case .failed(let failure):
       return fail(failure)
     }

@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 
 /// Runs what is left of tasks after the host accepts nothing new, on a thread that ends when nothing is left. Not on the
 /// threads of Swift's runtime: the plugin starts none of those in the program that it runs in.

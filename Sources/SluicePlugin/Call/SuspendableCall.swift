@@ -1,5 +1,5 @@
 import CSluice
-import SluiceLocks
+import SluiceSupport
 
 /// A call whose method is `async`: the task runs at once on the host's thread, and where it has to wait, the call is
 /// suspended and each further piece of the task is posted to the loop.

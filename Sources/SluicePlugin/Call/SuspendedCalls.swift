@@ -1,5 +1,5 @@
 import CSluice
-import SluiceLocks
+import SluiceSupport
 
 /// The suspended calls of an instance, found by their token when the host gives one up.
 final class SuspendedCalls: Sendable {

@@ -1,6 +1,6 @@
 import CSluice
 import SluiceJSON
-import SluiceLocks
+import SluiceSupport
 
 /// A call-out that a task waits for: the completion resumes it, and its cancellation ends the call.
 final class PendingCall: Sendable {
@@ -30,7 +30,7 @@ final class PendingCall: Sendable {
     guard !state.withLock({ $0.isCancelled }) else { return resume(.failure(CancellationError())) }
     var options = sluice_call_options()
     options.size = UInt32(MemoryLayout<sluice_call_options>.size)
-    options.timeout_ns = request.timeout.map { max(1, $0.wholeNanoseconds) } ?? 0
+    options.timeout_ns = request.timeout.map { max(1, $0.nanoseconds) } ?? 0
     options.maximum_response_bytes = request.maximumResponseBytes.map { UInt64(max(1, $0)) } ?? 0
     options.parent = parent
     switch link.withHost({ Self.start(request, options, self, $0) }) ?? .failure(.ended) {

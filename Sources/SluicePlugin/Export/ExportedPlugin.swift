@@ -1,6 +1,6 @@
 import CSluice
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 /// The plugin of this library and its tables, created on the first call of the entry point and kept permanently,
 /// because the library is never unmapped.

@@ -13,8 +13,8 @@ public enum ExchangeLimit: Sendable, Hashable {
 
   fileprivate var numbers: (limit: sluice_limit, value: UInt64) {
     switch self {
-    case .timeout(let time): (sluice_limit(SLUICE_LIMIT_TIMEOUT_NS), time.wholeNanoseconds)
-    case .attemptTimeout(let time): (sluice_limit(SLUICE_LIMIT_ATTEMPT_TIMEOUT_NS), time.wholeNanoseconds)
+    case .timeout(let time): (sluice_limit(SLUICE_LIMIT_TIMEOUT_NS), time.nanoseconds)
+    case .attemptTimeout(let time): (sluice_limit(SLUICE_LIMIT_ATTEMPT_TIMEOUT_NS), time.nanoseconds)
     case .responseBytes(let count): (sluice_limit(SLUICE_LIMIT_RESPONSE_BYTES), UInt64(clamping: count))
     case .attempts(let count): (sluice_limit(SLUICE_LIMIT_ATTEMPTS), UInt64(clamping: count))
     }

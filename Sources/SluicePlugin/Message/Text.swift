@@ -31,13 +31,4 @@ extension Duration {
   init(nanoseconds: UInt64) {
     self = .nanoseconds(Int64(clamping: nanoseconds))
   }
-
-  /// Whole nanoseconds; zero for a negative duration, the maximum for one that is too long.
-  var wholeNanoseconds: UInt64 {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let (scaled, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, isTooMuch) = scaled.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
-    return isTooLong || isTooMuch ? .max : sum
-  }
 }

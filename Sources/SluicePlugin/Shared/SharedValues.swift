@@ -85,7 +85,7 @@ public struct SharedValues: Sendable {
   }
 
   private static func timeout(_ lifetime: Duration?) -> UInt64 {
-    lifetime.map { max(1, min($0.wholeNanoseconds, .max - 1)) } ?? .max
+    lifetime.map { max(1, min($0.nanoseconds, .max - 1)) } ?? .max
   }
 
   private func call(

@@ -1,5 +1,5 @@
 import CSluice
-import SluiceLocks
+import SluiceSupport
 
 /// A task that waits for a timer of the host: the timer resumes it, or the cancellation of the task, or the end of the
 /// instance.
@@ -36,7 +36,7 @@ final class PendingSleep: Sendable {
     let status = link.withHost { host -> sluice_status in
       guard let timers = host.timers else { return sluice_status(SLUICE_STATUS_UNSUPPORTED) }
       return timers.pointee.start(
-        host, duration.wholeNanoseconds, { endSleep($0) }, Unmanaged.passUnretained(self).toOpaque(), &timer)
+        host, duration.nanoseconds, { endSleep($0) }, Unmanaged.passUnretained(self).toOpaque(), &timer)
     }
     guard status == sluice_status(SLUICE_STATUS_OK) else {
       return finish(.failure(StageFailure(refusedSleep: status)))

@@ -26,7 +26,7 @@ extension PluginHost {
     let status = link.withHost { host -> sluice_status in
       guard let timers = host.timers else { return sluice_status(SLUICE_STATUS_UNSUPPORTED) }
       return withText(name) {
-        timers.pointee.schedule(host, $0, period.wholeNanoseconds, timeout.wholeNanoseconds, &timer)
+        timers.pointee.schedule(host, $0, period.nanoseconds, timeout.nanoseconds, &timer)
       }
     }
     guard let status, status == SLUICE_STATUS_OK else { throw refusal(name, status) }

@@ -1,5 +1,5 @@
 import CSluice
-import SluiceLocks
+import SluiceSupport
 
 extension PluginHost {
   /// Runs a function that blocks on a thread of the host, and waits until it has returned (`sluice.work/1`, a draft).

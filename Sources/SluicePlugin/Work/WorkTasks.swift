@@ -1,6 +1,6 @@
 import CSluice
-import SluiceLocks
 import SluiceMessages
+import SluiceSupport
 
 /// The work of an instance that is under way, so that the end of the instance cancels it.
 final class WorkTasks: Sendable {

@@ -1,7 +1,7 @@
 import CSluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// A request that a plugin makes itself, from `start` to the return of its completion. It goes to the transport of its
 /// loop, past the stages, and follows no redirect.

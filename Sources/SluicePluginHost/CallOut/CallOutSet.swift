@@ -1,5 +1,5 @@
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 
 /// The call-outs of an instance whose completion has not begun, and which of them were cancelled.
 final class CallOutSet: Sendable {

@@ -1,6 +1,6 @@
 import CSluice
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 
 // Requests of the plugin's own.
 extension PluginInstance {

@@ -1,6 +1,7 @@
 import CLinux
 import CSluice
 import SluicePipeline
+import SluicePluginImage
 
 /// A call and its exchange, or why the call was not found.
 struct CalledExchange {

@@ -1,6 +1,7 @@
 import CSluice
 import SluiceMessages
 import SluicePipeline
+import SluicePluginImage
 
 /// What a stage keeps and answers: data, respond, fail, retry, suspend.
 enum ExchangeAnswers {

@@ -3,6 +3,7 @@ import Glibc
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluicePluginImage
 
 /// The body functions of an exchange.
 enum ExchangeBody {

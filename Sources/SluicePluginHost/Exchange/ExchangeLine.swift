@@ -3,6 +3,7 @@ import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+import SluicePluginImage
 
 /// Method, URL and status.
 enum ExchangeLine {

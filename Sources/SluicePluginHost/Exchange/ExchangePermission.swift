@@ -1,5 +1,6 @@
 import CSluice
 import SluicePipeline
+import SluicePluginImage
 
 /// What functions of an exchange do, as far as a call may or may not do it; numbered as `exchange.h` and the drafts number
 /// them.

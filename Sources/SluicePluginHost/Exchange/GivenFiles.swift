@@ -1,6 +1,6 @@
 import Glibc
-import SluiceLocks
 import SluiceMessages
+import SluiceSupport
 
 /// The files that plugins have given to the host with `SLUICE_FILE_REMOVE`. Each is removed when the last body that refers to
 /// it is gone.

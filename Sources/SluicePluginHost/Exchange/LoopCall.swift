@@ -1,5 +1,6 @@
 import CLinux
 package import SluiceMessages
+import SluicePluginImage
 
 /// A call of a plugin that keeps an event loop from everything else while it lasts.
 package struct LoopCall: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import CLinux
+import SluicePluginImage
 
 /// The call of a plugin that the current thread is in, described in words.
 package struct ThreadCall: Sendable, Hashable {

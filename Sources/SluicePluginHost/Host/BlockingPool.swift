@@ -1,6 +1,6 @@
-import SluiceLocks
 import CLinux
 import Glibc
+import SluiceSupport
 
 /// Threads for calls that may block: BLOCKING stages, control calls. Started one by one as they are needed, up to a bound; then work waits.
 final class BlockingPool: Sendable {
@@ -81,35 +81,16 @@ final class BlockingPool: Sendable {
   }
 
   private func startThread() -> Bool {
+    // Not a reference: what a call leaves behind that ends its thread must not hold the pool.
     let context = Unmanaged.passRetained(Runner(self))
-    var thread = pthread_t()
-    // The signals of the program are not for code of plugins, and must not interrupt its system calls.
-    var all = sigset_t()
-    var previous = sigset_t()
-    sigfillset(&all)
-    // A fault of the thread's own that is blocked ends the process without a handler, and so without a report.
-    for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&all, fault) }
-    // Set before the thread is there, which inherits the mask: no signal can reach it in between.
-    pthread_sigmask(SIG_SETMASK, &all, &previous)
-    defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
-    let status = pthread_create(
-      &thread, nil,
-      { context in
-        guard let context else { return nil }
-        let runner = Unmanaged<Runner>.fromOpaque(context).takeUnretainedValue()
-        sluice_name_thread(runner.pool.name)
-        sluice_watch_thread(context) { BlockingPool.threadEnded(Unmanaged<Runner>.fromOpaque($0)) }
-        runner.run()
-        sluice_unwatch_thread()
-        BlockingPool.threadEnded(Unmanaged<Runner>.fromOpaque(context))
-        return nil
-      }, context.toOpaque())
-    guard status == 0 else {
-      context.release()
-      return false
+    let isStarted = SystemThread.start(name) {
+      sluice_watch_thread(context.toOpaque()) { BlockingPool.threadEnded(Unmanaged<Runner>.fromOpaque($0)) }
+      context.takeUnretainedValue().run()
+      sluice_unwatch_thread()
+      BlockingPool.threadEnded(context)
     }
-    pthread_detach(thread)
-    return true
+    if !isStarted { context.release() }
+    return isStarted
   }
 
   /// Balances the reference of `startThread`.

@@ -1,7 +1,8 @@
 package import SluiceJSON
-import SluiceLocks
 package import SluiceMessages
 package import SluicePipeline
+package import SluicePluginImage
+import SluiceSupport
 import Synchronization
 
 /// What the instances of one engine share: its loops, its log, its blocking threads, and the values that outlive

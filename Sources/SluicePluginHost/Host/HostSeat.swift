@@ -1,6 +1,7 @@
 import CSluice
-import SluiceLocks
 import SluiceMessages
+import SluicePluginImage
+import SluiceSupport
 import Synchronization
 
 /// An instance as its plugin and its violations know it: the host table, a number, counters.

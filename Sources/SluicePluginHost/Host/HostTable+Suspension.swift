@@ -1,6 +1,7 @@
 import CLinux
 import CSluice
 import SluicePipeline
+import SluicePluginImage
 
 // Resuming, posting, entering.
 extension HostTable {

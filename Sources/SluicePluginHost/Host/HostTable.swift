@@ -1,6 +1,7 @@
 package import CSluice
 import Glibc
 import SluicePipeline
+import SluicePluginImage
 
 /// The functions of `sluice_host`.
 package enum HostTable {

@@ -3,7 +3,7 @@ import SluiceMessages
 
 /// Takes texts of plugins into the host. They are bounded here, once, so that every place that keeps or shows them is
 /// bounded too: results, logs, the status, reports. Bytes that are not UTF-8 become U+FFFD.
-enum PluginText {
+package enum PluginText {
   /// The limit for the code of `fail`.
   static let codeBytes = 64
   /// The limit for the message of `fail`.
@@ -11,7 +11,7 @@ enum PluginText {
   /// The limit for a line of `log`.
   static let lineBytes = 8 << 10
   /// The limit for the reason of a refusal, which may come from a plugin in a trial.
-  static let reasonBytes = 4 << 10
+  package static let reasonBytes = 4 << 10
 
   /// The limit for the name of a span.
   static let spanNameBytes = 128

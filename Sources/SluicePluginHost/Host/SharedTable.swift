@@ -1,5 +1,5 @@
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 
 /// The bytes that all instances of one plugin share; they outlive its generations.
 ///

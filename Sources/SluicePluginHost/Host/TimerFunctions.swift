@@ -1,6 +1,7 @@
 import CSluice
 import SluiceMessages
 import SluicePipeline
+import SluicePluginImage
 
 /// The table `sluice.timers/1`.
 enum TimerFunctions {

@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 import Synchronization
 
 /// The numbers of one instance name; they outlive its generations.

@@ -1,5 +1,6 @@
 import CSluice
 import SluicePipeline
+import SluicePluginImage
 
 /// The table `sluice.want-body/1`.
 enum WantBodyFunctions {

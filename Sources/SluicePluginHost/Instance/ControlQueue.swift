@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 
 /// The `[control]` calls of an instance that come while it is active: one at a time, in order, on the threads of a pool.
 ///

@@ -1,5 +1,6 @@
-import SluiceLocks
 import SluicePipeline
+import SluicePluginImage
+import SluiceSupport
 import Synchronization
 
 /// Calls the `release` function of `data_set` once, on the transaction's loop. If that loop has ended and drops posted

@@ -1,6 +1,6 @@
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// What an instance keeps for one transaction: the pointer of `data_set`, what a verdict still needs, and the call-outs
 /// made on its behalf.

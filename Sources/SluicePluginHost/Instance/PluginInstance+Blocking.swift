@@ -1,7 +1,7 @@
 import CSluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 import Synchronization
 
 // Calls of a BLOCKING instance: on a thread of the pool, with a copy of the exchange that the loop takes over when the

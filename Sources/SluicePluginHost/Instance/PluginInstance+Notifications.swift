@@ -1,8 +1,9 @@
 import CSluice
 package import SluiceJSON
-import SluiceLocks
 package import SluiceMessages
 package import SluicePipeline
+import SluicePluginImage
+import SluiceSupport
 
 /// What became of a notification that was offered to one instance.
 package enum NotificationOffer: Sendable, Hashable {

@@ -1,6 +1,6 @@
-import SluiceLocks
 import CSluice
 import SluicePipeline
+import SluiceSupport
 
 // Functions that the plugin has run on a loop.
 extension PluginInstance {

@@ -1,7 +1,8 @@
 import CSluice
-import SluiceLocks
 import SluiceMessages
 package import SluicePipeline
+import SluicePluginImage
+import SluiceSupport
 
 // Scheduled work: `sluice.timers/1` and on_schedule of `sluice.notifications/1`.
 extension PluginInstance {

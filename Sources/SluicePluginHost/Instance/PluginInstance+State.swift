@@ -1,5 +1,7 @@
 import CSluice
 import SluiceJSON
+package import SluicePluginImage
+import SluiceSupport
 
 // Hand-over from generation to generation: `sluice.state/1`.
 extension PluginInstance {

@@ -1,7 +1,7 @@
 import CSluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 // Calls of a SERIAL instance: one that finds another under way suspends its transaction until its turn comes.
 extension PluginInstance {

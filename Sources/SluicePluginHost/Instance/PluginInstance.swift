@@ -1,8 +1,10 @@
 import CSluice
 import Glibc
 package import SluiceJSON
-import SluiceLocks
+import SluiceMessages
 package import SluicePipeline
+package import SluicePluginImage
+import SluiceSupport
 import Synchronization
 
 /// A plugin with a configuration: made, activated, called by the pipeline, deactivated, destroyed once.

@@ -1,8 +1,9 @@
 import CSluice
 package import SluiceJSON
-import SluiceLocks
 package import SluiceMessages
 package import SluicePipeline
+package import SluicePluginImage
+import SluiceSupport
 
 /// A place of an instance in a list that has a configuration of its own: the instance, with what `create_stage` gave.
 ///

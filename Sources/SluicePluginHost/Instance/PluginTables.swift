@@ -1,5 +1,6 @@
 import CSluice
 import SluicePipeline
+import SluicePluginImage
 
 /// The tables of a plugin that the pipeline calls, looked up once; what the plugin lacks is all zero.
 struct PluginTables {

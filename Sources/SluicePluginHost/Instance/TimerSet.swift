@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 
 /// What an instance has started, once or again and again, and can cancel.
 protocol InstanceTimer: AnyObject, Sendable {

@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 
 /// Gives turns to the calls of a SERIAL instance, one at a time over all loops.
 ///

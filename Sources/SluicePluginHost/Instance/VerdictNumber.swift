@@ -1,6 +1,7 @@
 import CSluice
 import SluiceMessages
 import SluicePipeline
+import SluicePluginImage
 
 /// The numbers of `verdict.h`.
 enum VerdictNumber {

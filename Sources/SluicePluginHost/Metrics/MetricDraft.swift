@@ -1,5 +1,5 @@
 import CSluice
-import SluiceLocks
+import SluiceSupport
 
 /// The metrics of an instance while it is created: they can be defined, and frozen once.
 final class MetricDraft: Sendable {

@@ -1,6 +1,6 @@
 import CSluice
-import SluiceLocks
 import SluiceMetrics
+import SluiceSupport
 import Synchronization
 
 /// One metric of an instance, with its series.

@@ -1,6 +1,7 @@
 import CSluice
 package import SluiceJSON
 import SluiceMessages
+package import SluicePluginImage
 
 /// A case that a plugin checks itself with: `sluice_selftest_case`, checked and copied.
 package struct SelfTestCase: Sendable {

@@ -1,7 +1,7 @@
 import CSluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// A response body that a plugin writes piece by piece: a bounded queue between the plugin's threads and the loop.
 ///

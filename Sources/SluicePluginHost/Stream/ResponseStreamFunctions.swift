@@ -1,7 +1,7 @@
 import CSluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// The table `sluice.response-stream/1`.
 enum ResponseStreamFunctions {

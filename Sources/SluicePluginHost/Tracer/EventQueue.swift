@@ -1,5 +1,5 @@
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 import Synchronization
 
 /// The events of one loop on their way to a tracer's thread: a ring, and a reserve for what may not be lost.

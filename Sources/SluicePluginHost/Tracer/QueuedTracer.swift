@@ -1,8 +1,9 @@
 import CLinux
 import CSluice
 import Glibc
-import SluiceLocks
 package import SluicePipeline
+package import SluicePluginImage
+import SluiceSupport
 import Synchronization
 
 /// `"delivery": "queued"`: hands a plugin's tracer bounded copies of the events on a thread of its own.
@@ -55,8 +56,7 @@ package final class QueuedTracer: Tracer {
   package func start() throws(PluginError) {
     state.withLock { $0.phase = .running }
     instance.openWork.update { $0 += 1 }
-    let isStarted = LoaderThread.start { [self] in
-      sluice_name_thread("sluice-tracer")
+    let isStarted = SystemThread.start(named: "sluice-tracer") { [self] in
       work()
     } then: { [self] in
       instance.openWork.update { $0 -= 1 }

@@ -1,7 +1,6 @@
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
-import Synchronization
+import SluiceSupport
 
 /// The outcomes that are due from one instance. From any thread.
 ///
@@ -20,66 +19,59 @@ final class CompletionTable: Sendable {
     case stale
   }
 
-  private static let firstChunkCount = 64
-  /// 64 slots, then twice as many with each further chunk: 131,008 in all.
-  private static let chunkLimit = 11
+  private static let firstCount = 64
 
   private struct Free: Sendable {
     /// To be taken from the end.
     var ready: [UInt32] = []
     var returned: [UInt32] = []
-    var chunkCount = 0
     var isClosed = false
   }
 
-  private let chunks: InlineArray<11, AtomicLazyReference<CompletionChunk>>
+  /// 64 slots, then twice as many with each further chunk: 131,008 in all.
+  private let slots = TokenSlots<OpenWork>(firstCount: firstCount, chunkLimit: 11)
   private let free = Locked(Free())
-
-  init() { chunks = InlineArray { _ in AtomicLazyReference<CompletionChunk>() } }
 
   /// Takes a slot; nil when the table is closed, or full.
   func open(_ work: OpenWork) -> CompletionToken? {
     free.withLock { free in
-      guard !free.isClosed, let index = next(&free), let slot = slot(at: index) else { return nil }
-      let generation = UInt32(truncatingIfNeeded: slot.state.load(ordering: .relaxed) >> 2) &+ 1
-      let token = CompletionToken(slot: index, generation: generation, nonce: .random(in: 1 ... .max))
+      guard !free.isClosed, let index = next(&free), let slot = slots[index] else { return nil }
+      let token = CompletionToken(slot: index, generation: slot.generation &+ 1, nonce: .random(in: 1 ... .max))
       work.adopt(token)
-      slot.work = work
-      slot.nonce.store(token.nonce, ordering: .relaxed)
-      slot.state.store(CompletionSlot.word(generation, .open), ordering: .releasing)
+      slot.open(token.generation, token.nonce, for: work)
       return token
     }
   }
 
   /// Those that are due now. [any]
   var openCount: Int {
-    free.withLock { free in
-      Self.firstChunkCount * ((1 << free.chunkCount) - 1) - free.ready.count - free.returned.count
-    }
+    free.withLock { slots.count - $0.ready.count - $0.returned.count }
   }
 
   func isOpen(_ token: CompletionToken) -> Bool { slot(of: token)?.isIn(.open, token.generation) ?? false }
 
   /// Whether it was completed, as far as is still known.
-  func wasCompleted(_ token: CompletionToken) -> Bool { slot(of: token)?.isIn(.completed, token.generation) ?? false }
+  func wasCompleted(_ token: CompletionToken) -> Bool { slot(of: token)?.isIn(.ended, token.generation) ?? false }
 
   /// The plugin reports an outcome.
   func complete(_ token: CompletionToken, _ outcome: WorkOutcome) -> Answer {
     guard let slot = slot(of: token) else { return .stale }
-    guard let work = slot.close(token.generation, to: .completed) else {
-      return slot.isIn(.completed, token.generation) ? .already : .stale
+    guard slot.leaveOpen(token.generation, to: .ended) else {
+      return slot.isIn(.ended, token.generation) ? .already : .stale
     }
+    let work = slot.takeOccupant()
     giveBack(token)
-    work.end(.outcome(outcome))
+    work?.end(.outcome(outcome))
     return .accepted
   }
 
   /// Ends what nobody has ended; false where somebody has.
   @discardableResult
   func close(_ token: CompletionToken, _ end: OpenWork.End) -> Bool {
-    guard let work = slot(of: token)?.close(token.generation, to: .expired) else { return false }
+    guard let slot = slot(of: token), slot.leaveOpen(token.generation, to: .expired) else { return false }
+    let work = slot.takeOccupant()
     giveBack(token)
-    work.end(end)
+    work?.end(end)
     return true
   }
 
@@ -87,34 +79,23 @@ final class CompletionTable: Sendable {
   func closeAll() {
     let count = free.withLock { free in
       free.isClosed = true
-      return Self.firstChunkCount * ((1 << free.chunkCount) - 1)
+      return slots.count
     }
     for index in 0..<count {
-      guard let slot = slot(at: UInt32(index)) else { continue }
-      let generation = UInt32(truncatingIfNeeded: slot.state.load(ordering: .acquiring) >> 2)
-      slot.close(generation, to: .expired)?.end(.cutOff)
+      guard let slot = slots[UInt32(index)], slot.leaveOpen(slot.generation, to: .expired) else { continue }
+      slot.takeOccupant()?.end(.cutOff)
     }
   }
 
   private func giveBack(_ token: CompletionToken) { free.withLock { $0.returned.append(token.slot) } }
 
   /// The slot that a token names, unless the nonce shows that it is another's.
-  private func slot(of token: CompletionToken) -> CompletionSlot? {
-    guard let slot = slot(at: token.slot), slot.nonce.load(ordering: .relaxed) == token.nonce else { return nil }
-    return slot
-  }
-
-  private func slot(at index: UInt32) -> CompletionSlot? {
-    let shifted = Int(index) + Self.firstChunkCount
-    let chunk = (Int.bitWidth - 1 - shifted.leadingZeroBitCount) - Self.firstChunkCount.trailingZeroBitCount
-    guard chunk < Self.chunkLimit, let slots = chunks[chunk].load()?.slots else { return nil }
-    return slots[shifted - Self.firstChunkCount << chunk]
-  }
+  private func slot(of token: CompletionToken) -> TokenSlot<OpenWork>? { slots[token.slot, token.nonce] }
 
   private func next(_ free: inout Free) -> UInt32? {
     if free.ready.isEmpty {
       // Few of them would be used again soon.
-      if free.returned.count < Self.firstChunkCount / 2, grow(&free) { return free.ready.popLast() }
+      if free.returned.count < Self.firstCount / 2, grow(&free) { return free.ready.popLast() }
       free.ready = free.returned.reversed()
       free.returned = []
     }
@@ -122,12 +103,8 @@ final class CompletionTable: Sendable {
   }
 
   private func grow(_ free: inout Free) -> Bool {
-    guard free.chunkCount < Self.chunkLimit else { return false }
-    let count = Self.firstChunkCount << free.chunkCount
-    let first = UInt32(Self.firstChunkCount * ((1 << free.chunkCount) - 1))
-    _ = chunks[free.chunkCount].storeIfNil(CompletionChunk(count: count))
-    free.chunkCount += 1
-    free.ready.append(contentsOf: (first..<first + UInt32(count)).reversed())
+    guard let added = slots.grow() else { return false }
+    free.ready.append(contentsOf: added.reversed())
     return true
   }
 }

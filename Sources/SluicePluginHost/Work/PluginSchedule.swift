@@ -1,5 +1,5 @@
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 
 /// Calls `on_schedule` in every period until it is cancelled.
 ///

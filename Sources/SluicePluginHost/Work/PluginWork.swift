@@ -1,6 +1,7 @@
 import CSluice
-import SluiceLocks
 import SluicePipeline
+import SluicePluginImage
+import SluiceSupport
 
 /// A function that a plugin runs on the pool, from `run` to the return of its completion.
 ///

@@ -1,6 +1,6 @@
 import CSluice
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 
 /// The table `sluice.work/1`.
 enum WorkFunctions {

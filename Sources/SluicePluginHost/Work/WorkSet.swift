@@ -1,5 +1,5 @@
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 
 /// The functions of an instance that wait for a thread of the pool, or run on one.
 final class WorkSet: Sendable {

@@ -1,6 +1,6 @@
 import CTestKit
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 /// A file descriptor that is closed once: by `close`, or with its owner.
 public final class FileDescriptor: Sendable {

@@ -1,5 +1,5 @@
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 /// A folder of the test's own (mode 0700), removed with everything in it at the end of its life.
 public final class TemporaryDirectory: Sendable {

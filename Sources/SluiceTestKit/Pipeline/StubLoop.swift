@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 public import SluicePipeline
 import Synchronization
 

@@ -1,5 +1,5 @@
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 /// When a program that was started is ready to serve.
 public enum Readiness {

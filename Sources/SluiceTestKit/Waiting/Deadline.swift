@@ -1,5 +1,5 @@
 import Dispatch
-import SluiceLocks
+import SluiceSupport
 
 /// One action that runs at most once: when its time is up, or earlier on demand.
 ///

@@ -1,5 +1,5 @@
 import Dispatch
-import SluiceLocks
+import SluiceSupport
 
 /// A value that threads change and that tests wait for, in place of sleeping and looking again.
 public final class Watched<Value: Sendable>: Sendable {

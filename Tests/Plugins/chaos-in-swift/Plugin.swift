@@ -1,5 +1,5 @@
-import SluiceLocks
 public import SluicePlugin
+import SluiceSupport
 
 /// Waits, for sleep or for a thread of its own, changes, answers, retries and fails at random, and comes back late: to
 /// requests that have timed out or were given up. What it does to a request follows from `seed` and from the request alone.

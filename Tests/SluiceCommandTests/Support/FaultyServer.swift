@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 import SluiceTestKit
 
 /// A server that fails three requests of ten, in eleven ways, and answers the others in six.

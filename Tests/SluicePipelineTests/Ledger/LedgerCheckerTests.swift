@@ -65,17 +65,17 @@ import Testing
     return log
   }
 
-  @Test func `E1: the events of a success in order break no rule`() {
+  @Test func `the events of a success in order break no rule`() {
     #expect(Self.violation(Self.success()) == nil)
     #expect(Self.violation([]) == nil)
   }
 
-  @Test func `E1: transactions may be mixed`() {
+  @Test func `transactions may be mixed`() {
     let mixed = zip(Self.success(), Self.success(Self.other)).flatMap { [$0, $1] }
     #expect(Self.violation(mixed) == nil)
   }
 
-  @Test func `E1: attempts, hops and informational responses are part of it`() {
+  @Test func `attempts, hops and informational responses are part of it`() {
     var retry = Self.entry(.willRetry, 5)
     retry.duration = .nanoseconds(10)
     var log = [
@@ -149,7 +149,7 @@ import Testing
     #expect(rule(changed) == .identity)
   }
 
-  @Test func `E2: a transaction may end wherever it is, and a hop may lack its response`() {
+  @Test func `a transaction may end wherever it is, and a hop may lack its response`() {
     let beginning = Self.success().prefix(5)
     for count in [1, 2, 5] {
       #expect(Self.violation(beginning.prefix(count) + [Self.failed(9, status: count == 5 ? 200 : 0)]) == nil)
@@ -166,7 +166,7 @@ import Testing
     #expect(Self.violation(challenged + [Self.failed(9, hop: 1)]) == nil)
   }
 
-  @Test func `E2: a stage may answer in place of a hop that was never issued`() {
+  @Test func `a stage may answer in place of a hop that was never issued`() {
     let hop =
       Self.success().prefix(3)
       + [Self.entry(.didReceive, 3, status: 302), Self.entry(.willRedirect, 3, status: 302)]
@@ -183,7 +183,7 @@ import Testing
     #expect(Self.violation(hop + answered(hop: 2))?.rule == .numbering)
   }
 
-  @Test func `E2: a hop that was issued ends once, before what is not of the hop`() {
+  @Test func `a hop that was issued ends once, before what is not of the hop`() {
     let hop = Self.success().prefix(4)
     for index in 5...7 { #expect(Self.violation(hop + [Self.success()[index]])?.rule == .order) }
     #expect(Self.violation(hop + [Self.entry(.willRetry, 5)])?.rule == .order)
@@ -321,14 +321,14 @@ import Testing
     #expect(Self.violation(Self.changed(5) { $0.method = "PUT" })?.rule == .identity)
   }
 
-  @Test func `E2: a missing end names the line of the beginning`() throws {
+  @Test func `a missing end names the line of the beginning`() throws {
     let violation = try #require(Self.violation(Self.success() + [Self.entry(.willExecute, 0, Self.other)]))
     #expect(violation.rule == .balance)
     #expect(violation.line == 10)
     #expect(violation.transaction == Self.other)
   }
 
-  @Test func `E2: nothing comes before the beginning, after the end, or twice`() {
+  @Test func `nothing comes before the beginning, after the end, or twice`() {
     for index in 1...8 { #expect(Self.violation([Self.success()[index]])?.rule == .balance) }
     for index in 0...8 {
       let violation = Self.violation(Self.success() + [Self.success()[index]])
@@ -343,7 +343,7 @@ import Testing
     [0, 2], [0, 3], [0, 1, 3], [0, 1, 1], [0, 1, 2, 3, 3], [0, 1, 2, 3, 2], [0, 6], [0, 5, 7], [0, 5, 5],
     [0, 5, 1], [0, 1, 2, 3, 4, 5, 3], [0, 1, 2, 3, 4, 5, 4], [0, 1, 2, 3, 4, 5, 6, 7, 7], [0, 1, 2, 3, 5],
   ])
-  func `E2: what needs another event before it does not come without it`(_ order: [Int]) {
+  func `what needs another event before it does not come without it`(_ order: [Int]) {
     let log = order.enumerated().map { place, index in
       var entry = Self.success()[index]
       entry.time = Instant(nanoseconds: UInt64(place))
@@ -356,7 +356,7 @@ import Testing
     #expect(violation?.rule == .order || violation?.rule == .numbering)
   }
 
-  @Test func `E3: a validated payload means success, and success a validated payload`() {
+  @Test func `a validated payload means success, and success a validated payload`() {
     var cancelled = Self.success()
     cancelled[8] = Self.failed(8, status: 200)
     #expect(Self.violation(cancelled)?.rule == .outcome)

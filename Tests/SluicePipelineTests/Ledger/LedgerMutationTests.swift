@@ -12,14 +12,14 @@ import Testing
     } catch { return error }
   }
 
-  @Test func `E2: the logs that the engine writes break no rule`() throws {
+  @Test func `the logs that the engine writes break no rule`() throws {
     for story in try LedgerStory.all() {
       #expect(Self.violation(story.log) == nil, "\(story.name)")
       #expect(story.log.last?.kind == .didComplete, "\(story.name)")
     }
   }
 
-  @Test func `E2: each single change to a log is noticed, or leaves an honest log`() throws {
+  @Test func `each single change to a log is noticed, or leaves an honest log`() throws {
     var reasons: Set<LedgerChange.Reason> = []
     for story in try LedgerStory.all() {
       for change in LedgerChange.all(to: story.log) {

@@ -117,7 +117,7 @@ import Testing
   private static let isSoak = getenv("SLUICE_SOAK") != nil
   private static let seeds = Array<UInt64>(0..<(isSoak ? 400 : 20))
 
-  @Test(arguments: seeds) func `E2: whatever stages, wire and caller do, the ledger is whole`(_ seed: UInt64) {
+  @Test(arguments: seeds) func `whatever stages, wire and caller do, the ledger is whole`(_ seed: UInt64) {
     let chance = Chance(seed: seed)
     let loop = StubLoop()
     let transport = StubTransport(loop: loop) { Self.reply(chance, $0) }

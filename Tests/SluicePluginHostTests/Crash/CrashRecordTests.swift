@@ -1,3 +1,4 @@
+@testable import SluiceCrash
 import Testing
 
 @testable import SluicePluginHost

@@ -1,10 +1,11 @@
 import CSluice
 import Glibc
 import SluiceJSON
+@testable import SluiceLoop
 import SluiceMessages
 import SluicePipeline
+@testable import SluicePluginImage
 import SluiceTestKit
-import SluiceTransport
 import Testing
 
 @testable import SluicePluginHost

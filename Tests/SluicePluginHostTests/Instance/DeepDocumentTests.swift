@@ -1,6 +1,7 @@
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+@testable import SluicePluginImage
 import Testing
 
 @testable import SluicePluginHost

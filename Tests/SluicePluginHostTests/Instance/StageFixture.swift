@@ -2,6 +2,7 @@ import CSluice
 import SluiceJSON
 import SluiceMessages
 import SluicePipeline
+@testable import SluicePluginImage
 import SluiceTestKit
 import SluiceTraceContext
 

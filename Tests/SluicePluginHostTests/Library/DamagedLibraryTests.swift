@@ -1,4 +1,6 @@
 import Glibc
+@testable import SluiceCrash
+@testable import SluicePluginImage
 import SluiceTestKit
 import Testing
 

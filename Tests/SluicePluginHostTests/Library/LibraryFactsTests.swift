@@ -1,3 +1,4 @@
+@testable import SluicePluginImage
 import Testing
 
 @testable import SluicePluginHost

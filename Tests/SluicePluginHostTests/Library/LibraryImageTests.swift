@@ -1,4 +1,6 @@
 import Glibc
+@testable import SluicePluginImage
+import SluiceSupport
 import SluiceTestKit
 import Testing
 

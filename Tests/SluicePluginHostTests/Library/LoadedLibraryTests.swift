@@ -1,6 +1,8 @@
 import CSluice
 import Glibc
+@testable import SluicePluginImage
 import SluiceTestKit
+import SluiceSupport
 import Testing
 
 @testable import SluicePluginHost
@@ -96,7 +98,7 @@ struct LoadedLibraryTests {
 
   /// What lies now where a copy was made.
   private func copy(like original: StoredPlugin) throws -> StoredPlugin {
-    guard let file = SluicePluginHost.FileDescriptor(opening: original.path, O_RDONLY), let status = file.status()
+    guard let file = SluiceSupport.FileDescriptor(opening: original.path, O_RDONLY), let status = file.status()
     else { throw TestKitError("cannot open \(original.path)") }
     let folder = LibraryPermissions.folder(of: original.path)
     return StoredPlugin(status, folder: folder, hash: original.hash, generation: original.generation)

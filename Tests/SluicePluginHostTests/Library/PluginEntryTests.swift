@@ -1,4 +1,5 @@
 import CSluice
+@testable import SluicePluginImage
 import SluiceTestKit
 import Testing
 

@@ -1,4 +1,5 @@
 import SluicePluginHost
+import SluicePluginImage
 import Testing
 
 struct PluginErrorTests {

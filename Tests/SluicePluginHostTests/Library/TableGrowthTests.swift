@@ -1,4 +1,5 @@
 import CSluice
+import SluicePluginImage
 import SluiceTestKit
 import Testing
 

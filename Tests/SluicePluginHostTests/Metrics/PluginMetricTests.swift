@@ -14,7 +14,7 @@ struct PluginMetricTests {
     try #require(stage.instance.metricSnapshots.first { $0.definition.name == name })
   }
 
-  @Test func `D7: counters add, gauges are set, histograms count between their bounds`() async throws {
+  @Test func `counters add, gauges are set, histograms count between their bounds`() async throws {
     let stage = try await StageFixture("records-metrics")
     #expect(stage.told("in-create") == ["0"])
     #expect(stage.instance.metricSnapshots.map(\.definition.name) == ["requests", "queue.depth", "body", "calls"])

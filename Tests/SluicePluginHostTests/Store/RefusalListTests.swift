@@ -1,4 +1,5 @@
 import Glibc
+@testable import SluicePluginImage
 import SluiceTestKit
 import Testing
 

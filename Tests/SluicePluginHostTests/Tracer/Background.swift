@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 
 @testable import SluicePluginHost
 
@@ -8,7 +8,7 @@ final class Background: Sendable {
 
   init(_ body: @escaping @Sendable () -> Void) {
     let isDone = self.isDone
-    guard !LoaderThread.start(body, then: { isDone.update { $0 = true } }) else { return }
+    guard !SystemThread.start(body, then: { isDone.update { $0 = true } }) else { return }
     isDone.update { $0 = true }
   }
 

@@ -59,7 +59,7 @@ struct QueuedTracerTests {
 
   private static let all = [1, 2, 3, 4, 12, 5, 6, 7, 8]
 
-  @Test func `E2: a queued tracer is told every event in order, without an exchange`() async throws {
+  @Test func `a queued tracer is told every event in order, without an exchange`() async throws {
     // Room for all of them, so that none is dropped however late the tracer's thread is.
     let setup = try await Setup(capacityBytes: 65_536)
     setup.run(try StageFixture.request(), count: 5)
@@ -73,7 +73,7 @@ struct QueuedTracerTests {
     #expect(setup.gate[2] == 0)
   }
 
-  @Test func `E2: under overflow no start and no end is lost, and no event comes without the one before it`()
+  @Test func `under overflow no start and no end is lost, and no event comes without the one before it`()
     async throws
   {
     let setup = try await Setup(patience: .milliseconds(1))

@@ -24,13 +24,13 @@ struct NotificationOfferTests {
     ("elsewhere", .ended(.newData)), ("pass", .passed), ("fault", .passed), ("twice", .ended(.newData)),
     ("forge", .ended(.noData)), ("no-outcome", .ended(.failed)),
   ])
-  func `C5: a notification is taken and completed, or passed on`(topic: String, end: NotificationOffer) async throws {
+  func `a notification is taken and completed, or passed on`(topic: String, end: NotificationOffer) async throws {
     let stage = try await StageFixture("handles-work")
     #expect(await offer(stage, topic) == end)
     #expect(stage.told("payload") == ["7"] && stage.told("notified-\(topic)") == ["0"])
   }
 
-  @Test func `C5: a notification that is taken and never completed has missed its deadline`() async throws {
+  @Test func `a notification that is taken and never completed has missed its deadline`() async throws {
     let stage = try await StageFixture("handles-work")
     let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
     async let offer = instance.offer("never", [:], until: end)
@@ -39,14 +39,14 @@ struct NotificationOfferTests {
     #expect(await offer == .ended(.missedDeadline))
   }
 
-  @Test func `C5: a plugin that completes and passes on has taken the notification, and broken a rule`() async throws {
+  @Test func `a plugin that completes and passes on has taken the notification, and broken a rule`() async throws {
     let stage = try await StageFixture("handles-work")
     #expect(await offer(stage, "complete-and-pass") == .ended(.newData))
     #expect(await offer(stage, "take") == .ended(.newData))
     #expect(stage.instance.violations[.passedOnCompleted] == 1)
   }
 
-  @Test func `C5: the deadline passes while another call of the instance blocks: it is never called`() async throws {
+  @Test func `the deadline passes while another call of the instance blocks: it is never called`() async throws {
     let stage = try await StageFixture("handles-work")
     let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
     async let blocked = instance.offer("block", [:], until: end)
@@ -68,7 +68,7 @@ struct NotificationOfferTests {
     #expect(stage.told("notified-take").isEmpty)
   }
 
-  @Test func `C5: the end of the instance cuts off what is open, and takes nothing more`() async throws {
+  @Test func `the end of the instance cuts off what is open, and takes nothing more`() async throws {
     let stage = try await StageFixture("handles-work")
     let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
     async let kept = instance.offer("keep", [:], until: end)
@@ -80,7 +80,7 @@ struct NotificationOfferTests {
     #expect(stage.told("calls") == ["1"])
   }
 
-  @Test func `C5: a completion whose slot is in use again for another call is STALE`() async throws {
+  @Test func `a completion whose slot is in use again for another call is STALE`() async throws {
     let stage = try await StageFixture("handles-work")
     let (instance, end) = (stage.instance, stage.loop.now + .seconds(10))
     async let kept = instance.offer("keep", [:], until: end)

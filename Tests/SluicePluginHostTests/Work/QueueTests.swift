@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 import Testing
 
 @testable import SluicePluginHost

@@ -46,7 +46,7 @@ struct ScheduledWorkTests {
   }
 
   @Test(arguments: [("take", WorkOutcome.newData), ("nothing", .noData), ("fail", .failed)])
-  func `C4: on_schedule is called in every period, and what it reports is logged and counted`(
+  func `on_schedule is called in every period, and what it reports is logged and counted`(
     name: String, outcome: WorkOutcome
   ) async throws {
     let stage = try await stage(name)
@@ -68,7 +68,7 @@ struct ScheduledWorkTests {
     #expect(line.message.contains("generation \(stage.generation.number)"), "\(line.message)")
   }
 
-  @Test func `C4: work that is never completed has missed its deadline, and is called again in the next period`()
+  @Test func `work that is never completed has missed its deadline, and is called again in the next period`()
     async throws
   {
     let stage = try await stage("never")
@@ -85,7 +85,7 @@ struct ScheduledWorkTests {
     #expect(try report(stage).leftOut == 0)
   }
 
-  @Test func `C4: a period in which the last call is still open is left out`() async throws {
+  @Test func `a period in which the last call is still open is left out`() async throws {
     let stage = try await stage("keep", deadline: 3500)
     try await period(stage, until: "scheduled-keep=0")
     try await settle(stage)
@@ -99,7 +99,7 @@ struct ScheduledWorkTests {
     #expect(try report(stage).leftOut == 3)
   }
 
-  @Test func `C4: a call that blocks for longer than its period blocks no loop and is not called again meanwhile`()
+  @Test func `a call that blocks for longer than its period blocks no loop and is not called again meanwhile`()
     async throws
   {
     let stage = try await stage("block")
@@ -117,7 +117,7 @@ struct ScheduledWorkTests {
     try open(stage)
   }
 
-  @Test func `C4: a second completion is ALREADY, a forged one STALE, and neither counts`() async throws {
+  @Test func `a second completion is ALREADY, a forged one STALE, and neither counts`() async throws {
     let twice = try await stage("twice")
     try await period(twice, until: "second=")
     #expect(twice.told("first") == ["0"] && twice.told("second") == ["2"])
@@ -130,20 +130,20 @@ struct ScheduledWorkTests {
     #expect(try report(forge).counts == [.noData: 1])
   }
 
-  @Test func `C4: an outcome that does not exist is INVALID, and the completion is still good`() async throws {
+  @Test func `an outcome that does not exist is INVALID, and the completion is still good`() async throws {
     let stage = try await stage("no-outcome")
     try await period(stage, until: "ended the scheduled work")
     #expect(stage.told("no-outcome") == ["-1", "-1"])
     #expect(try report(stage).counts == [.failed: 1])
   }
 
-  @Test func `C4: a completion may come from another thread`() async throws {
+  @Test func `a completion may come from another thread`() async throws {
     let stage = try await stage("elsewhere")
     try await period(stage, until: "ended the scheduled work")
     #expect(try report(stage).counts == [.newData: 1])
   }
 
-  @Test func `C4: nothing is called after deactivate, and what is open then becomes STALE`() async throws {
+  @Test func `nothing is called after deactivate, and what is open then becomes STALE`() async throws {
     let stage = try await stage("keep", deadline: 60_000)
     try await period(stage, until: "scheduled-keep=0")
     #expect(stage.instance.destroy(within: .seconds(30)))
@@ -153,7 +153,7 @@ struct ScheduledWorkTests {
     #expect(try report(stage).counts.isEmpty)
   }
 
-  @Test func `C4: an instance whose call does not return is neither deactivated nor destroyed`() async throws {
+  @Test func `an instance whose call does not return is neither deactivated nor destroyed`() async throws {
     let stage = try await stage("block", deadline: 60_000)
     try await period(stage, until: "scheduled-block=0")
     #expect(!stage.instance.destroy(within: .milliseconds(1)))
@@ -164,7 +164,7 @@ struct ScheduledWorkTests {
     try await wait(stage, for: "unblocked=3")
   }
 
-  @Test func `C4: a schedule that was cancelled is never called, and its end is known`() async throws {
+  @Test func `a schedule that was cancelled is never called, and its end is known`() async throws {
     let schedule: JSONValue = ["name": "take", "periodMs": 1000, "deadlineMs": 1000, "cancel": true]
     let stage = try await StageFixture("handles-work", configuration: ["schedules": [schedule]])
     #expect(stage.told("cancel") == ["0", "3"])
@@ -182,7 +182,7 @@ struct ScheduledWorkTests {
     #expect(try await stage("take", defines: ["ONLY_NOTIFICATIONS"]).told("schedule") == ["-1"])
   }
 
-  @Test func `C4: work is not called before activate has returned`() async throws {
+  @Test func `work is not called before activate has returned`() async throws {
     let stage = try await stage("take", isActive: false)
     let isCalled = Watched(false)
     #expect(stage.instance.control.submit { isCalled.update { $0 = true } })

@@ -1,6 +1,6 @@
 import CSluice
-import SluiceLocks
 import SluicePlugin
+import SluiceSupport
 
 /// A plugin whose methods are closures of the test, found by the name in its configuration.
 struct Scripted: Plugin, RequestInterceptor, ResponseInterceptor, IssueInterceptor, FailureInterceptor,

@@ -1,6 +1,6 @@
 import CSluice
 import SluiceJSON
-import SluiceLocks
+import SluiceSupport
 import SluiceTestKit
 
 /// The table `sluice.callout/1` of a stub host: what was started and cancelled, and completions at the test's word.

@@ -2,7 +2,7 @@ import CJansson
 import CSluice
 import Dispatch
 import SluiceJSON
-import SluiceLocks
+import SluiceSupport
 import SluiceTestKit
 import Synchronization
 

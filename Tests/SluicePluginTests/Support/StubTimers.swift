@@ -1,5 +1,5 @@
 import CSluice
-import SluiceLocks
+import SluiceSupport
 import SluiceTestKit
 
 /// The table `sluice.timers/1` of a stub host, whose timers fire at the test's word.

@@ -1,10 +1,11 @@
+import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
 import SluiceTestKit
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// Challenges over real sockets.
 @Suite struct ChallengeTests {
@@ -149,7 +150,7 @@ import Testing
     #expect(server.requestCount == 1)
   }
 
-  @Test func `B4: a delegate answers challenges, is told of the end, and is let go`() async throws {
+  @Test func `a delegate answers challenges, is told of the end, and is let go`() async throws {
     let server = try LoopbackServer { request in
       request.value(of: "authorization") == "Bearer t"
         ? .text("ok")
@@ -170,7 +171,7 @@ import Testing
     #expect(released == nil)
   }
 
-  @Test func `B4: a delegate gives user and password, which answer Digest and Basic`() async throws {
+  @Test func `a delegate gives user and password, which answer Digest and Basic`() async throws {
     let digest = try Self.digestServer()
     defer { digest.stop() }
     let log = Watched<[String]>([])

@@ -1,7 +1,8 @@
+import Sluice
 import SluiceMessages
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// The computations of RFC 7616.
 @Suite struct DigestTests {

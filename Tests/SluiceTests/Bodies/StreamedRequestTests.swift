@@ -28,7 +28,7 @@ import Testing
     PieceStream.make(pieces.map { Array($0.utf8) }, announcing: count)
   }
 
-  @Test func `F2: a stage that wants the request body has the whole of one that is streamed`() async throws {
+  @Test func `a stage that wants the request body has the whole of one that is streamed`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration())

@@ -1,9 +1,10 @@
 import Glibc
 import Sluice
-import SluiceLocks
 import SluiceMessages
 import SluicePluginHost
+import SluicePluginImage
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 

@@ -7,7 +7,7 @@ import Testing
 
 /// The shipped cache in a real engine against real servers.
 @Suite struct CacheTests {
-  @Test func `D5: a stage that answers itself skips the wire, and the response stages still run`() async throws {
+  @Test func `a stage that answers itself skips the wire, and the response stages still run`() async throws {
     let server = try LoopbackServer { _ in .cacheable("first", "max-age=60") }
     defer { server.stop() }
     let text = """
@@ -49,7 +49,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `D5: on_failure answers with what is stale when the server is gone`() async throws {
+  @Test func `on_failure answers with what is stale when the server is gone`() async throws {
     let server = try LoopbackServer { _ in .cacheable("kept", "max-age=0, stale-if-error=3600") }
     let engine = try CacheEngine.make()
     let url = try HTTPURL(server.baseURL + "/a")

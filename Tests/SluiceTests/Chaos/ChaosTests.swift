@@ -1,7 +1,7 @@
 import Glibc
 import Sluice
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -10,7 +10,7 @@ import Testing
 /// when everything is over; callers give up.
 @Suite struct ChaosTests {
   /// Scale: 5,000 transactions; `SLUICE_SOAK=1` takes 200,000. What fails names its seed, with which `SLUICE_SEED` repeats it.
-  @Test func `E2: in chaos every transaction completes once, the ledger is whole, and nothing is left`() async {
+  @Test func `in chaos every transaction completes once, the ledger is whole, and nothing is left`() async {
     await #expect(processExitsWith: .success) {
       let isFull = getenv("SLUICE_SOAK") != nil
       var seeds = SystemRandomNumberGenerator()

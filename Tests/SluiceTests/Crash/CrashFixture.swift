@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceCrash
 import SluicePluginHost
 import SluiceServer
 import SluiceTestKit

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceCrash
 import SluicePluginHost
 import SluiceTestKit
 import Testing
@@ -9,7 +10,7 @@ import Testing
 
   init() throws { fixture = try CrashFixture() }
 
-  @Test func `F5: where the stack is lost the report has the rest`() async throws {
+  @Test func `where the stack is lost the report has the rest`() async throws {
     #if arch(x86_64)
       let report = try await fixture.report("LOSES_STACK", SIGILL)
     #else
@@ -19,17 +20,17 @@ import Testing
     #expect(report.pluginFunctions.first == "lose_stack")
   }
 
-  @Test func `F5: of threads that crash together one is reported, whole`() async throws {
+  @Test func `of threads that crash together one is reported, whole`() async throws {
     let report = try await fixture.report("ON_MANY_THREADS", SIGSEGV)
     #expect(report.isComplete && report.blamed?.stage == "victim" && report.pluginFunctions.first == "write_to_nowhere")
   }
 
-  @Test func `F5: a signal that was sent ends the process as well`() async throws {
+  @Test func `a signal that was sent ends the process as well`() async throws {
     let report = try await fixture.report("SENDS_ITSELF", SIGSEGV)
     #expect(report.reason == "SIGSEGV: sent by a process" && report.call?.callback == "on_request")
   }
 
-  @Test func `F5: a process that the plugin forked leaves the record to its parent`() async throws {
+  @Test func `a process that the plugin forked leaves the record to its parent`() async throws {
     let library = try await CrashFixture.library("IN_CHILD")
     let child = fixture.child(library)
     await #expect(processExitsWith: .success) { [child = child as CrashFixture.Child] in try await child.run() }
@@ -37,14 +38,14 @@ import Testing
   }
 
   @Test(arguments: ["", "/dev/full"])
-  func `F5: a descriptor that takes nothing changes nothing about the end`(output: String) async throws {
+  func `a descriptor that takes nothing changes nothing about the end`(output: String) async throws {
     let library = try await CrashFixture.library("IN_REQUEST")
     var child = fixture.child(library)
     (child.record, child.output) = (nil, output)
     await fixture.crash(child, SIGSEGV)
   }
 
-  @Test func `F5: a reader that does not read holds up the end until the limit only`() async throws {
+  @Test func `a reader that does not read holds up the end until the limit only`() async throws {
     let path = fixture.folder.path("pipe")
     #expect(mkfifo(path, 0o600) == 0)
     // Full before the child writes, and nobody reads.
@@ -58,7 +59,7 @@ import Testing
     await fixture.crash(child, SIGSEGV)
   }
 
-  @Test func `F5: what handled crashes before does so still, after the record`() async throws {
+  @Test func `what handled crashes before does so still, after the record`() async throws {
     let library = try await CrashFixture.library("IN_REQUEST")
     let child = fixture.child(library)
     await #expect(processExitsWith: .exitCode(77)) { [child = child as CrashFixture.Child] in

@@ -1,4 +1,5 @@
 import Glibc
+import SluiceCrash
 import SluiceJSON
 import SluicePluginHost
 import SluiceTestKit
@@ -10,7 +11,7 @@ import Testing
 
   init() throws { fixture = try CrashFixture() }
 
-  @Test func `F5: a build that crashes in on_request is named with generation, stage, transaction and backtrace`()
+  @Test func `a build that crashes in on_request is named with generation, stage, transaction and backtrace`()
     async throws
   {
     let library = try await CrashFixture.library("IN_REQUEST")
@@ -36,7 +37,7 @@ import Testing
     ("IN_CONSTRUCTOR", "a constructor, while it was loaded"), ("IN_RELEASE", "the release of its data"),
     ("AFTER_POST", "a function that it posted"),
   ])
-  func `F5: the report of a crash says which function of the plugin was called`(crash: String, callback: String)
+  func `the report of a crash says which function of the plugin was called`(crash: String, callback: String)
     async throws
   {
     let report = try await fixture.report(crash, SIGSEGV)
@@ -47,7 +48,7 @@ import Testing
     #expect(build.stage == (crash == "IN_CONSTRUCTOR" ? nil : "victim"))
   }
 
-  @Test func `F5: a failed check of Swift is reported after a resumption, with what the runtime said`() async throws {
+  @Test func `a failed check of Swift is reported after a resumption, with what the runtime said`() async throws {
     let child = CrashFixture.Child(
       record: fixture.record, library: BuiltProducts.library("crashes-in-swift"), folder: fixture.folder.path,
       onlyRequests: true)
@@ -67,14 +68,14 @@ import Testing
     #expect(report.text.contains("it said: ") && report.text.contains("Index out of range"))
   }
 
-  @Test func `F5: an overflown stack is told from other bad addresses`() async throws {
+  @Test func `an overflown stack is told from other bad addresses`() async throws {
     let report = try await fixture.report("OVERFLOWS_STACK", SIGSEGV)
     #expect(report.reason.hasSuffix("the stack overflowed"))
     #expect(report.call?.callback == "on_request" && report.pluginFunctions.first == "descend")
     #expect(report.text.contains("(128 times and more)"))
   }
 
-  @Test func `F5: a thread of the plugin's own is found by its code`() async throws {
+  @Test func `a thread of the plugin's own is found by its code`() async throws {
     let report = try await fixture.report("ABORTS_ON_THREAD", SIGABRT)
     let build = try #require(report.blamed)
     #expect(report.cause == .threadOf(build) && build.stage == "victim" && report.call == nil)
@@ -84,7 +85,7 @@ import Testing
     #expect(report.reason == "SIGABRT: the program gave up (abort)")
   }
 
-  @Test func `F5: a jump to where no code is leads back to who jumped`() async throws {
+  @Test func `a jump to where no code is leads back to who jumped`() async throws {
     let report = try await fixture.report("JUMPS_NOWHERE", SIGSEGV)
     #expect(report.frames.first?.owner == .nowhere && report.pluginFunctions.first == "jump_nowhere")
     #expect(report.blamed?.stage == "victim")
@@ -93,14 +94,14 @@ import Testing
     #endif
   }
 
-  @Test func `F5: a crash of the host's own code inside of a call is told as such`() async throws {
+  @Test func `a crash of the host's own code inside of a call is told as such`() async throws {
     let report = try await fixture.report("PASSES_BAD_POINTER", SIGSEGV)
     let build = try #require(report.blamed)
     #expect(report.cause == .calledBy(build) && build.stage == "victim")
     #expect(report.text.contains("in code of the host or of another library"))
   }
 
-  @Test func `F5: the reports kept are private, bounded, and hold nothing of requests`() async throws {
+  @Test func `the reports kept are private, bounded, and hold nothing of requests`() async throws {
     let report = try await fixture.report("IN_REQUEST", SIGSEGV)
     let path = fixture.folder.path("state/crashes")
     let folder = try #require(CrashFolder(at: path, limit: 2))
@@ -121,7 +122,7 @@ import Testing
     #expect(FileTree.names(in: path).count == 5 && !FileTree.names(in: path).contains { $0.hasPrefix("2001") })
   }
 
-  @Test func `F5: without a crash there is no report`() async throws {
+  @Test func `without a crash there is no report`() async throws {
     let library = try await CrashFixture.library("NOTHING")
     let child = fixture.child(library)
     await #expect(processExitsWith: .success) { [child = child as CrashFixture.Child] in try await child.run() }

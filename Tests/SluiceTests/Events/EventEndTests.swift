@@ -1,14 +1,14 @@
 import Sluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
 /// Transactions that are given up, told as events and phases.
 @Suite struct EventEndTests: EventScenario {
-  @Test func `B3: cancelled before it begins`() async throws {
+  @Test func `cancelled before it begins`() async throws {
     try await withServer { server in
       let log = LedgerLog()
       var configuration = Configuration()
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `B3: cancelled while the server thinks, many times over`() async throws {
+  @Test func `cancelled while the server thinks, many times over`() async throws {
     try await withServer { server in
       server.hold()
       let log = LedgerLog()
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `B3: cancelled in the middle of the body`() async throws {
+  @Test func `cancelled in the middle of the body`() async throws {
     let done = Signal()
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), .wait(done))
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `B3: cancelled before its connection is begun`() async throws {
+  @Test func `cancelled before its connection is begun`() async throws {
     let log = LedgerLog()
     let cancellation = Cancellation()
     var configuration = Configuration()
@@ -135,7 +135,7 @@ import Testing
     #expect(log.kinds == Self.neverIssued)
   }
 
-  @Test func `B3: cancelled while it connects`() async throws {
+  @Test func `cancelled while it connects`() async throws {
     let listener = try FullListener()
     try await withServer { server in
       let other = try get(server.baseURL + "/")
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `B3: cancelled in the TLS handshake`() async throws {
+  @Test func `cancelled in the TLS handshake`() async throws {
     let (hasBegun, done) = (Signal(), Signal())
     defer { done.set() }
     let server = try ScriptedServer(.receive(1), .signal(hasBegun), .wait(done))
@@ -161,7 +161,7 @@ import Testing
     #expect(story.kinds == Self.neverIssued)
   }
 
-  @Test func `B3: cancelled while the body is sent`() async throws {
+  @Test func `cancelled while the body is sent`() async throws {
     let (hasBegun, done) = (Signal(), Signal())
     defer { done.set() }
     let server = try ScriptedServer(.receiveHead, .signal(hasBegun), .wait(done))
@@ -171,7 +171,7 @@ import Testing
     #expect(try story.timings().receive == .zero)
   }
 
-  @Test func `B3: cancelled while a request stage waits`() async throws {
+  @Test func `cancelled while a request stage waits`() async throws {
     let hasBegun = Signal()
     let story = try await tellCancelled(get("http://127.0.0.1:1/")) {
       $0.append(
@@ -185,7 +185,7 @@ import Testing
     #expect(story.kinds == [.willExecute, .didComplete])
   }
 
-  @Test func `B3: cancelled while a response stage waits`() async throws {
+  @Test func `cancelled while a response stage waits`() async throws {
     try await withServer { server in
       let hasBegun = Signal()
       let story = try await tellCancelled(get(server.baseURL + "/")) {
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test func `B3: cancelled while it waits for its next attempt`() async throws {
+  @Test func `cancelled while it waits for its next attempt`() async throws {
     try await withServer { server in
       let story = try await tellCancelled(get(server.baseURL + "/"), after: .willRetry) {
         $0.append(
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  @Test func `B3: who cancels what has ended changes nothing`() async throws {
+  @Test func `who cancels what has ended changes nothing`() async throws {
     try await withServer { server in
       let log = LedgerLog()
       var configuration = Configuration()
@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  @Test func `E2: a shutdown ends what connects and what waits for its next attempt`() async throws {
+  @Test func `a shutdown ends what connects and what waits for its next attempt`() async throws {
     let listener = try FullListener()
     try await withServer { server in
       let log = LedgerLog()

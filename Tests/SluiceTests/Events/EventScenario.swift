@@ -1,8 +1,8 @@
 import Sluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 

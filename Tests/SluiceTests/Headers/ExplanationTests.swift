@@ -25,7 +25,7 @@ import Testing
     return Dictionary(hop.decisions.map { ($0.header.lowercased(), $0.reason) }) { first, _ in first }
   }
 
-  @Test func `A6: what is sent is named with its value`() async throws {
+  @Test func `what is sent is named with its value`() async throws {
     let reasons = try await Self.reasons("\"hosts\": [\"*\"], \(HeaderPlaces.kinds)")
     #expect(
       reasons == [
@@ -40,7 +40,7 @@ import Testing
     ("\"hosts\": [\"*\"]", "/a?X-Amz-Signature=1", .signedRequest),
     ("\"hosts\": [{\"host\": \"*\", \"send\": []}]", "/a", .kindNotForHost),
   ])
-  func `A6: what keeps all headers away is said of each`(
+  func `what keeps all headers away is said of each`(
     config: String, path: String, reason: HeaderDecision.Reason
   ) async throws {
     let reasons = try await Self.reasons("\(config), \(HeaderPlaces.kinds)", path: path)
@@ -48,7 +48,7 @@ import Testing
     #expect(reasons.count == 6)
   }
 
-  @Test func `A6: headers that are there, and those that go with them`() async throws {
+  @Test func `headers that are there, and those that go with them`() async throws {
     let config =
       "\"hosts\": [\"*\"], \"propagators\": [\"tracecontext\", \"baggage\", \"b3multi\"], \(HeaderPlaces.kinds)"
     let reasons = try await Self.reasons(config, headers: ["Traceparent": "theirs", "x-b3-traceid": "1", "X-App": "a"])
@@ -59,7 +59,7 @@ import Testing
     #expect(reasons["baggage"] == .sent)
   }
 
-  @Test func `A6: a header that is refused fails the hop and is explained`() async throws {
+  @Test func `a header that is refused fails the hop and is explained`() async throws {
     let arrived = try await HeaderPlaces.arrived(
       "\"hosts\": [\"*\"], \"existing\": \"refuse\"", headers: ["traceparent": "theirs"], explained: true)
     #expect(arrived.result.error?.code == "header_exists")
@@ -67,7 +67,7 @@ import Testing
     #expect(hop.decisions.first { $0.header == "traceparent" }?.reason == .refused)
   }
 
-  @Test func `A6: sampling, switched off traces and absent values`() async throws {
+  @Test func `sampling, switched off traces and absent values`() async throws {
     let unsampled = ParentContext(traceparent: "00-0123456789abcdef0011223344556677-8899aabbccddeeff-00")
     let sampledOnly = try await Self.reasons("\"hosts\": [\"*\"], \"sampledOnly\": true", parent: unsampled)
     #expect(sampledOnly["traceparent"] == .unsampled)
@@ -81,7 +81,7 @@ import Testing
     #expect(without["baggage"] == .disabled)
   }
 
-  @Test func `A6: a parent that is not valid`() async throws {
+  @Test func `a parent that is not valid`() async throws {
     let invalid = ParentContext(traceparent: "00-00-00-00", tracestate: "a=1", baggage: "=")
     let arrived = try await HeaderPlaces.arrived("\"hosts\": [\"*\"]", parent: invalid, explained: true)
     let hop = try #require(arrived.result.explanation?.first)
@@ -97,7 +97,7 @@ import Testing
     #expect(reasons["tracestate"] == .invalidParent)
   }
 
-  @Test func `A6: a state of which nothing is left is nothing to send, and valid`() async throws {
+  @Test func `a state of which nothing is left is nothing to send, and valid`() async throws {
     let parent = ParentContext(traceparent: HeaderPlaces.parent.traceparent, tracestate: "ot=th:8")
     let reasons = try await Self.reasons(
       "\"hosts\": [\"*\"], \"sampler\": {\"type\": \"always_off\"}", parent: parent)
@@ -105,7 +105,7 @@ import Testing
     #expect(reasons["tracestate"] == .nothingToSend)
   }
 
-  @Test func `A6: secrets are hidden, whatever names them`() async throws {
+  @Test func `secrets are hidden, whatever names them`() async throws {
     let text = """
       {"plugins": {"headers": {"builtin": "headers", "config": {"hosts": ["*"], "static": {
          "Authorization": "Bearer secret-1", "X-Api-Key": "secret-2", "X-Own": "secret-3"}}}},
@@ -124,7 +124,7 @@ import Testing
     #expect(!"\(explanation)".contains("secret"))
   }
 
-  @Test func `A6: every hop of every attempt has its own, stages without words and stages that were not asked too`()
+  @Test func `every hop of every attempt has its own, stages without words and stages that were not asked too`()
     async throws
   {
     let other = try LoopbackServer()

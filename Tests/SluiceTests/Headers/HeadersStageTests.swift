@@ -35,7 +35,7 @@ import Testing
     return try #require(server.requests.first).headers
   }
 
-  @Test func `A4: a listed host gets traceparent, tracestate, baggage and the request id`() async throws {
+  @Test func `a listed host gets traceparent, tracestate, baggage and the request id`() async throws {
     let lines = try await Self.arrived("{\"hosts\": [\"127.0.0.1\"]}", parent: Self.parent)
     let traceparent = try #require(lines.first("traceparent"))
     #expect(traceparent.hasPrefix("00-0123456789abcdef0011223344556677-") && traceparent.hasSuffix("-01"))
@@ -95,7 +95,7 @@ import Testing
     #expect(lines.first("tracestate") == nil)
   }
 
-  @Test func `A4: B3 is written in either form, for the trace that came in Trace Context`() async throws {
+  @Test func `B3 is written in either form, for the trace that came in Trace Context`() async throws {
     let config = "{\"hosts\": [\"*\"], \"propagators\": [\"b3\", \"b3multi\", \"tracecontext\"]}"
     let lines = try await Self.arrived(config, parent: Self.parent)
     let single = try #require(lines.first("b3")).split(separator: "-")
@@ -107,7 +107,7 @@ import Testing
     #expect(lines.first("X-B3-Sampled") == "1")
   }
 
-  @Test func `A5: headers that the request has win, and a foreign trace gets no state of ours`() async throws {
+  @Test func `headers that the request has win, and a foreign trace gets no state of ours`() async throws {
     let lines = try await Self.arrived(
       "{\"hosts\": [\"*\"], \"static\": {\"X-App\": \"ours\"}, \"sessionId\": {}}",
       headers: ["Traceparent": "theirs", "x-app": "theirs", "Baggage": "theirs=1", "x-session-id": "theirs"],
@@ -145,7 +145,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `D5: a retry has the same trace id and request id and a new span id`() async throws {
+  @Test func `a retry has the same trace id and request id and a new span id`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = try Self.configuration("{\"hosts\": [\"*\"]}")

@@ -19,7 +19,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `A4: a host gets the kinds that its first entry lists`(hosts: String, kinds: Set<String>) async throws {
+  func `a host gets the kinds that its first entry lists`(hosts: String, kinds: Set<String>) async throws {
     let arrived = try await HeaderPlaces.arrived("\"hosts\": [\(hosts)], \(HeaderPlaces.kinds)")
     #expect(arrived.result.error == nil)
     #expect(arrived.kinds == kinds)
@@ -78,7 +78,7 @@ import Testing
     ("/a?X-Amz-Signature=f", "X-A", "1"), ("/a?X-Goog-Signature=f", "X-A", "1"),
     ("/a?Expires=1&Signature=f&Key-Pair-Id=K", "X-A", "1"), ("/a?se=1&sig=f", "X-A", "1"),
   ])
-  func `A2: a signed request is left alone unless told otherwise`(
+  func `a signed request is left alone unless told otherwise`(
     path: String, name: String, value: String
   ) async throws {
     let config = "\"hosts\": [\"*\"], \(HeaderPlaces.kinds)"
@@ -109,7 +109,7 @@ import Testing
       baggage: "a=\u{0},b=\n,c=2\r"),
     ParentContext(baggage: "a\r=1;p\n=2,\u{0}=1"),
   ])
-  func `A5: CR, LF and NUL of a parent never reach a header`(parent: ParentContext) async throws {
+  func `CR, LF and NUL of a parent never reach a header`(parent: ParentContext) async throws {
     let propagators = "\"propagators\": [\"tracecontext\", \"baggage\", \"b3\", \"b3multi\"]"
     let arrived = try await HeaderPlaces.arrived("\"hosts\": [\"*\"], \(propagators)", parent: parent)
     #expect(arrived.result.error == nil)

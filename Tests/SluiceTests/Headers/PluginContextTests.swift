@@ -6,7 +6,7 @@ import Testing
 
 /// The caller's trace in the context of the C ABI, beside what the built-in makes of it.
 @Suite struct PluginContextTests {
-  @Test func `A1: the context of the C ABI has the parent that the hop continues, whichever way it was given`()
+  @Test func `the context of the C ABI has the parent that the hop continues, whichever way it was given`()
     async throws
   {
     let product = try await PluginCompiler.compile("shows-parent")

@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: Case.all)
-  func `A1, A5: each hop gets its own headers where its origin is listed, and none where it is not`(
+  func `each hop gets its own headers where its origin is listed, and none where it is not`(
     _ item: Case
   ) async throws {
     let scene = try await Scene(item.target)
@@ -70,7 +70,7 @@ import Testing
     #expect(sessions.count <= 1)
   }
 
-  @Test func `A4: a hop gets the kinds of its own host, not those of the one before`() async throws {
+  @Test func `a hop gets the kinds of its own host, not those of the one before`() async throws {
     let scene = try await Scene(.otherPort)
     defer { scene.stop() }
     let hosts = "\"\(scene.start)\", {\"host\": \"\(scene.end)\", \"send\": [\"trace\", \"requestId\"]}"

@@ -38,7 +38,7 @@ import Testing
     ("traceidratio", "0", "02", "00"), ("parentbased_always_on", "", "03", "01"),
     ("parentbased_always_off", "", "02", "01"), ("parentbased_traceidratio", "0.0", "02", "01"),
   ])
-  func `A4: each sampler decides about a new trace and about the caller's`(
+  func `each sampler decides about a new trace and about the caller's`(
     type: String, ratio: String, new: String, continued: String
   ) async throws {
     let began = try await Self.arrived(Self.sampler(type, ratio))
@@ -66,7 +66,7 @@ import Testing
       ("always_on", "00", "ot=th:0;rv:6e6d1a75832a2f,a=1"), ("always_off", "01", "ot=rv:6e6d1a75832a2f,a=1"),
       ("parentbased_always_on", "01", "a=1,ot=th:4;rv:6e6d1a75832a2f"),
     ])
-  func `A4: a sampling threshold goes with the decision that it is true of`(
+  func `a sampling threshold goes with the decision that it is true of`(
     type: String, flags: String, state: String
   ) async throws {
     let parent = ParentContext(
@@ -105,7 +105,7 @@ import Testing
     #expect(denied.first?.first("traceparent")?.hasSuffix("-02") == true)
   }
 
-  @Test func `A4: Datadog and X-Ray are written beside the others, for one span`() async throws {
+  @Test func `Datadog and X-Ray are written beside the others, for one span`() async throws {
     let lines = try await Self.arrived(
       "\"propagators\": [\"tracecontext\", \"datadog\", \"xray\"]", parent: Self.sampled)
     let headers = try #require(lines.first)

@@ -1,15 +1,16 @@
+import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// Session ids that are replaced after idle time.
 @Suite struct SessionIDTests {
   private static let minute: UInt64 = 60_000_000_000
 
-  @Test func `A4: an id stays while it is used, and is replaced after the idle time`() {
+  @Test func `an id stays while it is used, and is replaced after the idle time`() {
     let session = RotatingSessionID(idle: .seconds(30 * 60))
     let first = session.use(at: Instant(nanoseconds: Self.minute))
     for minutes in [2, 31, 60, 89] {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TaskContextTests {
   private struct Answer: Decodable {}
 
-  @Test func `A1: every way to send takes the context of the task, and a parent that is given goes before it`()
+  @Test func `every way to send takes the context of the task, and a parent that is given goes before it`()
     async throws
   {
     let server = try LoopbackServer { _ in .text("{}", type: "application/json") }

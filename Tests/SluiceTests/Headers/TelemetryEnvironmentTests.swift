@@ -1,8 +1,9 @@
-import SluiceLocks
+import Sluice
+import SluiceSupport
 import SluiceTraceContext
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// The variables of OpenTelemetry, where the configuration is silent.
 @Suite struct TelemetryEnvironmentTests {
@@ -29,7 +30,7 @@ import Testing
       ("b3,baggage,b3,B3", ["b3", "baggage"], 0), ("none", [], 0), ("None", [], 0), ("", nil, 0), (" ", nil, 0),
       (",", nil, 0), ("jaeger", nil, 1), ("jaeger,b3,ottrace", ["b3"], 2), ("none,b3", ["b3"], 1),
     ] as [(String, [String]?, Int)])
-  func `A4: OTEL_PROPAGATORS is a list without case and repetitions, and what is unknown is warned of`(
+  func `OTEL_PROPAGATORS is a list without case and repetitions, and what is unknown is warned of`(
     value: String, names: [String]?, warnings: Int
   ) {
     let reading = Self.read(["OTEL_PROPAGATORS": value])

@@ -1,8 +1,8 @@
 import Sluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -148,7 +148,7 @@ import Testing
     #expect(result.error?.code == "timeout")
   }
 
-  @Test func `B3: a stage's task is cancelled with its caller, and nothing is sent`() async throws {
+  @Test func `a stage's task is cancelled with its caller, and nothing is sent`() async throws {
     try await withServer { server, request in
       let isInside = Signal()
       let wasCancelled = Signal()

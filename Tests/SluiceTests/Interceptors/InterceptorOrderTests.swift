@@ -1,14 +1,14 @@
 import Sluice
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
 /// Several stages, and several requests.
 @Suite struct InterceptorOrderTests: InterceptorScenario {
-  @Test func `D6: stages run first to last, on the way out and on the way back`() async throws {
+  @Test func `stages run first to last, on the way out and on the way back`() async throws {
     try await withServer { server, request in
       func stage(_ name: String) -> StageCode {
         StageCode(
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `D3: a stage asks for another attempt and the caller gets the second answer`() async throws {
+  @Test func `a stage asks for another attempt and the caller gets the second answer`() async throws {
     let count = Locked(0)
     try await withServer({ _ in
       .text(

@@ -1,9 +1,10 @@
+import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 @Suite struct IssueTimesTests {
   @Test func `what is kept is found, taken out once, and then gone`() {

@@ -1,10 +1,11 @@
 import Glibc
+import Sluice
 import SluiceMessages
 import SluiceTestKit
 import SluiceTraceContext
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 @testable import SluicePipeline
 
 /// In a process that has no memory left, whatever allocates dies. Not under a sanitizer, which ends the process first.

@@ -1,8 +1,9 @@
+import Sluice
 import SluiceJSON
 import SluiceMetrics
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// What a report says as text and as JSON, with literals.
 @Suite struct MetricsReportTests {

@@ -18,7 +18,7 @@ import Testing
     return try Configuration(text: Array(text.utf8), file: "sluice.json")
   }
 
-  @Test func `F3: under load on two loops every transaction is counted exactly once`() async throws {
+  @Test func `under load on two loops every transaction is counted exactly once`() async throws {
     let server = try LoopbackServer(recording: .countOnly) { request in
       ServerResponse(status: request.target.contains("missing") ? 404 : 200)
     }

@@ -11,7 +11,7 @@ import Testing
     try Engine(Configuration(text: Array(text.utf8)))
   }
 
-  @Test func `D7: what a C plugin records stands in the engine's reports, its name before it`() async throws {
+  @Test func `what a C plugin records stands in the engine's reports, its name before it`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile("records-metrics")
@@ -48,7 +48,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `D7: what a Swift plugin records stands in the engine's reports`() async throws {
+  @Test func `what a Swift plugin records stands in the engine's reports`() async throws {
     let engine = try Self.engine(
       #"{"plugins": {"work": {"library": "\#(BuiltProducts.library("swift-work"))"}}}"#)
     for number in 1...3 { _ = await engine.notify(topic: "swift-take", payload: ["number": JSONValue(Int64(number))]) }
@@ -71,7 +71,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `C4: scheduled work is counted in the reports`() async throws {
+  @Test func `scheduled work is counted in the reports`() async throws {
     let engine = try Self.engine(
       """
       {"plugins": {"work": {"library": "\(BuiltProducts.library("swift-work"))", "config": {"schedules": [

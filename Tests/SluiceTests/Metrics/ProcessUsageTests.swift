@@ -1,9 +1,10 @@
 import Glibc
+import Sluice
 import SluiceJSON
 import SluiceTestKit
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// What the process takes from the machine, in the metrics.
 @Suite struct ProcessUsageTests {

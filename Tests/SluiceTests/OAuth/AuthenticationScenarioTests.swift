@@ -11,7 +11,7 @@ import Testing
 @Suite struct AuthenticationScenarioTests {
   typealias Grant = TokenService.Grant
 
-  @Test("D4: a token that is there is applied, and nothing else happens", arguments: Grant.allCases)
+  @Test("a token that is there is applied, and nothing else happens", arguments: Grant.allCases)
   func applies(_ grant: Grant) async throws {
     let service = try TokenService(grant, accepting: "a0")
     let engine = try service.engine(token: "a0")
@@ -23,7 +23,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: requests wait for a token that is being fetched, and share it", arguments: Grant.allCases)
+  @Test("requests wait for a token that is being fetched, and share it", arguments: Grant.allCases)
   func waits(_ grant: Grant) async throws {
     let service = try TokenService(grant)
     let engine = try service.engine()
@@ -34,7 +34,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: a request that comes while a refused token is replaced waits too", arguments: Grant.allCases)
+  @Test("a request that comes while a refused token is replaced waits too", arguments: Grant.allCases)
   func waitsForReplacement(_ grant: Grant) async throws {
     let service = try TokenService(grant)
     let engine = try service.engine(token: "a0")
@@ -49,7 +49,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: without anything to get a token with, the configuration is refused", arguments: Grant.allCases)
+  @Test("without anything to get a token with, the configuration is refused", arguments: Grant.allCases)
   func needsCredentials(_ grant: Grant) throws {
     let service = try TokenService(grant)
     let missing: JSONValue = grant == .refreshToken ? ["refreshToken": .null] : ["clientSecret": .null]
@@ -58,7 +58,7 @@ import Testing
     service.api.stop()
   }
 
-  @Test("D4: a token that cannot be fetched fails the request before it is sent", arguments: Grant.allCases)
+  @Test("a token that cannot be fetched fails the request before it is sent", arguments: Grant.allCases)
   func failsBeforeSending(_ grant: Grant) async throws {
     let service = try TokenService(grant, endpoint: { _, _ in .hangUp })
     let engine = try service.engine()
@@ -69,7 +69,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: a request without a response is not retried", arguments: Grant.allCases)
+  @Test("a request without a response is not retried", arguments: Grant.allCases)
   func leavesFailures(_ grant: Grant) async throws {
     let service = try TokenService(grant, accepting: "a0", api: { _, _ in .hangUp })
     let engine = try service.engine(token: "a0")
@@ -80,7 +80,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: a status other than 401 is left alone", arguments: Grant.allCases, [400, 403, 404, 407, 500])
+  @Test("a status other than 401 is left alone", arguments: Grant.allCases, [400, 403, 404, 407, 500])
   func leavesOtherStatuses(_ grant: Grant, _ status: Int) async throws {
     let service = try TokenService(grant, accepting: "a0", api: { _, _ in ServerResponse(status: status) })
     let engine = try service.engine(token: "a0")
@@ -90,7 +90,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: a token of the caller's own is not replaced, and its 401 is the caller's", arguments: Grant.allCases)
+  @Test("a token of the caller's own is not replaced, and its 401 is the caller's", arguments: Grant.allCases)
   func leavesForeignTokens(_ grant: Grant) async throws {
     let service = try TokenService(grant)
     let engine = try service.engine(token: "a0")
@@ -102,7 +102,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: a caller's header is replaced where that is asked for", arguments: Grant.allCases)
+  @Test("a caller's header is replaced where that is asked for", arguments: Grant.allCases)
   func overwrites(_ grant: Grant) async throws {
     let service = try TokenService(grant)
     let engine = try service.engine(config: ["overwrite": true])
@@ -112,7 +112,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: an outdated token is retried with the present one, without a refresh", arguments: Grant.allCases)
+  @Test("an outdated token is retried with the present one, without a refresh", arguments: Grant.allCases)
   func retriesOutdated(_ grant: Grant) async throws {
     let held = Watched<[DeferredResponse]>([])
     let service = try TokenService(
@@ -135,7 +135,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: a refused request is retried after a refresh", arguments: Grant.allCases)
+  @Test("a refused request is retried after a refresh", arguments: Grant.allCases)
   func retriesAfterRefresh(_ grant: Grant) async throws {
     let service = try TokenService(grant)
     let engine = try service.engine(token: "a0")
@@ -146,7 +146,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: a body is sent again with the new token", arguments: Grant.allCases)
+  @Test("a body is sent again with the new token", arguments: Grant.allCases)
   func repeatsBodies(_ grant: Grant) async throws {
     let service = try TokenService(grant)
     let engine = try service.engine(token: "a0")
@@ -158,7 +158,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: a refused request fails with the refresh that it led to", arguments: Grant.allCases)
+  @Test("a refused request fails with the refresh that it led to", arguments: Grant.allCases)
   func failsAfterRefusal(_ grant: Grant) async throws {
     let service = try TokenService(grant, endpoint: { _, _ in TokenService.refusal("invalid_grant") })
     let engine = try service.engine(token: "a0")
@@ -170,7 +170,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: parallel refusals lead to one refresh", arguments: Grant.allCases, [6, 40])
+  @Test("parallel refusals lead to one refresh", arguments: Grant.allCases, [6, 40])
   func refreshesOnce(_ grant: Grant, _ count: Int) async throws {
     let service = try TokenService(grant)
     let engine = try service.engine(token: "a0", loops: 2)
@@ -183,7 +183,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: refreshes that the window allows go through one after the other", arguments: Grant.allCases)
+  @Test("refreshes that the window allows go through one after the other", arguments: Grant.allCases)
   func refreshesInWindow(_ grant: Grant) async throws {
     let service = try TokenService(grant, acceptsNew: false)
     let engine = try service.engine(token: "a0", config: ["window": ["refreshes": 5, "duration": "1h"]])
@@ -195,7 +195,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: more refreshes than the window allows end: the 401 is the caller's", arguments: Grant.allCases)
+  @Test("more refreshes than the window allows end: the 401 is the caller's", arguments: Grant.allCases)
   func endsExcess(_ grant: Grant) async throws {
     let service = try TokenService(grant, acceptsNew: false)
     let engine = try service.engine(token: "a0", config: ["window": ["refreshes": 2, "duration": "1h"]])
@@ -205,7 +205,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test("D4: a window that has passed lets refreshes through again", arguments: Grant.allCases)
+  @Test("a window that has passed lets refreshes through again", arguments: Grant.allCases)
   func windowPasses(_ grant: Grant) async throws {
     let service = try TokenService(grant, acceptsNew: false)
     let engine = try service.engine(token: "a0", config: ["window": ["refreshes": 1, "duration": "1ms"]])

@@ -7,7 +7,7 @@ import Testing
 
 /// What oauth-refresh sends to the token endpoint, what it takes from it, and where the token goes.
 @Suite struct OAuthExchangeTests {
-  @Test func `D4: refresh tokens rotate: each refresh sends the newest`() async throws {
+  @Test func `refresh tokens rotate: each refresh sends the newest`() async throws {
     let service = try TokenService(.refreshToken, expiresIn: 0)
     let engine = try service.engine()
     for _ in 0..<4 { _ = try await engine.execute(service.request()) }
@@ -16,7 +16,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: a refresh token stays where the endpoint gives no other`() async throws {
+  @Test func `a refresh token stays where the endpoint gives no other`() async throws {
     let service = try TokenService(
       .refreshToken, expiresIn: 0, endpoint: { number, _ in TokenService.answer(number, 0) })
     let engine = try service.engine()
@@ -26,7 +26,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: the client authenticates by a Basic header, encoded as RFC 6749 says, or in the body`() async throws {
+  @Test func `the client authenticates by a Basic header, encoded as RFC 6749 says, or in the body`() async throws {
     for (mode, header, id) in [("basic", "Basic Y2xpZW50OnMzY3IlM0F0KyUyNng=", nil), ("body", nil, "client")] {
       let service = try TokenService()
       let engine = try service.engine(config: [
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `D4: a public client names itself in the body`() async throws {
+  @Test func `a public client names itself in the body`() async throws {
     let service = try TokenService(.refreshToken)
     let engine = try service.engine(config: ["clientSecret": .null])
     _ = try await engine.execute(service.request())
@@ -73,7 +73,7 @@ import Testing
   ]
 
   @Test(arguments: malformed.indices)
-  func `D4: an invalid answer fails the refresh and says why, without showing the answer`(_ index: Int) async throws {
+  func `an invalid answer fails the refresh and says why, without showing the answer`(_ index: Int) async throws {
     let (name, body, says) = Self.malformed[index]
     let service = try TokenService(endpoint: { _, _ in .text(body, type: "application/json") })
     let engine = try service.engine()
@@ -85,7 +85,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: lifetimes may be strings and fractions, and the type in any case`() async throws {
+  @Test func `lifetimes may be strings and fractions, and the type in any case`() async throws {
     for lifetime in [#""3600""#, "3600.5", "1e300", "null"] {
       let body = #"{"access_token": "t1", "token_type": "bEARER", "expires_in": \#(lifetime)}"#
       let service = try TokenService(accepting: "t1", endpoint: { _, _ in .text(body, type: "application/json") })
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `D4: an endpoint that is not there, or leads elsewhere, is named`() async throws {
+  @Test func `an endpoint that is not there, or leads elsewhere, is named`() async throws {
     let service = try TokenService(endpoint: { _, _ in
       ServerResponse(status: 302, headers: [HeaderLine("Location", "https://example.com/token")])
     })
@@ -110,7 +110,7 @@ import Testing
     await service.stop(away)
   }
 
-  @Test func `D4: the token goes to the configured hosts only, marked as a secret`() async throws {
+  @Test func `the token goes to the configured hosts only, marked as a secret`() async throws {
     let marks = Watched<[Bool]>([])
     let service = try TokenService()
     let code = StageCode(observing: { event in
@@ -128,7 +128,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: no secret is in the log, nor in an error`() async throws {
+  @Test func `no secret is in the log, nor in an error`() async throws {
     // The second answer tells in its description what it was sent in confidence.
     let service = try TokenService(
       .refreshToken, expiresIn: 0,

@@ -8,7 +8,7 @@ import Testing
 
 /// The shipped plugin oauth-refresh in a real engine, against a real token endpoint.
 @Suite struct OAuthRefreshTests {
-  @Test func `D4: a 401 of the first attempt gets a new token, and the request is sent again with it`() async throws {
+  @Test func `a 401 of the first attempt gets a new token, and the request is sent again with it`() async throws {
     let service = try TokenService()
     let engine = try service.engine(token: "old")
     let result = try await engine.transaction(service.request())
@@ -19,7 +19,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: 200 concurrent 401s make one refresh, and all go on with the new token`() async throws {
+  @Test func `200 concurrent 401s make one refresh, and all go on with the new token`() async throws {
     let service = try TokenService()
     let engine = try service.engine(token: "old", loops: 4)
     service.api.hold()
@@ -33,7 +33,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: a failed refresh fails all that waited, once, with endpoint and status and without secrets`()
+  @Test func `a failed refresh fails all that waited, once, with endpoint and status and without secrets`()
     async throws
   {
     let service = try TokenService(endpoint: { _, _ in TokenService.refusal("invalid_client", status: 401) })
@@ -72,7 +72,7 @@ import Testing
     #expect(spans.value.last?.statusMessage.contains("503") == true)
   }
 
-  @Test func `D4: a request that begins after a failed refresh may try again`() async throws {
+  @Test func `a request that begins after a failed refresh may try again`() async throws {
     let service = try TokenService(endpoint: { number, _ in number == 1 ? ServerResponse(status: 503) : nil })
     let engine = try service.engine(token: "old")
     #expect(try await engine.transaction(service.request()).error?.code == "token_refresh_failed")
@@ -81,7 +81,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: without a token the first requests wait for one, over all loops`() async throws {
+  @Test func `without a token the first requests wait for one, over all loops`() async throws {
     let service = try TokenService()
     let engine = try service.engine(loops: 4)
     service.endpoint.hold()
@@ -96,7 +96,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: an expired token is replaced before it is used`() async throws {
+  @Test func `an expired token is replaced before it is used`() async throws {
     let service = try TokenService(expiresIn: 0)
     let engine = try service.engine()
     for _ in 0..<3 { _ = try await engine.execute(service.request()) }
@@ -104,7 +104,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: a token is replaced within the leeway before it expires, without a 401`() async throws {
+  @Test func `a token is replaced within the leeway before it expires, without a 401`() async throws {
     let service = try TokenService(expiresIn: 2)
     let engine = try service.engine(config: ["leeway": "1h", "window": ["refreshes": 1000, "duration": "1h"]])
     // The leeway is cut to half the lifetime, so that this takes a second, on a machine of any speed.
@@ -118,7 +118,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: a token without expires_in is good until it is refused`() async throws {
+  @Test func `a token without expires_in is good until it is refused`() async throws {
     let service = try TokenService(expiresIn: nil)
     let engine = try service.engine()
     for _ in 0..<5 { _ = try await engine.execute(service.request()) }
@@ -129,7 +129,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: an expired token is not used where its refresh fails`() async throws {
+  @Test func `an expired token is not used where its refresh fails`() async throws {
     let service = try TokenService(expiresIn: 0, endpoint: { number, _ in number == 2 ? .hangUp : nil })
     let engine = try service.engine()
     _ = try await engine.execute(service.request())
@@ -138,7 +138,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: where a refresh before expiry fails, a token that is still good is used on`() async throws {
+  @Test func `where a refresh before expiry fails, a token that is still good is used on`() async throws {
     let service = try TokenService(expiresIn: 4, endpoint: { number, _ in number > 1 ? .hangUp : nil })
     let engine = try service.engine(config: ["leeway": "1h"])
     let begin = ContinuousClock.now
@@ -152,7 +152,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: a caller who gives up does not take the refresh from the others`() async throws {
+  @Test func `a caller who gives up does not take the refresh from the others`() async throws {
     let service = try TokenService()
     let engine = try service.engine(token: "old", loops: 2)
     service.endpoint.hold()
@@ -170,7 +170,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: a slow endpoint delays a transaction at most until its deadline`() async throws {
+  @Test func `a slow endpoint delays a transaction at most until its deadline`() async throws {
     let service = try TokenService()
     let engine = try service.engine(token: "old")
     service.endpoint.hold()
@@ -180,7 +180,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: the endpoint's own timeout fails the refresh`() async throws {
+  @Test func `the endpoint's own timeout fails the refresh`() async throws {
     let service = try TokenService()
     let engine = try service.engine(token: "old", config: ["timeout": "50ms"])
     service.endpoint.hold()
@@ -190,7 +190,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: a 401 to a token that was replaced meanwhile is sent again without a refresh`() async throws {
+  @Test func `a 401 to a token that was replaced meanwhile is sent again without a refresh`() async throws {
     let held = Watched<[DeferredResponse]>([])
     let service = try TokenService(api: { request, isAccepted in
       guard request.path == "/slow", !isAccepted else { return nil }
@@ -209,7 +209,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: a 401 of the second attempt is the caller's, and starts no refresh`() async throws {
+  @Test func `a 401 of the second attempt is the caller's, and starts no refresh`() async throws {
     let service = try TokenService(acceptsNew: false)
     let engine = try service.engine(token: "old")
     let result = try await engine.transaction(service.request())
@@ -220,7 +220,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: endless 401s end: past the window they are passed on, with one line in the log`() async throws {
+  @Test func `endless 401s end: past the window they are passed on, with one line in the log`() async throws {
     let service = try TokenService(acceptsNew: false)
     let engine = try service.engine(token: "old", config: ["window": ["refreshes": 3, "duration": "1h"]])
     for _ in 0..<20 {
@@ -236,7 +236,7 @@ import Testing
     await service.stop(engine)
   }
 
-  @Test func `D4: where no token was ever given, a full window fails requests at once`() async throws {
+  @Test func `where no token was ever given, a full window fails requests at once`() async throws {
     let service = try TokenService(endpoint: { _, _ in ServerResponse(status: 500) })
     let engine = try service.engine(config: ["window": ["refreshes": 2, "duration": "1h"]])
     for _ in 0..<6 {

@@ -1,6 +1,6 @@
 import Sluice
-import SluiceLocks
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -30,7 +30,7 @@ import Testing
     return try Configuration(text: Array(text.utf8))
   }
 
-  @Test func `F5: a request that does not ask for a journal has none`() async throws {
+  @Test func `a request that does not ask for a journal has none`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration(StageCode(request: { request, _ in request.headers["x"] = "1" })))
@@ -39,7 +39,7 @@ import Testing
     #expect(result.error == nil && result.journal == nil && result.recording == nil)
   }
 
-  @Test func `F5: a plugin in C, call by call over a real socket`() async throws {
+  @Test func `a plugin in C, call by call over a real socket`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile("differs-by-build")
@@ -60,7 +60,7 @@ import Testing
     #expect(calls.last?.changes == [StageChange(.response, .header("x-build"), before: [], after: ["1"])])
   }
 
-  @Test func `F5: a plugin in Swift`() async throws {
+  @Test func `a plugin in Swift`() async throws {
     let server = try LoopbackServer { request in
       ServerResponse(headers: [HeaderLine("x-echo", request.headers.first("x-stamp") ?? "")])
     }
@@ -79,7 +79,7 @@ import Testing
     #expect(calls.last?.changes.map(\.after) == [received.after])
   }
 
-  @Test func `F5: a document that a plugin edits is compared with what was there before`() async throws {
+  @Test func `a document that a plugin edits is compared with what was there before`() async throws {
     let server = try LoopbackServer { _ in
       ServerResponse(
         headers: [HeaderLine("content-type", "application/json")], body: .bytes(Array("{\"secret\": 1}".utf8)))
@@ -103,7 +103,7 @@ import Testing
     #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == [#"{"name":"x","tenant":"a"}"#])
   }
 
-  @Test func `F5: verdicts: respond, retry, fail, and what failure stages make of it`() async throws {
+  @Test func `verdicts: respond, retry, fail, and what failure stages make of it`() async throws {
     let server = try LoopbackServer { ServerResponse(status: $0.path == "/busy" ? 503 : 200) }
     defer { server.stop() }
     let stages = StageCode(
@@ -126,7 +126,7 @@ import Testing
     #expect(failure.message.contains("boom"))
   }
 
-  @Test func `F5: hops have their own calls: redirects and challenges`() async throws {
+  @Test func `hops have their own calls: redirects and challenges`() async throws {
     let server = try LoopbackServer { request in
       if request.path == "/start" { return ServerResponse(status: 302, headers: [HeaderLine("Location", "/end")]) }
       guard request.headers.first("authorization") == nil else { return .text("ok") }
@@ -147,7 +147,7 @@ import Testing
     #expect(challenge.verdict == .respond && challenge.changes.map(\.part) == [.header("authorization")])
   }
 
-  @Test func `F5: pieces of a body are told as one flow`() async throws {
+  @Test func `pieces of a body are told as one flow`() async throws {
     let server = try LoopbackServer { _ in .text(String(repeating: "abc", count: 100_000)) }
     defer { server.stop() }
     let product = try await PluginCompiler.compile("changes-pieces")
@@ -163,7 +163,7 @@ import Testing
     #expect(change.after.first?.hasPrefix("300001 bytes, hash ") == true)
   }
 
-  @Test func `F5: a suspended call that never resumes is a fault of its deadline`() async throws {
+  @Test func `a suspended call that never resumes is a fault of its deadline`() async throws {
     var configuration = Self.configuration(
       StageCode(request: { _, _ in try await Task.sleep(for: Patience.limit) }))
     for index in configuration.plugins.indices { configuration.plugins[index].deadline = .milliseconds(20) }
@@ -175,7 +175,7 @@ import Testing
     #expect(failure.code == "stage_timeout" && calls.first?.wasSuspended == true)
   }
 
-  @Test func `F5: a stage that blocks on another thread has the changes of its copy`() async throws {
+  @Test func `a stage that blocks on another thread has the changes of its copy`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile(
@@ -198,7 +198,7 @@ import Testing
     #expect(calls.first?.changes == [StageChange(.request, .header("x-blocking"), before: [], after: ["yes"])])
   }
 
-  @Test func `F5: a journal as text`() {
+  @Test func `a journal as text`() {
     let call = StageCall(
       stage: "a", callback: .response, verdict: .respond, wasSuspended: true,
       changes: [
@@ -215,7 +215,7 @@ import Testing
     #expect(second.text == "a, on_issue (attempt 2, hop 1): continue")
   }
 
-  @Test func `F5: a journal goes through JSON and back`() async throws {
+  @Test func `a journal goes through JSON and back`() async throws {
     let calls = [
       StageCall(
         attempt: 1, hop: 2, stage: "s", callback: .challenge, verdict: .retry(after: .milliseconds(5)),
@@ -237,7 +237,7 @@ import Testing
   }
 
   @Test(arguments: [-1, 1_000_001, Int64.max])
-  func `F5: a document with an impossible attempt or hop is not a call`(_ number: Int64) {
+  func `a document with an impossible attempt or hop is not a call`(_ number: Int64) {
     for key in ["attempt", "hop"] {
       let document = StageCall(stage: "s", callback: .issue).document
       document[key] = JSONValue(number)

@@ -1,7 +1,7 @@
 import Glibc
 import Sluice
-import SluiceLocks
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -22,7 +22,7 @@ import Testing
 
   static func text(_ body: Body?) -> String? { body?.bytes.map { String(decoding: $0, as: UTF8.self) } }
 
-  @Test func `F5: each hop's answer is kept, over redirects and retries`() async throws {
+  @Test func `each hop's answer is kept, over redirects and retries`() async throws {
     let count = Locked(0)
     let server = try LoopbackServer { request in
       if request.path == "/start" { return ServerResponse(status: 302, headers: [HeaderLine("Location", "/end")]) }
@@ -46,7 +46,7 @@ import Testing
     #expect(exchange.hops.last?.isBodyWhole == true)
   }
 
-  @Test func `F5: a refused connection was not issued, and a lost one was`() async throws {
+  @Test func `a refused connection was not issued, and a lost one was`() async throws {
     let refused = try await Self.recorded(Request(url: HTTPURL("http://127.0.0.1:1/")))
     let hop = try #require(refused.hops.first)
     #expect(!hop.wasIssued && hop.response == nil && hop.error?.code == .connect)
@@ -57,7 +57,7 @@ import Testing
     #expect(cut.wasIssued && cut.response?.status == 200 && cut.error != nil && !cut.isBodyWhole)
   }
 
-  @Test func `F5: an attempt that took too long is kept as its timeout`() async throws {
+  @Test func `an attempt that took too long is kept as its timeout`() async throws {
     let held = Signal()
     let server = try ScriptedServer(.receiveHead, .wait(held))
     defer {
@@ -71,7 +71,7 @@ import Testing
     #expect(exchange.hops.map { $0.error?.code } == [.timeout])
   }
 
-  @Test func `F5: bodies that come once, binary ones and those in files`() async throws {
+  @Test func `bodies that come once, binary ones and those in files`() async throws {
     let binary: [UInt8] = [0, 255, 13, 10, 0]
     let large = [UInt8](repeating: UInt8(ascii: "x"), count: 100_000)
     let server = try LoopbackServer { .init(body: .bytes($0.path == "/large" ? large : binary)) }
@@ -93,7 +93,7 @@ import Testing
     #expect(file.byteCount == large.count && access(file.path, R_OK) == 0)
   }
 
-  @Test func `F5: a body that went to a sink is kept too`() async throws {
+  @Test func `a body that went to a sink is kept too`() async throws {
     let server = try LoopbackServer { _ in .text("streamed") }
     defer { server.stop() }
     let sink = CountingSink()
@@ -102,7 +102,7 @@ import Testing
     #expect(sink.bytes.withLock { $0 } == 8)
   }
 
-  @Test func `F5: a body that nobody wanted is marked as missing`() async throws {
+  @Test func `a body that nobody wanted is marked as missing`() async throws {
     let server = try LoopbackServer { _ in .text("real") }
     defer { server.stop() }
     let product = try await PluginCompiler.compile("differs-by-build", defines: [#"BODY="made""#])
@@ -133,7 +133,7 @@ import Testing
     return exchange
   }
 
-  @Test func `F5: a file of recordings is its owner's alone, and has no secrets`() async throws {
+  @Test func `a file of recordings is its owner's alone, and has no secrets`() async throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("recordings.jsonl")
     _ = try folder.write("something that others may read", to: "recordings.jsonl")
@@ -158,7 +158,7 @@ import Testing
     #expect(exchange.request.headers.marks(at: marked).contains(.sensitive))
   }
 
-  @Test func `F5: what is too large for a file is left out and said to be`() throws {
+  @Test func `what is too large for a file is left out and said to be`() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("recordings.jsonl")
     try RecordingFile.write([Self.sample(1, body: .bytes([UInt8](repeating: 65, count: 2 << 20)))], to: path)
@@ -166,7 +166,7 @@ import Testing
     #expect(!read.isRequestWhole && read.request.body.isEmpty)
   }
 
-  @Test func `F5: a file that was cut off is read up to there, one that is wrong is refused by line`() throws {
+  @Test func `a file that was cut off is read up to there, one that is wrong is refused by line`() throws {
     let folder = try TemporaryDirectory()
     let path = folder.path("recordings.jsonl")
     try RecordingFile.write([Self.sample(1), Self.sample(2)], to: path)
@@ -194,7 +194,7 @@ import Testing
     #expect(throws: RecordingFile.Failure.self) { try RecordingFile.read(folder.path("missing.jsonl")) }
   }
 
-  @Test func `F5: of 10,000 recordings the last ones are kept`() throws {
+  @Test func `of 10,000 recordings the last ones are kept`() throws {
     var buffer = RecordingBuffer()
     for number in 0..<10_000 { buffer.append(try Self.sample(number)) }
     #expect(buffer.exchanges.count == RecordingBuffer.defaultCount && buffer.droppedCount == 9900)

@@ -1,5 +1,6 @@
 import Sluice
 import SluicePluginHost
+import SluicePluginImage
 import Testing
 
 /// The comparison as such: literals in, differences out.
@@ -31,13 +32,13 @@ import Testing
     ReplayDifference(stage: "a", callback: callback, subject: subject, old: old, new: new)
   }
 
-  @Test func `F5: the same is the same`() {
+  @Test func `the same is the same`() {
     let calls = [Self.call("a", .request, Self.header("x", [], "1")), Self.call("b", .response, verdict: .respond)]
     #expect(Self.compare(calls, to: calls).isEmpty)
     #expect(Self.compare([], to: []).isEmpty)
   }
 
-  @Test func `F5: headers added, removed and changed otherwise`() {
+  @Test func `headers added, removed and changed otherwise`() {
     let old = [Self.call("a", .request, Self.header("x-a", [], "1"), Self.header("x-b", ["0"]))]
     let new = [Self.call("a", .request, Self.header("x-a", [], "1", "2"), Self.header("x-c", ["0"], "3"))]
     let expected: [ReplayDifference] = [
@@ -47,7 +48,7 @@ import Testing
     #expect(Self.compare(old, to: new) == expected)
   }
 
-  @Test func `F5: URL, method, status, body and trailers`() {
+  @Test func `URL, method, status, body and trailers`() {
     let old = [
       Self.call(
         "a", .request, StageChange(.request, .url, before: ["u"], after: ["v"]),
@@ -69,7 +70,7 @@ import Testing
     #expect(Set(Self.compare(old, to: new)) == expected)
   }
 
-  @Test func `F5: what an earlier stage did otherwise is not told of a later one again`() {
+  @Test func `what an earlier stage did otherwise is not told of a later one again`() {
     let old = [Self.call("a", .request, Self.header("x", ["1"], "3"))]
     let new = [Self.call("a", .request, Self.header("x", ["2"], "3"))]
     #expect(Self.compare(old, to: new).isEmpty)
@@ -81,13 +82,13 @@ import Testing
     (.fault(StageFailure(code: "stage_fault", message: "m")), "fault stage_fault: m"),
     (.suspended, "suspended, and never resumed"),
   ])
-  func `F5: verdicts`(verdict: Verdict, text: String) {
+  func `verdicts`(verdict: Verdict, text: String) {
     #expect(
       Self.compare([Self.call()], to: [Self.call("a", .request, verdict: verdict)])
         == [Self.difference("verdict", "continue", text)])
   }
 
-  @Test func `F5: a call that is not made any more is told once, without what it did`() {
+  @Test func `a call that is not made any more is told once, without what it did`() {
     let calls = [
       Self.call("a", .request, Self.header("x", [], "1")), Self.call("a", .response, attempt: 1, verdict: .respond),
     ]
@@ -97,13 +98,13 @@ import Testing
     #expect(second == [Self.difference("call", "called", nil)])
   }
 
-  @Test func `F5: suspension is a difference of its own`() {
+  @Test func `suspension is a difference of its own`() {
     #expect(
       Self.compare([Self.call()], to: [Self.call("a", .request, suspended: true)])
         == [Self.difference("suspended", nil, "yes")])
   }
 
-  @Test func `F5: results: error, message, attempts, response`() {
+  @Test func `results: error, message, attempts, response`() {
     let old = ReplayedExchange(
       attempts: 1, response: [StageChange(.response, .status, before: [], after: ["200"])])
     let new = ReplayedExchange(
@@ -118,7 +119,7 @@ import Testing
     #expect(differences == expected)
   }
 
-  @Test func `F5: what varies between two runs of one build is no difference`() {
+  @Test func `what varies between two runs of one build is no difference`() {
     func run(_ time: String, _ build: String) -> ReplayedExchange {
       ReplayedExchange(
         calls: [Self.call("a", .request, Self.header("x-time", [], time), Self.header("x-build", [], build))])
@@ -130,7 +131,7 @@ import Testing
     #expect(sometimes.isSame && sometimes.varying.map(\.subject) == ["call"])
   }
 
-  @Test func `F5: the report as text and as JSON`() throws {
+  @Test func `the report as text and as JSON`() throws {
     let comparison = Self.compare(
       ReplayedExchange(calls: [Self.call("a", .request, Self.header("x", [], "1"))]),
       to: ReplayedExchange(

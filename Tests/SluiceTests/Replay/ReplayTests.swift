@@ -1,7 +1,8 @@
 import Sluice
-import SluiceLocks
 import SluicePluginHost
+import SluicePluginImage
 import SluiceServer
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `F5: exactly what two builds do otherwise is shown`() async throws {
+  @Test func `exactly what two builds do otherwise is shown`() async throws {
     let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
     let recordings = try await fixture.record("/a?sig=s", [:], ["x-late": "1"])
     let report = try await fixture.compare(recordings)
@@ -25,7 +26,7 @@ import Testing
     #expect(report.comparisons.first?.differences.map(\.callback) == [.request, .response, nil])
   }
 
-  @Test func `F5: the same build is the same, whatever the host makes at random`() async throws {
+  @Test func `the same build is the same, whatever the host makes at random`() async throws {
     let count = Locked(0)
     let fixture = try await ReplayFixture(
       plugins: #", "headers": {"builtin": "headers", "config": {"hosts": ["*"]}}"#,
@@ -44,7 +45,7 @@ import Testing
     #expect(report.text() == "2 requests: same")
   }
 
-  @Test func `F5: a secret that is another is a difference, and is not shown`() async throws {
+  @Test func `a secret that is another is a difference, and is not shown`() async throws {
     let fixture = try await ReplayFixture(new: [#"SECRET="Bearer two""#])
     let report = try await fixture.compare(try await fixture.record())
     let difference = try #require(report.comparisons.first?.differences.first)
@@ -53,7 +54,7 @@ import Testing
     #expect(!report.text().contains("Bearer") && !"\(report.document)".contains("Bearer"))
   }
 
-  @Test func `F5: what varies by itself is told apart`() async throws {
+  @Test func `what varies by itself is told apart`() async throws {
     let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
     let report = try await fixture.compare(try await fixture.record("/", ["x-varies": "1"]))
     #expect(report.comparisons.first?.varying.map(\.subject) == ["header x-now"])
@@ -61,7 +62,7 @@ import Testing
     #expect(report.text().hasSuffix("varies by itself: a header x-now"))
   }
 
-  @Test func `F5: redirects and challenges are answered from the recording`() async throws {
+  @Test func `redirects and challenges are answered from the recording`() async throws {
     let fixture = try await ReplayFixture(new: [#"SECRET="Bearer two""#]) { request in
       if request.path == "/start" { return ServerResponse(status: 307, headers: [HeaderLine("Location", "/end")]) }
       guard request.headers.first("authorization") == nil else { return .text("ok") }
@@ -78,7 +79,7 @@ import Testing
     #expect(differences.map(\.callback) == [.request, .challenge] && differences.map(\.hop) == [0, 1])
   }
 
-  @Test func `F5: retries do not wait, and end with the recording`() async throws {
+  @Test func `retries do not wait, and end with the recording`() async throws {
     let fixture = try await ReplayFixture(new: ["RETRIES=1"]) { _ in ServerResponse(status: 503) }
     let started = ContinuousClock.now
     let report = try await fixture.compare(try await fixture.record())
@@ -90,14 +91,14 @@ import Testing
     #expect(started.duration(to: .now) < .seconds(30))
   }
 
-  @Test func `F5: a body that was not recorded is an error for who wants it`() async throws {
+  @Test func `a body that was not recorded is an error for who wants it`() async throws {
     let fixture = try await ReplayFixture(old: [#"BODY="made""#]) { _ in .text("real") }
     let report = try await fixture.compare(try await fixture.record())
     let lines = Self.lines(report)
     #expect(lines.contains("a body: \"made\" → -") && lines.contains("result error: - → not_recorded"), "\(lines)")
   }
 
-  @Test func `F5: a replay that is cancelled ends at once`() async throws {
+  @Test func `a replay that is cancelled ends at once`() async throws {
     let fixture = try await ReplayFixture(old: ["TRAP=for (;;) sluice_text_make(\"\")"])
     var recordings = try await fixture.record()
     for index in recordings.indices { recordings[index].request.headers["x-trap"] = "1" }
@@ -110,7 +111,7 @@ import Testing
     #expect(error?.description.contains("given up") == true && started.duration(to: .now) < Patience.limit)
   }
 
-  @Test func `F5: transport errors are answers too`() async throws {
+  @Test func `transport errors are answers too`() async throws {
     let fixture = try await ReplayFixture(new: [#"BUILD="2""#])
     var request = try fixture.request()
     request.url = try HTTPURL("http://127.0.0.1:1/")
@@ -118,7 +119,7 @@ import Testing
     #expect(Self.lines(report) == ["a header x-build: 1 → 2"])
   }
 
-  @Test func `F5: bodies that are huge, binary, or come once`() async throws {
+  @Test func `bodies that are huge, binary, or come once`() async throws {
     let large = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
     let fixture = try await ReplayFixture(
       new: [#"BODY="new""#], more: #", "transport": {"spillBytes": 1000}"#
@@ -140,7 +141,7 @@ import Testing
     ("TRAP=abort()", "crashed with SIGABRT in on_request of \"a\", with request 2 of 3"),
     ("TRAP=exit(3)", "ended the process with status 3 in on_request of \"a\", with request 2 of 3"),
   ])
-  func `F5: a build that ends its process is named, with the request`(define: String, reason: String) async throws {
+  func `a build that ends its process is named, with the request`(define: String, reason: String) async throws {
     let fixture = try await ReplayFixture(new: [define, #"BUILD="2""#])
     let report = try await fixture.compare(try await fixture.record("/", [:], ["x-trap": "1"], [:]))
     #expect(report.failures.map(\.side) == [.new])
@@ -156,7 +157,7 @@ import Testing
     ("constructor-exits", "status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"),
     ("create-misbehaves", "SIGABRT in create"),
   ])
-  func `F5: a build that does not get so far is named`(behaviour: String, reason: String) async throws {
+  func `a build that does not get so far is named`(behaviour: String, reason: String) async throws {
     let fixture = try await ReplayFixture()
     let recordings = try await fixture.record()
     let product = try await PluginCompiler.compile(behaviour, defines: ["DOES=abort()"])
@@ -168,7 +169,7 @@ import Testing
     #expect(report.failures.first?.error.description.contains(reason) == true, "\(report.failures)")
   }
 
-  @Test func `F5: a build that hangs is named, on either side`() async throws {
+  @Test func `a build that hangs is named, on either side`() async throws {
     let fixture = try await ReplayFixture(old: ["TRAP=for (;;) sluice_text_make(\"\")"])
     let recordings = try await fixture.record()
     var trapped = recordings
@@ -185,7 +186,7 @@ import Testing
     #expect(try await fixture.compare(recordings, replay).isSame)
   }
 
-  @Test func `F5: a build that cannot be loaded is named, a configuration that is wrong is thrown`() async throws {
+  @Test func `a build that cannot be loaded is named, a configuration that is wrong is thrown`() async throws {
     let fixture = try await ReplayFixture()
     let recordings = try await fixture.record()
     let file = fixture.folder.path("sluice.json")
@@ -206,7 +207,7 @@ import Testing
     #expect(error?.description.contains("/nowhere/sluice") == true)
   }
 
-  @Test func `F5: nothing, what is not whole, and 10,000 recordings`() async throws {
+  @Test func `nothing, what is not whole, and 10,000 recordings`() async throws {
     let fixture = try await ReplayFixture()
     let none = try await fixture.compare([])
     #expect(none.isSame && none.comparisons.isEmpty)
@@ -221,7 +222,7 @@ import Testing
     #expect(many.omissions.count == 9000 && many.comparisons.allSatisfy(\.isSame))
   }
 
-  @Test func `F5: a swap is replayed from the engine's own copies, in Swift too`() async throws {
+  @Test func `a swap is replayed from the engine's own copies, in Swift too`() async throws {
     let library = try StampedLibrary.inSwift()
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     var request = Request(url: try fixture.url)

@@ -1,8 +1,9 @@
+import Sluice
 import SluicePipeline
 import SluiceTestKit
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// Swaps while a stage keeps its loop.
 @Suite struct StuckSwapTests {

@@ -1,9 +1,11 @@
 import Glibc
+import Sluice
 import SluicePluginHost
+import SluicePluginImage
 import SluiceTestKit
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// Which refused files are read again shortly afterwards.
 @Suite struct LibraryReadingTests {

@@ -4,6 +4,7 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceServer
 import SluiceTestKit
+import SluiceTrial
 import Testing
 
 /// Damaged libraries that are swapped into an engine under load. Scale: 8 of each kind, 50 with `SLUICE_SOAK=1`.

@@ -1,6 +1,7 @@
+import Sluice
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// When a new snapshot is worse than the one before.
 @Suite struct ProbationRuleTests {

@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: [StampedLibrary.Misbehaviour.failsRequests, .breaksRules])
-  func `F5: a build that does harm is exchanged for the one before, and refused from then on`(
+  func `a build that does harm is exchanged for the one before, and refused from then on`(
     _ misbehaviour: StampedLibrary.Misbehaviour
   ) async throws {
     let (fixture, library) = try await Self.fixture()
@@ -48,7 +48,7 @@ import Testing
 
   /// The new build suspends each request and never resumes it.
   @Test(arguments: ["skip", "fail"])
-  func `F5: a build whose calls miss their deadline is exchanged for the one before, under load`(
+  func `a build whose calls miss their deadline is exchanged for the one before, under load`(
     _ onFault: String
   ) async throws {
     let library = try await StampedLibrary.inC()
@@ -89,7 +89,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: what was refused is remembered over a restart, until it is cleared`() async throws {
+  @Test func `what was refused is remembered over a restart, until it is cleared`() async throws {
     let (fixture, library) = try await Self.fixture()
     let hash = try #require(await fixture.engine.status.generations.first?.hash)
     try fixture.engine.refuse(hash: hash, because: "the moon fell")
@@ -110,7 +110,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `F5: a snapshot that stands its probation ends the one before`() async throws {
+  @Test func `a snapshot that stands its probation ends the one before`() async throws {
     let (fixture, library) = try await Self.fixture(#"{"probation": {"duration": "300ms", "transactions": 1}}"#)
     try library.install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
@@ -124,7 +124,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a return by command loads nothing while the snapshot before stands by`() async throws {
+  @Test func `a return by command loads nothing while the snapshot before stands by`() async throws {
     let (fixture, library) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     try await load.run()
@@ -147,7 +147,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a return when the snapshot before is over loads its builds again, from their copies`() async throws {
+  @Test func `a return when the snapshot before is over loads its builds again, from their copies`() async throws {
     let (fixture, library) = try await Self.fixture(#"{"probation": {"duration": "0s"}}"#)
     try library.install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
@@ -160,7 +160,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a return to a build whose copy was removed names the copy, and waits for nothing`() async throws {
+  @Test func `a return to a build whose copy was removed names the copy, and waits for nothing`() async throws {
     let (fixture, library) = try await Self.fixture(#"{"probation": {"duration": "0s"}}"#)
     let hash = try #require(await fixture.engine.status.generations.first?.hash)
     try library.install(2, at: fixture.path())
@@ -178,7 +178,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a swap during probation replaces it, and the snapshot before the last ends`() async throws {
+  @Test func `a swap during probation replaces it, and the snapshot before the last ends`() async throws {
     let (fixture, library) = try await Self.fixture()
     for number in 2...3 {
       try library.install(number, at: fixture.path())

@@ -17,7 +17,7 @@ import Testing
 
   private static let quick = #"{"probation": {"duration": "0s"}}"#
 
-  @Test func `F5: stages come and go, and what stays is not touched`() async throws {
+  @Test func `stages come and go, and what stays is not touched`() async throws {
     let (fixture, _) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     try await load.run()
@@ -38,8 +38,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: an instance whose settings changed is created again, on the same build, with its state`() async throws
-  {
+  @Test func `an instance whose settings changed is created again, on the same build, with its state`() async throws {
     let (fixture, _) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)
@@ -54,7 +53,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a return to other settings reads no copy of a build that serves`() async throws {
+  @Test func `a return to other settings reads no copy of a build that serves`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)
     other.plugins[0].config = ["header": "x-stamp-other"]
@@ -67,7 +66,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: what a request is bound by changes with the configuration`() async throws {
+  @Test func `what a request is bound by changes with the configuration`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], swap: Self.quick, in: fixture.folder)
     other.acceptedStatuses = StatusSet([500...599])
@@ -82,7 +81,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a key that only a start reads is refused by name`() async throws {
+  @Test func `a key that only a start reads is refused by name`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so")], loops: 3, in: fixture.folder)
     other.store = "/elsewhere"
@@ -93,7 +92,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a configuration that is wrong leaves what serves alone`() async throws {
+  @Test func `a configuration that is wrong leaves what serves alone`() async throws {
     let (fixture, _) = try await Self.fixture()
     var other = try SwapFixture.configuration([("a", "a.so"), ("b", "b.so")], in: fixture.folder)
     other.tracers = [StageReference("b")]

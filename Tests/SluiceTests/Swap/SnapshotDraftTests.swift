@@ -1,8 +1,10 @@
+import Sluice
 import SluicePluginHost
+import SluicePluginImage
 import SluiceTestKit
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// What a swap can say of calls that do not return.
 @Suite struct SnapshotDraftTests {

@@ -17,7 +17,7 @@ import Testing
     return (fixture, try await StampedLibrary.inC())
   }
 
-  @Test func `F5: a call that is suspended without a deadline is ended when the drain is over`() async throws {
+  @Test func `a call that is suspended without a deadline is ended when the drain is over`() async throws {
     let (fixture, library) = try await Self.fixture(.suspends, drain: "50ms")
     let running = Task { try await fixture.engine.transaction(Request(url: fixture.url)) }
     try await fixture.waitForLine("token=")
@@ -31,7 +31,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: status shows who keeps an old build, and the call that is suspended in it`() async throws {
+  @Test func `status shows who keeps an old build, and the call that is suspended in it`() async throws {
     let (fixture, library) = try await Self.fixture(.suspends, drain: "1h")
     let running = Task { try await fixture.engine.transaction(Request(url: fixture.url)) }
     try await fixture.waitForLine("token=")
@@ -48,7 +48,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: an old build that does not drain is parked as leaked, with who holds it, and never destroyed`()
+  @Test func `an old build that does not drain is parked as leaked, with who holds it, and never destroyed`()
     async throws
   {
     let library = try await StampedLibrary.inC()
@@ -84,7 +84,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a token of a build that is over is stale, touches nothing and is counted`() async throws {
+  @Test func `a token of a build that is over is stale, touches nothing and is counted`() async throws {
     let product = try await PluginCompiler.compile("resumes-late")
     let late = try withExtendedLifetime(product) { try FileTree.read(product.path) }
     let library = try await StampedLibrary.inC()
@@ -106,7 +106,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: tokens that are resumed twice, forged or too late touch nothing over swaps, and are counted`()
+  @Test func `tokens that are resumed twice, forged or too late touch nothing over swaps, and are counted`()
     async throws
   {
     let product = try await PluginCompiler.compile("resumes-twice")
@@ -172,7 +172,7 @@ import Testing
     )
   }
 
-  @Test func `F5: a call that blocks over a swap ends on its build, which ends after it`() async throws {
+  @Test func `a call that blocks over a swap ends on its build, which ends after it`() async throws {
     let (fixture, running, openGate) = try await swapWhileBlocked(drain: "1h")
     let old = try #require(await fixture.engine.status.generations.first)
     #expect(old.state == .draining && old.leases == 1)
@@ -186,7 +186,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a call that blocks beyond the drain leaves its build leaked, and is let end`() async throws {
+  @Test func `a call that blocks beyond the drain leaves its build leaked, and is let end`() async throws {
     let (fixture, running, openGate) = try await swapWhileBlocked(drain: "20ms")
     let status = try await fixture.waitForStatus("the old build to be parked") {
       $0.generations.first?.state.description == "parked"
@@ -200,7 +200,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: swap after swap ends each build after what was under way on it`() async throws {
+  @Test func `swap after swap ends each build after what was under way on it`() async throws {
     let (fixture, library) = try await Self.fixture(.nothing, drain: "1h")
     let load = try SwapLoad(fixture)
     for number in 2...4 {

@@ -1,9 +1,10 @@
-import SluiceLocks
+import Sluice
 import SluiceMetrics
+import SluiceSupport
 import SluiceTestKit
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// What becomes of the snapshot before, where a probation or the engine ends while another is published.
 @Suite struct SwapEndTests {
@@ -23,7 +24,7 @@ import Testing
     return fixture
   }
 
-  @Test func `F5: what is gone back to is off its probation before any loop has it`() async throws {
+  @Test func `what is gone back to is off its probation before any loop has it`() async throws {
     let fixture = try await fixture()
     let loop = try await HeldLoop(fixture.engine)
     defer { loop.letGo() }
@@ -39,7 +40,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a shutdown in the middle of a publication ends old and new instances`() async throws {
+  @Test func `a shutdown in the middle of a publication ends old and new instances`() async throws {
     let fixture = try await fixture()
     let loop = try await HeldLoop(fixture.engine)
     defer { loop.letGo() }
@@ -58,7 +59,7 @@ import Testing
     fixture.server.stop()
   }
 
-  @Test func `F5: what was counted before a swap is there after the shutdown`() async throws {
+  @Test func `what was counted before a swap is there after the shutdown`() async throws {
     let fixture = try await fixture()
     #expect(fixture.engine.metrics().completed == 2)
     await fixture.shutdown()

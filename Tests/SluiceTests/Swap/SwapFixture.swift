@@ -4,6 +4,7 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceServer
 import SluiceTestKit
+import SluiceTrial
 
 /// An engine with stamping plugins, a server that tells their stamps back, and load on both.
 final class SwapFixture: EngineFixture {

@@ -1,6 +1,7 @@
+import Sluice
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// What the swap machine decides, event by event.
 @Suite struct SwapMachineTests {

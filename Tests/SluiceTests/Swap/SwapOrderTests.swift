@@ -1,7 +1,9 @@
 import Sluice
 import SluiceMessages
 import SluicePluginHost
+import SluicePluginImage
 import SluiceTestKit
+import SluiceTrial
 import Testing
 
 /// Swaps that meet each other, a task that is cancelled, and the end of the engine.
@@ -37,7 +39,7 @@ import Testing
     Task { try await fixture.engine.swap(plugins: plugins) }
   }
 
-  @Test func `F5: of swaps that wait the newest wins, and a return goes first`() async throws {
+  @Test func `of swaps that wait the newest wins, and a return goes first`() async throws {
     let (fixture, library, gate) = try await Self.fixture()
     let load = try SwapLoad(fixture)
     try library.install(2, at: fixture.path())
@@ -61,7 +63,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: swaps of different libraries both come`() async throws {
+  @Test func `swaps of different libraries both come`() async throws {
     let (fixture, library, gate) = try await Self.fixture([("a", "a.so"), ("b", "b.so")])
     for file in ["a.so", "b.so"] { try library.install(2, at: fixture.path(file)) }
     let first = Self.ask(fixture, ["a"])
@@ -74,7 +76,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: cancelling the task takes a swap back, before and while it runs`() async throws {
+  @Test func `cancelling the task takes a swap back, before and while it runs`() async throws {
     let (fixture, library, gate) = try await Self.fixture()
     try library.install(2, at: fixture.path())
     let running = Self.ask(fixture, nil)
@@ -92,7 +94,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: the end of the engine ends swaps, the one under way included`() async throws {
+  @Test func `the end of the engine ends swaps, the one under way included`() async throws {
     let (fixture, library, gate) = try await Self.fixture()
     try library.install(2, at: fixture.path())
     let running = Self.ask(fixture, nil)
@@ -108,7 +110,7 @@ import Testing
     #expect(status.snapshot == 1 && status.history.count == 3)
   }
 
-  @Test func `F5: the end of the engine during a swap lets finish what is in flight, on its build`() async throws {
+  @Test func `the end of the engine during a swap lets finish what is in flight, on its build`() async throws {
     let (fixture, library, gate) = try await Self.fixture()
     fixture.server.hold()
     let request = Request(url: try fixture.url)

@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluicePluginHost
 import SluiceTestKit
+import SluiceTrial
 import Testing
 
 /// The failure table's rows that take a host along when nobody tries the library out first: an engine under load asks the
@@ -17,7 +18,7 @@ struct SwapProbeTests {
     ("create-misbehaves", "DOES=abort()", "SIGABRT in create of \"a\""),
     ("tests-itself", "RUN=SLUICE_STATUS_FAILED", "the paint is dry"),
   ])
-  func `F5: what would end the host ends a child, and no request fails`(
+  func `what would end the host ends a child, and no request fails`(
     _ behaviour: String, _ define: String, _ reason: String
   ) async throws {
     let library = try await StampedLibrary.inC()
@@ -81,7 +82,7 @@ struct SwapProbeTests {
     withExtendedLifetime(untried) {}
   }
 
-  @Test func `F5: another plugin under the name of one with state starts without state, in the trial as in the swap`()
+  @Test func `another plugin under the name of one with state starts without state, in the trial as in the swap`()
     async throws
   {
     let folder = try TemporaryDirectory()

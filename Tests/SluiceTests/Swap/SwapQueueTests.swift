@@ -1,6 +1,7 @@
+import Sluice
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// Which of several swaps come, and in which order.
 @Suite struct SwapQueueTests {

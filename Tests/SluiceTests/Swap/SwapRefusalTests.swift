@@ -1,7 +1,9 @@
 import Glibc
 import Sluice
 import SluicePluginHost
+import SluicePluginImage
 import SluiceTestKit
+import SluiceTrial
 import Testing
 
 /// The failure table: what fails before publication leaves what serves alone, and says why.
@@ -44,7 +46,7 @@ import Testing
     return try withExtendedLifetime(product) { try FileTree.read(product.path) }
   }
 
-  @Test func `F5: a file that has vanished is refused after a moment, in one line`() async throws {
+  @Test func `a file that has vanished is refused after a moment, in one line`() async throws {
     let error = try await refusal(of: nil) { fixture in
       #expect(fixture.lines("trying again for about two seconds").count == 1)
     }
@@ -52,7 +54,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `F5: a file that is still being written is waited for, be it too short or not filled yet`(
+  func `a file that is still being written is waited for, be it too short or not filled yet`(
     _ isShort: Bool
   ) async throws {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
@@ -104,25 +106,24 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a library without an entry point is refused before any of its code runs`() async throws {
+  @Test func `a library without an entry point is refused before any of its code runs`() async throws {
     let error = try await refusal(of: try await compiled("no-entry"))
     #expect(error?.description.contains("does not define sluice_plugin_entry") == true)
   }
 
-  @Test func `F5: disjoint ranges of the ABI are refused with both`() async throws {
+  @Test func `disjoint ranges of the ABI are refused with both`() async throws {
     let error = try await refusal(of: try await compiled("own-note", defines: ["ABI_MIN=7", "ABI_MAX=9"]))
     #expect(error?.description.contains("built for ABI 7 to 9, this host speaks ABI 1") == true)
   }
 
-  @Test func `F5: an undefined symbol is refused by its name, and nothing stays mapped`() async throws {
+  @Test func `an undefined symbol is refused by its name, and nothing stays mapped`() async throws {
     let error = try await refusal(of: try await compiled("undefined-symbol")) { fixture in
       #expect(await fixture.engine.status.budget.used == 1)
     }
     #expect(error?.description.contains("undefined symbol") == true)
   }
 
-  @Test func `F5: the loader's old mapping in place of the new build is refused, and a newer build taken`() async throws
-  {
+  @Test func `the loader's old mapping in place of the new build is refused, and a newer build taken`() async throws {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     let load = try SwapLoad(fixture)
     // The loader takes a library for the one that is asked for when its SONAME is the path.
@@ -147,14 +148,14 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a library for another machine is refused`() async throws {
+  @Test func `a library for another machine is refused`() async throws {
     var bytes = library.build(2)
     bytes[18] = 183
     let error = try await refusal(of: bytes)
     #expect(error?.description.contains("built for") == true)
   }
 
-  @Test func `F5: an entry point that gives nothing is refused in its words`() async throws {
+  @Test func `an entry point that gives nothing is refused in its words`() async throws {
     let error = try await refusal(of: try await compiled("entry-returns-null")) { fixture in
       let status = await fixture.engine.status
       #expect(status.generations.map(\.state.description) == ["active", "refused"])
@@ -163,24 +164,24 @@ import Testing
     #expect(error?.underlying != nil)
   }
 
-  @Test func `F5: a create that fails is refused in its words`() async throws {
+  @Test func `a create that fails is refused in its words`() async throws {
     let error = try await refusal(of: try await build(.failsCreate))
     #expect(error?.description.contains("the moon is missing") == true)
   }
 
-  @Test func `F5: a create that gives no instance is refused`() async throws {
+  @Test func `a create that gives no instance is refused`() async throws {
     let error = try await refusal(of: try await build(.givesNull))
     #expect(error?.description.contains("gave no instance") == true)
   }
 
-  @Test func `F5: a state that is not taken is refused, and the new instance destroyed`() async throws {
+  @Test func `a state that is not taken is refused, and the new instance destroyed`() async throws {
     let error = try await refusal(of: try await build(.refusesState)) { fixture in
       #expect(fixture.lines("activated=2").isEmpty && fixture.lines("destroyed=2").count == 1)
     }
     #expect(error?.description.contains("an old moon, of version 7") == true)
   }
 
-  @Test func `F5: an activate that fails is refused, and the new instance destroyed`() async throws {
+  @Test func `an activate that fails is refused, and the new instance destroyed`() async throws {
     let error = try await refusal(of: try await build(.failsActivate)) { fixture in
       #expect(fixture.lines("deactivated=2").isEmpty && fixture.lines("destroyed=2").count == 1)
     }
@@ -188,7 +189,7 @@ import Testing
   }
 
   @Test(arguments: [StampedLibrary.Misbehaviour.savesNone, .savesTooMuch])
-  func `F5: a state that cannot be had, or is too large, keeps the old build`(
+  func `a state that cannot be had, or is too large, keeps the old build`(
     _ misbehaviour: StampedLibrary.Misbehaviour
   ) async throws {
     let old = try await StampedLibrary.inC(misbehaviour)
@@ -211,7 +212,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: an optional state that is not taken is left out`() async throws {
+  @Test func `an optional state that is not taken is left out`() async throws {
     let fixture = try SwapFixture { try library.install(1, at: $0.path("a.so")) }
     try StampedLibrary.install(try await build(.refusesState, optional: true), at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
@@ -220,7 +221,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: of two plugins swapped together one fails: neither changes, in reverse`() async throws {
+  @Test func `of two plugins swapped together one fails: neither changes, in reverse`() async throws {
     let plugins = [("a", "a.so"), ("b", "b.so"), ("c", "c.so")]
     let fixture = try SwapFixture(plugins) { folder in
       for (_, file) in plugins { try library.install(1, at: folder.path(file)) }
@@ -243,7 +244,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: when the budget is used up, swaps are refused with the advice to restart`() async throws {
+  @Test func `when the budget is used up, swaps are refused with the advice to restart`() async throws {
     let fixture = try SwapFixture(swap: #"{"generations": 2, "probation": {"duration": "0s"}}"#) { folder in
       try library.install(1, at: folder.path("a.so"))
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct SwapSoakTests {
   private static var isFull: Bool { getenv("SLUICE_SOAK") != nil }
 
-  @Test func `F5: swaps under load lose, double and tear nothing; counters are exact, descriptors and memory bounded`()
+  @Test func `swaps under load lose, double and tear nothing; counters are exact, descriptors and memory bounded`()
     async
   {
     await #expect(processExitsWith: .success) {

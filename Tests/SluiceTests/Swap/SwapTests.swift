@@ -20,7 +20,7 @@ import Testing
     #expect(counts.failures.isEmpty && counts.torn == 0, "\(counts)")
   }
 
-  @Test func `F5: a new build serves new transactions, and no request fails`() async throws {
+  @Test func `a new build serves new transactions, and no request fails`() async throws {
     let (fixture, load, library) = try await Self.start()
     try await load.run()
     try library.install(2, at: fixture.path())
@@ -42,7 +42,7 @@ import Testing
     #expect(fixture.lines("destroyed=2").count == 1)
   }
 
-  @Test func `F5: the line that tells of a swap has its report, and no other line has one`() async throws {
+  @Test func `the line that tells of a swap has its report, and no other line has one`() async throws {
     let (fixture, load, library) = try await Self.start()
     try library.install(2, at: fixture.path())
     let report = try await fixture.engine.swap()
@@ -54,7 +54,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: the same content is unchanged, touched or copied`() async throws {
+  @Test func `the same content is unchanged, touched or copied`() async throws {
     let (fixture, load, library) = try await Self.start()
     #expect(try await fixture.engine.swap().outcome == .unchanged)
     utimes(fixture.path(), nil)
@@ -67,7 +67,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: A, B and A again are three builds (L1)`() async throws {
+  @Test func `A, B and A again are three builds (L1)`() async throws {
     let (fixture, load, library) = try await Self.start()
     for (number, generation) in [(2, 2), (1, 3), (2, 4)] {
       try library.install(number, at: fixture.path())
@@ -81,7 +81,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: size, inode and second of the file say nothing (L5)`() async throws {
+  @Test func `size, inode and second of the file say nothing (L5)`() async throws {
     let (fixture, load, library) = try await Self.start()
     let path = fixture.path()
     var before = stat()
@@ -99,7 +99,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: an older file is a new build (L5)`() async throws {
+  @Test func `an older file is a new build (L5)`() async throws {
     let (fixture, load, library) = try await Self.start()
     try library.install(2, at: fixture.path())
     let old = timespec(tv_sec: 1_000_000_000, tv_nsec: 0)
@@ -110,7 +110,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a symbolic link is resolved again`() async throws {
+  @Test func `a symbolic link is resolved again`() async throws {
     let library = try await StampedLibrary.inC()
     let fixture = try SwapFixture { folder in
       for number in 1...2 { try library.install(number, at: folder.path("\(number).so")) }
@@ -126,7 +126,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: the file of an active build can be overwritten and cut off (L2)`() async throws {
+  @Test func `the file of an active build can be overwritten and cut off (L2)`() async throws {
     let (fixture, load, library) = try await Self.start()
     try StampedLibrary.write([UInt8](repeating: 0xCC, count: library.build(1).count), to: fixture.path())
     try await load.run()
@@ -142,7 +142,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: all instances of a library change together`() async throws {
+  @Test func `all instances of a library change together`() async throws {
     let (fixture, load, library) = try await Self.start([("a", "a.so"), ("b", "a.so"), ("c", "c.so")])
     try library.install(2, at: fixture.path())
     let report = try await fixture.engine.swap(plugins: ["b"])
@@ -161,7 +161,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: several libraries are one snapshot`() async throws {
+  @Test func `several libraries are one snapshot`() async throws {
     let (fixture, load, library) = try await Self.start([("a", "a.so"), ("b", "b.so")])
     try library.install(2, at: fixture.path("a.so"))
     try library.install(3, at: fixture.path("b.so"))
@@ -173,8 +173,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: a request in flight finishes on the build it began with, its response stages included`() async throws
-  {
+  @Test func `a request in flight finishes on the build it began with, its response stages included`() async throws {
     let (fixture, load, library) = try await Self.start()
     Self.expectWhole(await load.stop())
     fixture.server.hold()
@@ -193,7 +192,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `F5: counters in values and in metrics go on`() async throws {
+  @Test func `counters in values and in metrics go on`() async throws {
     let (fixture, load, library) = try await Self.start()
     for number in 2...5 {
       try await load.run()

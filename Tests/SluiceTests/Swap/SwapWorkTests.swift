@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `F5: scheduled work and notifications go to the build that is published`() async throws {
+  @Test func `scheduled work and notifications go to the build that is published`() async throws {
     let setup = try await Setup(
       schedules: #"[{"name": "take", "periodMs": 2, "deadlineMs": 60000}]"#, swap: #"{"probation": {"duration": "1h"}}"#
     )
@@ -64,7 +64,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `F5: a notification that an old build has taken may end until the drain is over`() async throws {
+  @Test func `a notification that an old build has taken may end until the drain is over`() async throws {
     let setup = try await Setup(swap: #"{"probation": {"duration": "0s"}, "drain": "100ms"}"#)
     let kept = Task { await setup.engine.notify(topic: "keep", deadline: .seconds(3600)) }
     try await setup.log.wait(for: "the call") { lines in lines.contains { $0.message.hasPrefix("notified-keep") } }
@@ -82,7 +82,7 @@ import Testing
     await setup.engine.shutdown()
   }
 
-  @Test func `F5: notifications during swaps are taken once each, and none is lost`() async throws {
+  @Test func `notifications during swaps are taken once each, and none is lost`() async throws {
     let setup = try await Setup(swap: #"{"probation": {"duration": "0s"}}"#)
     let isOver = Watched(false)
     let notifying = Task {

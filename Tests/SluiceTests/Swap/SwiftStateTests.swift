@@ -1,6 +1,7 @@
 import Sluice
 import SluicePluginHost
 import SluiceTestKit
+import SluiceTrial
 import Testing
 
 /// Plugins in Swift whose state does not get over a swap: the methods of `StatefulPlugin` throw, or worse.
@@ -39,7 +40,7 @@ import Testing
     return error
   }
 
-  @Test(arguments: [true, false]) func `F5: a saveState that throws keeps the old build, and is quoted`(
+  @Test(arguments: [true, false]) func `a saveState that throws keeps the old build, and is quoted`(
     isProbed: Bool
   ) async throws {
     let error = try await Self.refusal(old: .savesNone, isProbed: isProbed)
@@ -50,7 +51,7 @@ import Testing
     arguments: [
       (.refusesState, "an old moon"), (.failsToMigrate, "a moon of version 3"), (.wantsMore, "moons"),
     ] as [(Misbehaviour, String)], [true, false])
-  func `F5: a state that loadState, migrate or the decoder does not take keeps the old build, and is quoted`(
+  func `a state that loadState, migrate or the decoder does not take keeps the old build, and is quoted`(
     _ given: (misbehaviour: Misbehaviour, words: String), isProbed: Bool
   ) async throws {
     let error = try await Self.refusal(new: given.misbehaviour, isProbed: isProbed)
@@ -58,7 +59,7 @@ import Testing
   }
 
   /// The reason has the words of Swift's runtime, and not the addresses that it lists behind them.
-  @Test func `F5: a loadState that traps ends the trial, and not the host`() async throws {
+  @Test func `a loadState that traps ends the trial, and not the host`() async throws {
     let error = try await Self.refusal(new: .trapsInLoad, isProbed: true)
     let reason = error?.report.reason ?? ""
     #expect(reason.contains("SIG") && reason.contains("in load of the state"), "\(reason)")
@@ -66,7 +67,7 @@ import Testing
   }
 
   @Test(arguments: [Misbehaviour.refusesState, .failsToMigrate, .wantsMore], [true, false])
-  func `F5: a state that is not taken is left out where the build declares it optional`(
+  func `a state that is not taken is left out where the build declares it optional`(
     _ misbehaviour: Misbehaviour, isProbed: Bool
   ) async throws {
     let fixture = try Self.fixture(StampedLibrary.inSwift(), isProbed: isProbed)
@@ -77,7 +78,7 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test(arguments: [true, false]) func `F5: a state of an older version is migrated`(isProbed: Bool) async throws {
+  @Test(arguments: [true, false]) func `a state of an older version is migrated`(isProbed: Bool) async throws {
     let fixture = try Self.fixture(StampedLibrary.inSwift(), isProbed: isProbed)
     for (misbehaviour, number) in [(Misbehaviour.nothing, 2), (.migrates, 3)] {
       try StampedLibrary.inSwift(misbehaviour).install(number, at: fixture.path())

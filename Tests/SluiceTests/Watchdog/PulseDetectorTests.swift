@@ -1,7 +1,8 @@
-import SluiceTransport
+@testable import SluiceLoop
+import Sluice
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// Which loops count as stuck.
 @Suite struct PulseDetectorTests {

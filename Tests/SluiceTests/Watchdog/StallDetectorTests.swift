@@ -1,7 +1,8 @@
+import Sluice
 import SluicePluginHost
 import Testing
 
-@testable import Sluice
+@testable import SluiceAssembly
 
 /// What counts as a stall, by the watchdog's looks alone.
 @Suite struct StallDetectorTests {

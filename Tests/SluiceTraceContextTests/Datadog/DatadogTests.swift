@@ -15,7 +15,7 @@ import Testing
     return Propagators.of("datadog").extract(from: fields)
   }
 
-  @Test func `A4: ids in decimal are read, and the upper half from the tags`() {
+  @Test func `ids in decimal are read, and the upper half from the tags`() {
     #expect(
       Self.extract([:]).trace
         == RemoteTrace(traceID: Self.traceID, spanID: 0x8800_0000_0000_0000, sampling: .deferred))
@@ -81,7 +81,7 @@ import Testing
     #expect(extraction.refusals.first?.description.hasPrefix(reason) == true)
   }
 
-  @Test func `A4: priority, origin and tags are passed on, and other tags are not`() {
+  @Test func `priority, origin and tags are passed on, and other tags are not`() {
     let lines: Lines = [
       "x-datadog-trace-id": "1", "x-datadog-parent-id": "2", "x-datadog-sampling-priority": "2",
       "x-datadog-origin": "synthetics",

@@ -34,14 +34,14 @@ import Testing
     #expect(Self.content(text) == content)
   }
 
-  @Test func `A4: the sixty-fifth valid member costs all, an invalid one none`() {
+  @Test func `the sixty-fifth valid member costs all, an invalid one none`() {
     #expect(Self.content(Self.members(65)) == nil)
     #expect(Self.content(Self.members(64) + ",,=,") == Self.members(64))
     #expect(Self.content("=," + Self.members(65)) == nil)
     #expect(Baggage.content(Self.members(65).utf8.span) == .beyondLimits)
   }
 
-  @Test func `A4: 8192 bytes are passed on whole, and one more costs all`() {
+  @Test func `8192 bytes are passed on whole, and one more costs all`() {
     let first = "a=" + String(repeating: "x", count: 4000)
     let fits = "b=" + String(repeating: "y", count: 8192 - first.count - 3)
     #expect(Self.content(first + "," + fits)?.utf8.count == 8192)

@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: parents)
-  func `A4: a valid parent is continued, any other starts a new trace`(fact: String, lines: Lines, outcome: Outcome)
+  func `a valid parent is continued, any other starts a new trace`(fact: String, lines: Lines, outcome: Outcome)
     throws
   {
     #expect(try Self.outcome(lines) == outcome, "\(fact)")
@@ -138,7 +138,7 @@ import Testing
   private static func key(_ count: Int) -> String { String(repeating: "k", count: count) }
 
   @Test(arguments: states, ["tracestate", "TraceState", "TrAcEsTaTe", "TRACESTATE"])
-  func `A4: a valid state is passed on in order, any other is dropped and the trace goes on`(
+  func `a valid state is passed on in order, any other is dropped and the trace goes on`(
     _ given: (fact: String, lines: [String], state: String?), name: String
   ) throws {
     var fields: HeaderFields = ["traceparent": Self.parent]

@@ -21,7 +21,7 @@ import Testing
       ("\(root) ; \(parent) ; Sampled=1;Lineage=a87bd80c:1|68fd508a:5|c512fbe3:2;CalledFrom=app", .accepted),
       ("\(root);\(parent);;Sampled=1;", .accepted),
     ] as [(String, SamplingState)])
-  func `A4: root, parent and decision are read in any order, and what others add is left aside`(
+  func `root, parent and decision are read in any order, and what others add is left aside`(
     value: String, sampling: SamplingState
   ) {
     #expect(
@@ -51,7 +51,7 @@ import Testing
     #expect(extraction.refusals.first?.reason.hasPrefix(reason) == true, "\(extraction.refusals)")
   }
 
-  @Test func `A4: the header is written in the form of X-Ray`() {
+  @Test func `the header is written in the form of X-Ray`() {
     let sent = Propagators.of("xray").relay(["X-Amzn-Trace-Id": "\(Self.root);\(Self.parent);Sampled=0"])
     #expect(sent == ["X-Amzn-Trace-Id": "\(Self.root);Parent=efefefefefefefef;Sampled=0"])
   }

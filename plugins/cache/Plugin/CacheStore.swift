@@ -1,6 +1,6 @@
 import CacheRules
-import SluiceLocks
 import struct SluiceMessages.HeaderFields
+import SluiceSupport
 
 /// Everything that is stored: one for all event loops. What is in memory is found at once; what lies on disk only is waited
 /// for, which costs the waiting transaction and no other.

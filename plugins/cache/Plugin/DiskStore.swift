@@ -1,5 +1,5 @@
-import SluiceLocks
 import SluicePlugin
+import SluiceSupport
 
 /// The folder behind a queue, which a thread of the host empties in order. There is no thread while nothing waits.
 ///

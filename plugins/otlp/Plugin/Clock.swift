@@ -1,4 +1,5 @@
 import Glibc
+import SluiceMessages
 
 /// The clock of the system, which collectors understand, beside the monotonic one, which events have.
 enum Clock {
@@ -7,12 +8,7 @@ enum Clock {
   /// Nanoseconds since 1970 of a moment on the monotonic clock, by what both clocks show now.
   static func unixNanoseconds(_ monotonic: Duration) -> UInt64 {
     let offset = Int64(bitPattern: unixNow &- read(CLOCK_MONOTONIC))
-    return UInt64(clamping: Int64(clamping: nanoseconds(monotonic)) &+ offset)
-  }
-
-  static func nanoseconds(_ duration: Duration) -> UInt64 {
-    let (seconds, attoseconds) = duration.components
-    return UInt64(clamping: seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000)
+    return UInt64(clamping: Int64(clamping: monotonic.nanoseconds) &+ offset)
   }
 
   private static func read(_ clock: clockid_t) -> UInt64 {

@@ -1,7 +1,7 @@
 import OTLPRules
-import SluiceLocks
 import SluiceMessages
 import SluicePlugin
+import SluiceSupport
 
 /// Collects spans and durations, and has them sent: spans when a batch is full or the oldest has waited long enough,
 /// durations in periods.

@@ -1,6 +1,6 @@
 import OTLPRules
-import SluiceLocks
 public import SluicePlugin
+import SluiceSupport
 
 /// Exports spans and durations to an OpenTelemetry collector, by OTLP over HTTP in JSON.
 ///

@@ -1,7 +1,7 @@
 import OTLPRules
-import SluiceLocks
 import SluiceMessages
 import SluicePlugin
+import SluiceSupport
 
 /// Makes spans and durations of events.
 final class Recorder: Sendable {
@@ -47,7 +47,7 @@ final class Recorder: Sendable {
       ExportedSpan(
         traceID: place.traceID ?? id.traceID, spanID: event.spanID ?? Self.newSpanID(),
         parentSpanID: event.parentSpanID, name: facts.name(knownMethods: knownMethods), kind: .client,
-        start: end &- Clock.nanoseconds(duration), end: end,
+        start: end &- duration.nanoseconds, end: end,
         attributes: facts.spanAttributes(knownMethods: knownMethods, hiding: secrets), status: facts.spanStatus))
   }
 

@@ -22,11 +22,11 @@ let package = Package(
       publicHeadersPath: "include"),
     .target(name: "SluiceMessages", swiftSettings: settings),
     .target(name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: settings),
-    .target(name: "SluiceLocks", swiftSettings: settings),
+    .target(name: "SluiceSupport", swiftSettings: settings),
     .target(name: "SluiceTraceContext", dependencies: ["SluiceMessages"], swiftSettings: settings),
     .target(
       name: "SluicePlugin",
-      dependencies: ["CSluice", "CJansson", "SluiceLocks", "SluiceJSON", "SluiceTraceContext", "SluiceMessages"],
+      dependencies: ["CSluice", "CJansson", "SluiceSupport", "SluiceJSON", "SluiceTraceContext", "SluiceMessages"],
       swiftSettings: settings),
   ],
   swiftLanguageModes: [.v6],

@@ -1,6 +1,8 @@
 import Glibc
 import SluiceJSON
 import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
 
 /// What a package build leaves for the builds after it: the plan, and all that has to be as it was for the plan to be right.
 struct BuildRecord: Codable {

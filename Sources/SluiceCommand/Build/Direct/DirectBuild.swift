@@ -1,6 +1,7 @@
 import Glibc
 import SluiceJSON
 import SluicePluginHost
+import SluiceSupport
 
 /// Makes the library of a Swift plugin without the package manager, from the record that the last package build has left.
 ///

@@ -1,5 +1,6 @@
 import Glibc
 import SluicePluginHost
+import SluiceSupport
 
 /// Whether files and folders are as they were, without reading them: a file by the numbers that the kernel changes with every
 /// write, a folder by its names.

@@ -1,6 +1,8 @@
 import CLinux
 import Glibc
 import SluicePluginHost
+import SluiceSupport
+import SluiceTrial
 
 /// Runs a build, and holds everything that it starts: the hidden words of `sluice dev` for a process of its own. When it is told
 /// to, or nobody is left to tell, it kills all of that and ends.

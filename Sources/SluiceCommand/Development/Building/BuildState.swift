@@ -1,5 +1,6 @@
 import Sluice
 import SluicePluginHost
+import SluicePluginImage
 
 /// One rule of the configuration by which libraries are made, and the build that runs by it.
 struct BuildState {

@@ -2,10 +2,12 @@ import CLinux
 import Glibc
 import Sluice
 import SluiceControl
+import SluiceCrash
 import SluiceJSON
+import SluiceLoop
 import SluicePipeline
 import SluicePluginHost
-import SluiceTransport
+import SluiceTrial
 
 /// The process that `sluice dev` runs the engine in, by words that its help does not show. A plugin that crashes takes this
 /// process along and no other.

@@ -1,8 +1,8 @@
 import Sluice
 import SluiceJSON
-import SluiceLocks
+import SluiceLoop
 import SluicePluginHost
-import SluiceTransport
+import SluiceSupport
 
 /// Tells the supervisor several times a second which loops turn, and which call of a plugin each is in. The supervisor
 /// decides by its own clock, because a process that is stuck as a whole cannot.
@@ -30,7 +30,7 @@ final class EnginePulse: Sendable {
     state = Monitor(State(turns: loops.map { _ in 0 }))
   }
 
-  func start() throws(CommandError) { try BackgroundThread("sluice-pulse") { [self] in run() }.detach() }
+  func start() throws(CommandError) { try SystemThread.begin("sluice-pulse") { [self] in run() }.detach() }
 
   func stop() { state.update { $0.isStopping = true } }
 

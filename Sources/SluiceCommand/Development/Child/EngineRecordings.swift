@@ -1,7 +1,7 @@
 import Sluice
 import SluiceJSON
-import SluiceLocks
 import SluicePipeline
+import SluiceSupport
 
 /// The last exchanges, and what a new build makes of them. From any thread.
 final class EngineRecordings: Sendable {

@@ -1,8 +1,8 @@
 import Sluice
 import SluiceJSON
-import SluiceLocks
 import SluiceMessages
 import SluicePipeline
+import SluiceSupport
 
 /// Tells the supervisor what happens in the engine. From any thread.
 final class EngineReporter: Sendable {

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 import SluiceJSON
-import SluiceLocks
 import SluicePluginHost
+import SluiceSupport
 
 /// A process of this same program that does what must not be done here, as its supervisor sees it: a channel of documents in
 /// both directions, what it writes, and how it ends.
@@ -100,7 +100,7 @@ final class SupervisedProcess: Sendable {
       listener(.written(String(decoding: line, as: UTF8.self)))
     }
     let process = id
-    try BackgroundThread("sluice-child") { [channel, isReaped] in
+    try SystemThread.begin("sluice-child") { [channel, isReaped] in
       let status = Self.reap(process, isReaped)
       // A process that it left behind may hold the pipe open; what it wrote last is worth a moment.
       let _: Void? = open.wait(upTo: .seconds(1)) { $0 == 0 ? () : nil }
@@ -124,7 +124,7 @@ final class SupervisedProcess: Sendable {
     _ body: @escaping @Sendable (UnsafeRawBufferPointer) -> Void
   ) throws(CommandError) {
     let lines = InputLines(owning: descriptor, name: name, limitBytes: 64 << 20)
-    try BackgroundThread(name) {
+    try SystemThread.begin(name) {
       reading: while true {
         switch lines.next() {
         case .text(let line): body(line)

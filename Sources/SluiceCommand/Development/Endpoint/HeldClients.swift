@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import SluiceLocks
+import SluiceSupport
 
 /// The clients that an engine's process is about to answer. The supervisor holds their connections, so that it can
 /// answer in place of a process that has ended. From any thread.
@@ -20,7 +20,7 @@ final class HeldClients: Sendable {
   /// - Parameter socket: this side's end of the pair; this object takes ownership.
   init(owning socket: Int32) throws(CommandError) {
     do throws(CommandError) {
-      try BackgroundThread("sluice-clients") { [state] in
+      try SystemThread.begin("sluice-clients") { [state] in
         Self.read(socket, state)
         close(socket)
         state.update { $0.isOver = true }

@@ -3,7 +3,7 @@ import SluiceJSON
 
 /// What the threads around a session tell it.
 enum DevMessage: Sendable {
-  case changed(Set<FileWatch.Subject>)
+  case changed(Set<InotifyWatch.Subject>)
   /// Of the engine's process with that number.
   case engine(Int, SupervisedProcess.Message)
   /// What became of a command that it was given over its control socket.

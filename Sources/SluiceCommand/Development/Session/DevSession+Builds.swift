@@ -1,8 +1,8 @@
 import Glibc
 import Sluice
 import SluiceJSON
-import SluiceLocks
 import SluicePluginHost
+import SluiceSupport
 
 // Sources that change, and the builds that follow.
 extension DevSession {

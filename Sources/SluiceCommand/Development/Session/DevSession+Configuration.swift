@@ -33,7 +33,7 @@ extension DevSession {
   private func watchAll() {
     let files = [settings.configuration] + (configuration?.libraries ?? [])
     let trees = configuration?.plugins.compactMap(\.build).flatMap(\.sources) ?? []
-    let subjects = files.map { FileWatch.Subject.file($0) } + trees.map { .tree($0) }
+    let subjects = files.map { InotifyWatch.Subject.file($0) } + trees.map { .tree($0) }
     if let failure = watch.watch(Set(subjects)) { warn(failure) }
   }
 

@@ -1,9 +1,11 @@
 import Glibc
 import Sluice
 import SluiceControl
+import SluiceCrash
 import SluiceJSON
-import SluiceLocks
 import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
 
 // What follows when the engine's process ends without having been asked to.
 extension DevSession {

@@ -2,8 +2,9 @@ import Glibc
 import Sluice
 import SluiceControl
 import SluiceJSON
-import SluiceLocks
 import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
 
 // The engine's process, from its start to its end.
 extension DevSession {

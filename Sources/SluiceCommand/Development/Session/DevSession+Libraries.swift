@@ -1,8 +1,9 @@
 import Sluice
 import SluiceControl
 import SluiceJSON
-import SluiceLocks
 import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
 
 // Libraries that change, and what becomes of them.
 extension DevSession {
@@ -53,7 +54,7 @@ extension DevSession {
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
       guard error.code == .changedWhileRead else { return Look(hash: nil) }
-      let subject = FileWatch.Subject.file(library)
+      let subject = InotifyWatch.Subject.file(library)
       debounce.note(subject, at: MonotonicClock.now, silence: subject.silence)
       return nil
     }

@@ -1,7 +1,7 @@
 import Glibc
 import Sluice
 import SluiceJSON
-import SluiceLocks
+import SluiceSupport
 
 // An engine whose loops do not come back. Nothing inside its process can take a loop away from a plugin, so the process
 // is ended.

@@ -1,11 +1,11 @@
 import Glibc
 import Sluice
 import SluiceJSON
-import SluiceLocks
+import SluiceSupport
 
 /// `sluice dev` at work: takes what the threads around it tell, one message after the other, and decides.
 ///
-///     FileWatch ──changed──► mailbox ─► handle ─► swap, reload (control socket) ─► SupervisedProcess
+///     InotifyWatch ──changed──► mailbox ─► handle ─► swap, reload (control socket) ─► SupervisedProcess
 ///     SupervisedProcess ──documents, end──►   │
 ///     standard input ──lines──►           └─► DevOutput: an event a line
 ///
@@ -31,9 +31,9 @@ final class DevSession {
   let settings: DevSettings
   let mailbox = Mailbox<DevMessage>()
   let output: DevOutput
-  let watch: FileWatch
+  let watch: InotifyWatch
   let sources: SourceFolder
-  var debounce = Debounce<FileWatch.Subject>()
+  var debounce = Debounce<InotifyWatch.Subject>()
   var timers: [(due: Duration, timer: Timer)] = []
 
   /// The one that was applied last, or is to be at the next start.
@@ -71,7 +71,7 @@ final class DevSession {
     output = try DevOutput(isJSON: settings.isJSON)
     sources = try SourceFolder()
     traffic = DevTraffic(recorded: settings.recorded)
-    watch = try FileWatch { [mailbox] in mailbox.put(.changed($0)) }
+    watch = try InotifyWatch { [mailbox] in mailbox.put(.changed($0)) }
     output.onFailure { [mailbox] in mailbox.put(.outputFailed($0)) }
   }
 
@@ -95,7 +95,7 @@ final class DevSession {
 
   private func readTypedLines() throws(CommandError) {
     let lines = try InputLines(path: nil, limitBytes: 64 << 20)
-    try BackgroundThread("sluice-typed") { [mailbox] in
+    try SystemThread.begin("sluice-typed") { [mailbox] in
       while case .text(let text) = lines.next() {
         if !RunParser.isBlank(text) { mailbox.put(.typed(String(decoding: text, as: UTF8.self))) }
       }
@@ -104,7 +104,7 @@ final class DevSession {
 
   /// The reader of the events may close its end while there is nothing to write.
   private func watchOutput() throws(CommandError) {
-    try BackgroundThread("sluice-reader") { [mailbox] in
+    try SystemThread.begin("sluice-reader") { [mailbox] in
       // No event is asked for, and errors are told all the same (poll(2)).
       var output = pollfd(fd: StandardOutput.descriptor, events: 0, revents: 0)
       while poll(&output, 1, -1) < 0, errno == EINTR {}
@@ -162,7 +162,7 @@ final class DevSession {
   func after(_ delay: Duration, _ timer: Timer) { timers.append((MonotonicClock.now + delay, timer)) }
 
   /// - Parameter changed: with the moment of the first change.
-  private func handle(_ changed: [FileWatch.Subject: Duration]) {
+  private func handle(_ changed: [InotifyWatch.Subject: Duration]) {
     if changed[.file(settings.configuration)] != nil { configurationChanged() }
     var paths: [String: Duration] = [:]
     for (subject, since) in changed {

@@ -1,6 +1,8 @@
 import Glibc
 import SluiceJSON
 import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
 
 /// The builds that served, kept so that an engine that is started again begins with them, whatever lies at their paths by then.
 ///

@@ -1,4 +1,4 @@
-import SluiceLocks
+import SluiceSupport
 
 /// Messages of any thread for the one that takes them.
 final class Mailbox<Message: Sendable>: Sendable {

@@ -1,5 +1,6 @@
 import Glibc
 import SluicePluginHost
+import SluiceSupport
 
 /// A folder of this user's own for the files that an engine is started from; removed at the end of its life. What sessions that
 /// were killed have left is removed by the next one.

@@ -3,7 +3,7 @@ import Glibc
 
 /// Which folders are watched for which subjects, and what an event means for them.
 struct WatchTable: Sendable {
-  typealias Subject = FileWatch.Subject
+  typealias Subject = InotifyWatch.Subject
 
   private let add: @Sendable (String) -> Int32
   private let remove: @Sendable (Int32) -> Void

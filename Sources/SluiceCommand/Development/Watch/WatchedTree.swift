@@ -1,5 +1,7 @@
 import Glibc
 import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
 
 /// The source files below a path, without what is hidden, what editors leave behind, and what a build makes.
 struct WatchedTree {

@@ -1,0 +1,112 @@
+import SluiceIDNA
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+
+extension Configuration {
+  mutating func readPlugins(_ node: ConfigurationNode) throws(ConfigurationError) {
+    for (name, member) in try node.members() { plugins.append(try Self.plugin(name, member)) }
+  }
+
+  private static func plugin(_ name: String, _ node: ConfigurationNode) throws(ConfigurationError)
+    -> PluginConfiguration
+  {
+    guard !name.isEmpty, name.utf8.count <= 64, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x22 }) else {
+      throw node.error("a plugin's name has 1 to 64 printable ASCII characters without spaces and quotes")
+    }
+    try node.checkObject(["library", "builtin", "config", "deadline", "onFault", "delivery", "build", "allow"])
+    var plugin = PluginConfiguration(name: name, source: try source(node), location: node.location)
+    if let config = node["config"] { plugin.config = try config.resolvingAllReferences() }
+    plugin.deadline = try node["deadline"]?.duration()
+    plugin.onFault = try node["onFault"]?.word(FaultPolicy.self)
+    if let build = node["build"] {
+      guard plugin.library != nil else {
+        throw build.error("a built-in is part of the engine", advice: "leave the key out")
+      }
+      plugin.build = try PluginBuildRule(build)
+    }
+    if let allow = node["allow"] {
+      guard plugin.library != nil else {
+        throw allow.error("a built-in is part of the engine", advice: "leave the key out")
+      }
+      for hazard in try allow.elements() { plugin.allowed.insert(try hazard.word(LibraryHazard.self)) }
+    }
+    if let delivery = node["delivery"] {
+      plugin.delivery = try delivery.word(PluginConfiguration.Delivery.self)
+      if case .builtin(let name) = plugin.source, plugin.delivery == .queued {
+        throw delivery.error("the built-in \"\(name)\" is told inline", advice: "leave the key out")
+      }
+    }
+    return plugin
+  }
+
+  private static func source(_ node: ConfigurationNode) throws(ConfigurationError) -> PluginConfiguration.Source {
+    switch (node["library"], node["builtin"]) {
+    case (let library?, nil): return .library(path: try library.path())
+    case (nil, let builtin?):
+      let name = try builtin.string()
+      guard BuiltIns.names.contains(name) else {
+        throw builtin.error(
+          "no built-in is named \(PlainText.quote(name)); there are \(BuiltIns.names.joined(separator: ", "))")
+      }
+      return .builtin(name)
+    case (nil, nil): throw node.error("expected \"library\" with the path of a plugin, or \"builtin\" with its name")
+    case (_?, _?): throw node.error("has both \"library\" and \"builtin\"", advice: "keep one of them")
+    }
+  }
+
+  /// A list of names, or of objects with a name, a `match` and a `config`.
+  func stages(_ node: ConfigurationNode?) throws(ConfigurationError) -> [StageReference] {
+    guard let node else { return [] }
+    var stages: [StageReference] = []
+    for element in try node.elements() { stages.append(try stage(element)) }
+    return stages
+  }
+
+  private func stage(_ node: ConfigurationNode) throws(ConfigurationError) -> StageReference {
+    var reference: StageReference
+    if node.value.isObject {
+      try node.checkObject(["plugin", "match", "config"])
+      guard let plugin = node["plugin"] else { throw node.error("expected \"plugin\" with a name from \"plugins\"") }
+      reference = StageReference(try plugin.string(), location: plugin.location)
+      if let match = node["match"] { reference.match = try Self.match(match) }
+      if let config = node["config"] {
+        reference.config = try config.resolvingAllReferences()
+        reference.configLocation = config.location
+      }
+    } else {
+      guard let name = node.value.string else { throw node.mismatch("a plugin's name, or an object with \"plugin\"") }
+      reference = StageReference(name, location: node.location)
+    }
+    guard plugins.contains(where: { $0.name == reference.plugin }) else {
+      throw ConfigurationError(
+        reference.location, "no plugin is named \(PlainText.quote(reference.plugin))",
+        advice: plugins.isEmpty
+          ? "add it under \"plugins\"" : "there are \(plugins.map(\.name).joined(separator: ", "))")
+    }
+    return reference
+  }
+
+  private static func match(_ node: ConfigurationNode) throws(ConfigurationError) -> StageMatch {
+    try node.checkObject(["hosts", "methods", "paths"])
+    var match = StageMatch()
+    for host in try node["hosts"]?.elements() ?? [] {
+      match.hosts.append(try host.parsed { text throws(MessageError) in try HostPattern(text, hosts: .idna) })
+    }
+    match.methods = try node["methods"]?.strings() ?? []
+    for path in try node["paths"]?.elements() ?? [] { match.paths.append(try pathGlob(path)) }
+    return match
+  }
+
+  private static func pathGlob(_ node: ConfigurationNode) throws(ConfigurationError) -> PathGlob {
+    let glob = PathGlob(try node.string())
+    guard !glob.hasDotSegment else {
+      throw node.error(
+        "the pattern matches nothing: a path has no \".\" and \"..\" segments when it is compared",
+        advice: "write the path that they lead to")
+    }
+    return glob
+  }
+}

@@ -1,0 +1,53 @@
+import SluiceIDNA
+import SluiceJSON
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+
+extension Configuration {
+  mutating func readTransport(_ node: ConfigurationNode) throws(ConfigurationError) {
+    try node.checkObject([
+      "baseURL", "timeout", "connectTimeout", "loops", "maxConnectionsPerHost", "httpVersion", "maxRequestBytes",
+      "maxResponseBytes", "spillBytes", "proxy", "tls", "userAgent",
+    ])
+    if let url = node["baseURL"] {
+      baseURL = try url.parsed { text throws(MessageError) in try HTTPURL(text, hosts: .idna) }
+    }
+    if let timeout = node["timeout"] { transport.timeout = try timeout.duration() }
+    if let timeout = node["connectTimeout"] { transport.connectTimeout = try timeout.duration() }
+    if let loops = node["loops"] { transport.loops = try loops.integer(1...128) }
+    if let limit = node["maxConnectionsPerHost"] { transport.maxConnectionsPerHost = try limit.integer(1...65535) }
+    if let version = node["httpVersion"] { transport.httpVersion = try Self.version(version) }
+    if let limit = node["maxRequestBytes"] { transport.maxRequestBytes = try limit.integer(0...(1 << 40)) }
+    if let limit = node["maxResponseBytes"] { transport.maxResponseBytes = try limit.integer(0...(1 << 40)) }
+    if let limit = node["spillBytes"] { transport.spillBytes = try limit.integer(0...(1 << 40)) }
+    if let proxy = node["proxy"] { transport.proxy = try proxy.string() }
+    if let tls = node["tls"] { try readTLS(tls) }
+    if let agent = node["userAgent"] { transport.userAgent = try Self.userAgent(agent) }
+  }
+
+  private static func userAgent(_ node: ConfigurationNode) throws(ConfigurationError) -> String {
+    let text = try node.string()
+    let isPrintable = text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    guard isPrintable, !text.hasPrefix(" "), !text.hasSuffix(" ") else {
+      throw node.error("expected printable ASCII characters, the first and the last no space")
+    }
+    return text
+  }
+
+  private static func version(_ node: ConfigurationNode) throws(ConfigurationError) -> HTTPVersion {
+    let text = try node.string()
+    guard let version = HTTPVersion(rawValue: text), version != .http3 else {
+      throw node.error("expected \"1.0\", \"1.1\" or \"2\", found \(PlainText.quote(text))")
+    }
+    return version
+  }
+
+  private mutating func readTLS(_ node: ConfigurationNode) throws(ConfigurationError) {
+    try node.checkObject(["ca", "cert", "key", "verify"])
+    transport.tls.ca = try node["ca"]?.path()
+    transport.tls.certificate = try node["cert"]?.path()
+    transport.tls.key = try node["key"]?.path()
+    if let verify = node["verify"] { transport.tls.verify = try verify.bool() }
+  }
+}

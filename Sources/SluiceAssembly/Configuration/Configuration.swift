@@ -1,0 +1,146 @@
+public import SluiceJSON
+public import SluiceJSONSchema
+public import SluiceMessages
+public import SluicePipeline
+import SluicePluginHost
+public import SluicePluginImage
+
+/// The settings of an engine: plugins, the order of stages, and how requests are sent.
+///
+/// Read from a JSON file with ``init(file:)``, or created in code. docs/configuration.md describes every key.
+public struct Configuration: Sendable {
+  /// The instances by name, in the order of the file.
+  public var plugins: [PluginConfiguration] = []
+  public var request: [StageReference] = []
+  public var issue: [StageReference] = []
+  public var response: [StageReference] = []
+  public var tracers: [StageReference] = []
+  /// Bounds a whole transaction, retries included; nil means no bound.
+  public var deadline: Duration? = .seconds(60)
+  /// The base of relative URLs in requests; trace headers go to its origin by default.
+  public var baseURL: HTTPURL?
+  /// Requests name their sender as `sluice/VERSION` unless ``TransportSettings/userAgent`` says otherwise.
+  public var transport = Self.transportDefaults
+  /// Attempts of one transaction, the first included.
+  public var maxAttempts = 3
+  /// Which requests the engine repeats by itself.
+  public var retry = RetryPolicy()
+  public var acceptedStatuses = StatusSet.notAnError
+  /// What the body of every response must be.
+  public var extract = PayloadForm.raw
+  /// The schema for bodies that are read as JSON.
+  public var payloadSchema: JSONSchema?
+  /// How redirects are followed; the headers in ``redaction`` count as secret there.
+  public var redirects = RedirectSettings()
+  /// How the user and password of a URL are used.
+  public var credentialPolicy = CredentialPolicy.basicFirst
+  public var requestIDHeader = "X-Request-ID"
+  /// The name of the program in its metrics; nil means `OTEL_SERVICE_NAME`.
+  public var serviceName: String?
+  public var redaction = RedactionSettings()
+  public var swap = SwapSettings()
+  public var limits = EngineLimits()
+  /// How long a call of a plugin may keep its loop before the engine names it in the log; zero disables this.
+  public var stallLimit = Duration.seconds(1)
+  /// How long a loop may go without turning before `sluice dev` ends the engine's process; zero means forever. An
+  /// engine never ends its process itself.
+  public var stallKillLimit = Duration.seconds(5)
+  /// How long a loop may go without moving before its transactions end with the code `stalled`, regardless of their
+  /// deadlines.
+  public var stallAbandon = Duration.seconds(30)
+  /// The folder for private copies of plugins; nil means the user's cache.
+  public var store: String?
+  /// The control socket; nil means none.
+  public var control: ControlPlace?
+
+  /// The file that the configuration was read from; nil for one that was created in code.
+  package var file: String?
+
+  public init() {}
+
+  private static var transportDefaults: TransportSettings {
+    var settings = TransportSettings()
+    settings.userAgent = "sluice/\(ProductVersion.text)"
+    return settings
+  }
+}
+
+/// One instance of a plugin.
+public struct PluginConfiguration: Sendable {
+  /// Where the code comes from.
+  public enum Source: Sendable {
+    case library(path: String)
+    case builtin(String)
+    /// Swift code of the program itself.
+    case code(StageCode)
+  }
+
+  /// How events reach a tracer.
+  public enum Delivery: String, Sendable, Hashable, CaseIterable {
+    /// On the event loop, within the time limit.
+    case inline
+    /// As bounded copies, on the tracer's own thread.
+    case queued
+  }
+
+  public var name: String
+  public var source: Source
+  /// The configuration for the plugin; references are already resolved.
+  public var config: JSONValue
+  /// Bounds one suspended or blocking call.
+  public var deadline: Duration?
+  /// Nil means the default: fail for interceptors, skip for tracers.
+  public var onFault: FaultPolicy?
+  /// How its library is built, for tools that watch the sources; an engine ignores it.
+  public var build: PluginBuildRule?
+  /// What the plugin's library may do to the memory protection of the process; a hazard that is not listed is refused.
+  public var allowed: Set<LibraryHazard> = []
+  /// How its tracer gets events; a built-in cannot be queued.
+  public var delivery = Delivery.inline
+  public var location: ConfigurationLocation
+
+  public init(
+    name: String, source: Source, config: JSONValue = .object(), deadline: Duration? = nil, onFault: FaultPolicy? = nil,
+    location: ConfigurationLocation = ConfigurationLocation()
+  ) {
+    self.name = name
+    self.source = source
+    self.config = config
+    self.deadline = deadline
+    self.onFault = onFault
+    self.location = location
+  }
+}
+
+/// A place in one of the stage lists.
+public struct StageReference: Sendable {
+  public var plugin: String
+  public var match: StageMatch?
+  /// The configuration of this place, which the plugin gets beside its own; not for tracers.
+  public var config: JSONValue?
+  var configLocation: ConfigurationLocation?
+  /// Whether a plugin without a callback for that list is omitted, instead of being an error.
+  public var isOptional: Bool
+  public var location: ConfigurationLocation
+
+  public init(
+    _ plugin: String, match: StageMatch? = nil, config: JSONValue? = nil, isOptional: Bool = false,
+    location: ConfigurationLocation = ConfigurationLocation()
+  ) {
+    self.plugin = plugin
+    self.match = match
+    self.config = config
+    self.isOptional = isOptional
+    self.location = location
+  }
+}
+
+/// Additional values to hide wherever requests are shown.
+public struct RedactionSettings: Sendable, Hashable {
+  /// Names of headers, in lower case.
+  public var headers: [String] = []
+  /// Names of query parameters.
+  public var query: [String] = []
+
+  public init() {}
+}

@@ -1,0 +1,47 @@
+public import SluiceMessages
+public import SluicePipeline
+internal import SluiceSupport
+public import SluiceTraceContext
+
+extension Engine {
+  /// Sends a request through the pipeline.
+  ///
+  /// Cancelling the task cancels the transaction.
+  /// - Parameter parent: the trace context that the request belongs to; nil means the task's,
+  ///   ``SluiceTraceContext/TraceContext/current``.
+  /// - Returns: the response of a transaction that succeeded.
+  /// - Throws: ``TransactionFailure`` with the error, and the response where there was one.
+  public func execute(
+    _ request: Request, parent: ParentContext? = nil, delegate: (any TransactionDelegate)? = nil
+  ) async throws(TransactionFailure) -> Response {
+    let result = await transaction(request, parent: parent, delegate: delegate)
+    if let error = result.error { throw TransactionFailure(error: error, result: result) }
+    guard let response = result.response else {
+      let error = TransactionError(code: TransportError.Code.transport.text, message: "no response and no error")
+      throw TransactionFailure(error: error, result: result)
+    }
+    return response
+  }
+
+  /// Sends a request through the pipeline and returns the whole result.
+  public func transaction(
+    _ request: Request, parent: ParentContext? = nil, delegate: (any TransactionDelegate)? = nil
+  ) async -> TransactionResult {
+    await transaction(request, parent: parent, delegate: delegate, checks: nil)
+  }
+
+  func transaction(
+    _ request: Request, parent: ParentContext?, delegate: (any TransactionDelegate)? = nil, checks: ResponseChecks?
+  ) async -> TransactionResult {
+    let cancellation = Cancellation()
+    return await withTaskCancellationHandler {
+      await Handover.wait { result in
+        submit(request, parent: parent, checks: checks, delegate: delegate, cancellation: cancellation) {
+          result.give($0)
+        }
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+
+/// The built-in `metrics`: counts transactions as they happen, separately on each loop. docs/metrics.md describes the
+/// counts.
+final class MetricsStage: Tracer {
+  private let loops: [LoopMetrics]
+
+  /// - Parameter loops: how many loops the engine has.
+  init(loops: Int) { self.loops = (0..<loops).map { _ in LoopMetrics() } }
+
+  static func make(_ setting: BuiltIns.Setting) throws(ConfigurationError) -> BuiltIns.Stage {
+    try setting.read { node throws(ConfigurationError) in
+      guard let unknown = try node.members().first else { return }
+      throw unknown.node.error(
+        "unknown key \(PlainText.quote(unknown.key))", advice: "\"metrics\" has no settings; leave it out")
+    }
+    return BuiltIns.Stage(tracer: MetricsStage(loops: setting.configuration.transport.loops))
+  }
+
+  let interests = TraceInterests(.willExecute, .didIssue, .didReceive, .willRetry, .willRedirect, .didComplete)
+
+  func record(_ event: TraceEvent) {
+    // Kept by the array, and not retained for each event.
+    Unmanaged.passUnretained(loops[event.exchange.loop.index])._withUnsafeGuaranteedRef { $0.record(event) }
+  }
+
+  /// The counts so far. From any thread.
+  func report() -> MetricsReport {
+    var report = MetricsReport()
+    for loop in loops { loop.add(to: &report) }
+    return report
+  }
+}

@@ -1,0 +1,39 @@
+import Glibc
+import SluiceLoop
+import SluiceSupport
+
+/// What this process takes from the machine, as proc(5) tells it. What cannot be read is nil.
+public struct ProcessUsage: Sendable, Hashable {
+  /// Memory of the process that is in RAM.
+  public var residentBytes: Int?
+  public var openDescriptors: Int?
+  /// Descriptors that the process may have open.
+  public var descriptorLimit: Int?
+
+  /// As it is now. Takes a descriptor for a moment.
+  public static var current: ProcessUsage {
+    ProcessUsage(
+      residentBytes: (try? FileText.read("/proc/self/statm", limitBytes: 4096)).flatMap {
+        residentBytes($0, pageBytes: sysconf(Int32(_SC_PAGESIZE)))
+      },
+      openDescriptors: countDescriptors(), descriptorLimit: DescriptorLimit.current.soft)
+  }
+
+  /// The second number is that of the resident pages.
+  static func residentBytes(_ statm: [UInt8], pageBytes: Int) -> Int? {
+    let fields = statm.split(separator: UInt8(ascii: " "))
+    guard fields.count > 1, pageBytes > 0, let pages = Int(String(decoding: fields[1], as: UTF8.self)), pages >= 0
+    else { return nil }
+    let (bytes, overflow) = pages.multipliedReportingOverflow(by: pageBytes)
+    return overflow ? nil : bytes
+  }
+
+  private static func countDescriptors() -> Int? {
+    guard let folder = opendir("/proc/self/fd") else { return nil }
+    defer { closedir(folder) }
+    var count = 0
+    while readdir(folder) != nil { count += 1 }
+    // The folder itself, `.` and `..`.
+    return max(0, count - 3)
+  }
+}

@@ -1,0 +1,108 @@
+import SluiceJSON
+public import SluiceMessages
+import SluicePipeline
+public import SluiceTraceContext
+
+/// A request with the checks of its response, and the type that the response is decoded to.
+///
+///     let item = try await engine.execute(
+///       TypedTransaction(request).decoding(Item.self).validatingPayload { item in … })
+///
+/// What is said here goes through the pipeline: tracers are told of each step when it has succeeded, and a step that fails
+/// fails the transaction, whose result keeps the response. It takes the place of `validate` in the configuration; as long
+/// as nothing is said of the response, the accepted statuses are the configuration's.
+///
+/// The closures run on the event loop of the transaction and must not block. An error of type ``StageFailure`` keeps its
+/// code; any other gives `response`, `extraction` or `payload` for the three steps.
+public struct TypedTransaction<Payload: Sendable>: Sendable {
+  public var request: Request
+  /// Nil means the trace context of the task that sends it.
+  public var parent: ParentContext?
+  private var validations: [@Sendable (Response) throws -> Void] = []
+  private let extract: @Sendable (Response) throws -> Payload
+  private var payloadValidations: [@Sendable (Payload) throws -> Void] = []
+
+  private init(
+    _ request: Request, _ parent: ParentContext?, _ extract: @escaping @Sendable (Response) throws -> Payload
+  ) {
+    self.request = request
+    self.parent = parent
+    self.extract = extract
+  }
+
+  /// Adds a validation of the response, which replaces the check of the accepted statuses; all must pass, in order.
+  public func validating(_ validate: @escaping @Sendable (Response) throws -> Void) -> TypedTransaction {
+    var transaction = self
+    transaction.validations.append(validate)
+    return transaction
+  }
+
+  /// Sets how the payload is made; validations of an earlier payload are dropped.
+  public func extracting<Other>(
+    _ extract: @escaping @Sendable (Response) throws -> Other
+  ) -> TypedTransaction<Other> {
+    var transaction = TypedTransaction<Other>(request, parent, extract)
+    transaction.validations = validations
+    return transaction
+  }
+
+  /// Decodes the body, which must be JSON, to the type.
+  public func decoding<Value: Decodable & Sendable>(_ type: Value.Type = Value.self) -> TypedTransaction<Value> {
+    extracting { try $0.json().decode(type) }
+  }
+
+  /// Adds a validation of the payload; all must pass, in order.
+  public func validatingPayload(_ validate: @escaping @Sendable (Payload) throws -> Void) -> TypedTransaction {
+    var transaction = self
+    transaction.payloadValidations.append(validate)
+    return transaction
+  }
+}
+
+extension TypedTransaction where Payload == Response {
+  /// The payload is the response itself, until another form is set.
+  public init(_ request: Request, parent: ParentContext? = nil) {
+    self.init(request, parent) { $0 }
+  }
+}
+
+// The transaction in the form that the pipeline uses.
+extension TypedTransaction {
+  /// - Parameter keep: called with the payload when it is made.
+  func checks(keep: @escaping @Sendable (Payload) -> Void) -> ResponseChecks {
+    let validate: ResponseChecks.Validate = { response throws(TransactionError) in try self.validate(response) }
+    return ResponseChecks(
+      validate: validations.isEmpty ? nil : validate,
+      extract: { response, _ throws(TransactionError) in
+        let payload = try self.payload(of: response)
+        keep(payload)
+        return payload
+      },
+      validatePayload: { payload throws(TransactionError) in try self.validatePayload(payload) })
+  }
+
+  private func validate(_ response: Response) throws(TransactionError) {
+    do { for validate in validations { try validate(response) } } catch {
+      throw Self.named(error, TransactionError.Code.response)
+    }
+  }
+
+  private func payload(of response: Response) throws(TransactionError) -> Payload {
+    do { return try extract(response) } catch { throw Self.named(error, TransactionError.Code.extraction) }
+  }
+
+  private func validatePayload(_ payload: any Sendable) throws(TransactionError) {
+    guard let payload = payload as? Payload else { return }
+    do { for validate in payloadValidations { try validate(payload) } } catch {
+      throw Self.named(error, TransactionError.Code.payload)
+    }
+  }
+
+  private static func named(_ error: any Error, _ code: String) -> TransactionError {
+    switch error {
+    case let error as TransactionError: error
+    case let failure as StageFailure: TransactionError(code: failure.code, message: failure.message)
+    default: TransactionError(code: code, message: "\(error)")
+    }
+  }
+}

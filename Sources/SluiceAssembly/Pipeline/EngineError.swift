@@ -1,0 +1,30 @@
+public import SluicePipeline
+import SluicePluginHost
+public import SluicePluginImage
+
+/// Why an engine could not be created.
+public enum EngineError: Error, Sendable, CustomStringConvertible {
+  /// The configuration is wrong, or names something that does not exist.
+  case configuration(ConfigurationError)
+  /// A plugin was found and refused, or its code failed to start.
+  case plugin(PluginError, ConfigurationLocation)
+  /// The machine lacks something: threads, descriptors, a suitable libcurl.
+  case transport(TransportError)
+
+  public var description: String {
+    switch self {
+    case .configuration(let error): error.description
+    case .plugin(let error, let location): location.key.isEmpty ? error.description : "\(location): \(error)"
+    case .transport(let error): error.description
+    }
+  }
+}
+
+/// Thrown by ``Engine/execute(_:parent:)`` when a transaction fails; has the error and the result.
+public struct TransactionFailure: Error, Sendable, CustomStringConvertible {
+  public let error: TransactionError
+  /// The response, if there was one, and the facts of the transaction.
+  public let result: TransactionResult
+
+  public var description: String { error.description }
+}

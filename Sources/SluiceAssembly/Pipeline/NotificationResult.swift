@@ -1,0 +1,44 @@
+import SluiceJSON
+public import SluiceMessages
+
+/// The result of a notification.
+public struct NotificationResult: Sendable, Hashable {
+  /// Who had it last.
+  public enum Taker: Sendable, Hashable {
+    /// An instance, by its name in the configuration, with the id of its plugin.
+    case plugin(stage: String, id: String, generation: Int)
+    /// The program's own handler, see ``Engine/setNotificationHandler(_:)``.
+    case program
+  }
+
+  public enum Outcome: Sendable, Hashable {
+    /// It was taken, and ended with this outcome.
+    case ended(WorkOutcome)
+    /// Neither a plugin nor the program took it.
+    case notTaken
+    /// A swap replaced the instance that had taken it, and the instance ended after `swap.drain`. It may have acted on
+    /// the notification.
+    case replaced
+    /// The engine was shut down.
+    case closing
+  }
+
+  /// Nil if it was not taken. With ``WorkOutcome/missedDeadline``, the instance that had it at the deadline, which may
+  /// have been too busy to take or refuse it.
+  public let taker: Taker?
+  public let outcome: Outcome
+  /// The time from the call to the outcome.
+  public let duration: Duration
+}
+
+extension NotificationResult.Outcome: CustomStringConvertible {
+  /// A code for programs: `new-data`, `no-data`, `failed`, `missed-deadline`, `not-taken`, `replaced`, `closing`.
+  public var description: String {
+    switch self {
+    case .ended(let outcome): outcome.rawValue
+    case .notTaken: "not-taken"
+    case .replaced: "replaced"
+    case .closing: "closing"
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import SluiceIDNA
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+
+/// Builds the stage lists of a configuration from the stages of its plugins.
+struct PipelineBuilder {
+  let configuration: Configuration
+  /// By the name in the configuration.
+  let stages: [String: BuiltIns.Stage]
+  var delegate: StageBinding?
+  var log: @Sendable (LogLine) -> Void = { _ in }
+  /// The previous pipeline: a tracer that continues keeps its overrun score.
+  var predecessor: Pipeline?
+  /// For journals that are compared with those of another process.
+  var journalKey: MessageHash.Key?
+
+  func build(generation: Int, loops: Int, resources: [any AnyObject & Sendable]) throws(ConfigurationError) -> Pipeline
+  {
+    Pipeline(
+      requestStages: try bindings(
+        configuration.request, [.request, .requestPieces, .redirect, .challenge], "request", "on_request", after: []),
+      issueStages: try bindings(
+        configuration.issue, .issue, "issue", "on_issue", after: configuration.request),
+      responseStages: try bindings(
+        configuration.response, [.response, .failure, .responsePieces, .redirect, .challenge], "response",
+        "on_response", after: configuration.request + configuration.issue),
+      tracers: try tracers(), settings: settings, generation: generation, loops: loops, resources: resources,
+      delegate: delegate)
+  }
+
+  private var settings: PipelineSettings {
+    let transport = configuration.transport
+    var redirects = configuration.redirects
+    redirects.secret += configuration.redaction.headers
+    return PipelineSettings(
+      deadline: configuration.deadline, attemptTimeout: transport.timeout, maximumAttempts: configuration.maxAttempts,
+      retry: configuration.retry,
+      transfer: TransferOptions(
+        maximumResponseBytes: transport.maxHeldResponseBytes,
+        maximumStreamedBytes: transport.maxStreamedResponseBytes, spillBytes: transport.spillBytes,
+        sendsBasicUnasked: configuration.credentialPolicy == .basicFirst,
+        // The requests that plugins make themselves are not told: nothing marks the secrets in them.
+        tellsHead: transport.onSentHead != nil),
+      requestIDHeader: configuration.requestIDHeader, acceptedStatuses: configuration.acceptedStatuses,
+      checks: configuration.responseChecks, redirects: redirects, hostEncoder: .idna,
+      challengeResponder: CredentialResponder(configuration.credentialPolicy),
+      journal: JournalSettings(
+        secrets: SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query),
+        key: journalKey), names: transport.names)
+  }
+
+  /// - Parameter earlier: the lists before it.
+  private func bindings(
+    _ references: [StageReference], _ needed: StageCapabilities, _ list: String, _ callback: String,
+    after earlier: [StageReference]
+  ) throws(ConfigurationError) -> [StageBinding] {
+    var bindings: [StageBinding] = []
+    for (index, reference) in references.enumerated() {
+      let plugin = try plugin(reference)
+      guard let interceptor = stages[reference.plugin]?.interceptor,
+        !interceptor.capabilities.isDisjoint(with: needed)
+      else {
+        if reference.isOptional { continue }
+        throw ConfigurationError(
+          reference.location, "plugin \"\(reference.plugin)\" is in \"\(list)\" and has no \(callback)",
+          advice: "take it out of the list, or give the plugin that callback")
+      }
+      bindings.append(
+        StageBinding(
+          name: plugin.name, interceptor: place(reference, earlier + references[..<index]) ?? interceptor,
+          match: reference.match, deadline: plugin.deadline,
+          onFault: plugin.onFault ?? .fail))
+    }
+    return bindings
+  }
+
+  /// The interceptor at a place that has a configuration; nil for one without.
+  private func place(_ reference: StageReference, _ earlier: [StageReference]) -> (any Interceptor)? {
+    guard reference.config != nil, let places = stages[reference.plugin]?.places else { return nil }
+    let number = earlier.count { $0.plugin == reference.plugin && $0.config != nil }
+    return places.indices.contains(number) ? places[number] : nil
+  }
+
+  private func tracers() throws(ConfigurationError) -> [TracerBinding] {
+    var bindings: [TracerBinding] = []
+    for reference in configuration.tracers {
+      let plugin = try plugin(reference)
+      guard let tracer = stages[plugin.name]?.tracer else {
+        if reference.isOptional { continue }
+        throw ConfigurationError(
+          reference.location, "plugin \"\(reference.plugin)\" is in \"tracers\" and is not a tracer",
+          advice: "take it out of the list, or give the plugin the table sluice.tracer/1")
+      }
+      guard reference.match == nil else {
+        throw ConfigurationError(reference.location, "a tracer sees every transaction and takes no \"match\"")
+      }
+      guard reference.config == nil else {
+        throw ConfigurationError(
+          reference.configLocation ?? reference.location, "a tracer takes no \"config\" for its place",
+          advice: "put it into the \"config\" of the plugin")
+      }
+      bindings.append(binding(plugin, tracer))
+    }
+    return bindings
+  }
+
+  private func binding(_ plugin: PluginConfiguration, _ tracer: any Tracer) -> TracerBinding {
+    let budget = budget(plugin)
+    if let known = predecessor?.tracers.first(where: { $0.tracer === tracer && $0.budget == budget }) { return known }
+    return TracerBinding(name: plugin.name, tracer: tracer, budget: budget) { [log] reason in
+      log(
+        LogLine(
+          level: .warning, stage: plugin.name,
+          message: "tracer \"\(plugin.name)\" is switched off and told nothing further: \(reason); "
+            + "\(Self.advice(plugin))"))
+    }
+  }
+
+  /// The time limit for one call of a tracer; nil for built-in tracers.
+  private func budget(_ plugin: PluginConfiguration) -> Duration? {
+    switch plugin.source {
+    case .builtin: nil
+    case .code(let code) where code.isTrustedTracer: nil
+    case .code, .library:
+      plugin.deadline ?? (plugin.delivery == .queued ? QueuedTracer.defaultPatience : TracerBinding.defaultBudget)
+    }
+  }
+
+  private static func advice(_ plugin: PluginConfiguration) -> String {
+    plugin.delivery == .queued
+      ? "its queue is full, since it takes events more slowly than they come"
+      : "give it \"delivery\": \"queued\" or a longer \"deadline\", or have it do less"
+  }
+
+  private func plugin(_ reference: StageReference) throws(ConfigurationError) -> PluginConfiguration {
+    guard let plugin = configuration.plugins.first(where: { $0.name == reference.plugin }) else {
+      throw ConfigurationError(reference.location, "no plugin is named \"\(reference.plugin)\"")
+    }
+    return plugin
+  }
+}

@@ -1,0 +1,173 @@
+public import SluiceJSON
+public import SluiceMessages
+public import SluicePipeline
+import SluiceTraceContext
+
+/// A recorded exchange as a document:
+///
+///     {"timeNs": …, "request": { request }, "timeoutNs": …, "streamed": true, "incomplete": true,
+///      "sensitive": ["x-token"], "parent": {"traceparent": "…", "tracestate": "…", "baggage": "…"},
+///      "hops": [{"issued": true, "response": { response }, "version": "1.1", "incomplete": true,
+///                "error": {"code": "…", "message": "…", "beforeSending": true}}]}
+///
+/// Members that are false or absent are omitted.
+extension RecordedExchange {
+  /// How secrets and content are written.
+  public struct Form: Sendable {
+    /// Nil writes secrets unchanged.
+    public var secrets: SecretList?
+    /// Larger bodies are omitted, and the hop is marked as incomplete; nil writes all bodies, those in files by their
+    /// path.
+    public var maximumBodyBytes: Int?
+
+    public init(secrets: SecretList?, maximumBodyBytes: Int? = 1 << 20) {
+      self.secrets = secrets
+      self.maximumBodyBytes = maximumBodyBytes
+    }
+
+    /// The complete form, for a child process.
+    package static let complete = Form(secrets: nil, maximumBodyBytes: nil)
+  }
+
+  public func document(_ form: Form) -> JSONValue {
+    let (request, hasBody) = form.shown(request)
+    let document: JSONValue = [
+      "timeNs": JSONValue(Int64(clamping: time.nanoseconds)),
+      "request": RequestDocument.make(request, body: .plain),
+    ]
+    document["timeoutNs"] = request.timeout.map { JSONValue(Int64(clamping: $0.nanoseconds)) }
+    if isRequestStreamed { document["streamed"] = true }
+    if !isRequestWhole || !hasBody { document["incomplete"] = true }
+    let sensitive = request.headers.indices.filter { request.headers.marks(at: $0).contains(.sensitive) }
+    if !sensitive.isEmpty {
+      document["sensitive"] = .array(of: sensitive.map { JSONValue(request.headers.name(at: $0)) })
+    }
+    let parent = JSONValue.object()
+    parent["traceparent"] = self.parent.traceparent.map { JSONValue($0) }
+    parent["tracestate"] = self.parent.tracestate.map { JSONValue($0) }
+    parent["baggage"] = self.parent.baggage.map { JSONValue($0) }
+    if parent.count > 0 { document["parent"] = parent }
+    document["hops"] = .array(of: hops.map { $0.document(form) })
+    return document
+  }
+
+  /// - Parameter allowsFiles: whether bodies may be in files; only for documents of this program.
+  /// - Throws: what is wrong with it, and where.
+  public init(_ document: JSONValue, allowsFiles: Bool = false) throws(MessageError) {
+    let rules: DocumentRules = allowsFiles ? .line : [.knownKeysOnly, .namesInAnyCase]
+    guard let message = document["request"], let hops = document["hops"], hops.isArray else {
+      throw MessageError(.invalidDocument, "recording", "expected an object with \"request\" and \"hops\"")
+    }
+    var request = try RequestDocument.read(message, rules: rules)
+    request.timeout = document["timeoutNs"]?.integer.map { .nanoseconds(max(0, $0)) }
+    for name in document["sensitive"]?.elements.compactMap(\.string) ?? [] {
+      request.headers.markAll(named: name, .sensitive)
+    }
+    self.init(request)
+    isRequestStreamed = document["streamed"]?.bool ?? false
+    isRequestWhole = document["incomplete"]?.bool != true
+    time = .nanoseconds(max(0, document["timeNs"]?.integer ?? 0))
+    parent.traceparent = document["parent"]?["traceparent"]?.string
+    parent.tracestate = document["parent"]?["tracestate"]?.string
+    parent.baggage = document["parent"]?["baggage"]?.string
+    for hop in hops.elements { self.hops.append(try RecordedHop(hop, rules)) }
+  }
+}
+
+extension RecordedHop {
+  fileprivate func document(_ form: RecordedExchange.Form) -> JSONValue {
+    let document: JSONValue = ["issued": JSONValue(wasIssued)]
+    var isWhole = isBodyWhole
+    if let response {
+      let (response, hasBody) = form.shown(response)
+      isWhole = isWhole && hasBody
+      document["response"] = ResponseDocument.make(response, body: .plain)
+      document["version"] = response.version.map { JSONValue($0.rawValue) }
+    }
+    if !isWhole { document["incomplete"] = true }
+    if let error {
+      document["error"] = [
+        "code": JSONValue(error.code.text), "message": JSONValue(error.message),
+        "beforeSending": JSONValue(error.isBeforeSending),
+      ]
+    }
+    return document
+  }
+
+  fileprivate init(_ document: JSONValue, _ rules: DocumentRules) throws(MessageError) {
+    guard document.isObject else {
+      throw MessageError(.invalidDocument, "recording", "expected an object for each of the \"hops\"")
+    }
+    self.init(
+      wasIssued: document["issued"]?.bool ?? true, isBodyWhole: document["incomplete"]?.bool != true,
+      error: document["error"].map {
+        TransportError(
+          TransportError.Code($0["code"]?.string ?? "transport"), $0["message"]?.string ?? "",
+          isBeforeSending: $0["beforeSending"]?.bool ?? false)
+      })
+    guard let message = document["response"] else { return }
+    response = try ResponseDocument.read(message, rules: rules)
+    response?.version = document["version"]?.string.flatMap { HTTPVersion(rawValue: $0) }
+  }
+}
+
+extension RecordedExchange.Form {
+  /// The message as it is written, and whether its body is.
+  fileprivate func shown(_ request: Request) -> (Request, Bool) {
+    var shown = request
+    if let secrets {
+      shown.headers = hidden(request.headers, secrets)
+      if let url = try? HTTPURL(secrets.url(request.url.string)) { shown.url = url }
+    }
+    let hasBody = limit(&shown.body)
+    return (shown, hasBody)
+  }
+
+  fileprivate func shown(_ response: Response) -> (Response, Bool) {
+    var shown = response
+    if let secrets {
+      shown.headers = hidden(response.headers, secrets)
+      shown.trailers = hidden(response.trailers, secrets)
+    }
+    let hasBody = limit(&shown.body)
+    return (shown, hasBody)
+  }
+
+  private func hidden(_ fields: HeaderFields, _ secrets: SecretList) -> HeaderFields {
+    var shown = HeaderFields()
+    for index in fields.indices {
+      let (name, value) = (fields.name(at: index), fields.value(at: index))
+      let isSecret = fields.marks(at: index).contains(.sensitive)
+      let safe = isSecret ? SecretList.placeholder : secrets.value(value, ofHeader: name)
+      guard safe == value else {
+        shown.append(name, safe, marks: fields.marks(at: index))
+        continue
+      }
+      // As bytes, which need not be UTF-8.
+      shown.append(
+        name.utf8.span, fields.buffer.span.extracting(fields.valueRange(at: index)), marks: fields.marks(at: index))
+    }
+    return shown
+  }
+
+  /// Reads a body from its file, because the file is removed with its last user; false if the body is omitted.
+  private func limit(_ body: inout Body) -> Bool {
+    guard let maximumBodyBytes else { return true }
+    if case .file(let file) = body, file.byteCount <= maximumBodyBytes,
+      let bytes = try? FileText.read(file.path, limitBytes: maximumBodyBytes)
+    {
+      body = .bytes(bytes)
+    }
+    guard let bytes = body.bytes, bytes.count <= maximumBodyBytes else {
+      body = .empty
+      return false
+    }
+    return true
+  }
+}
+
+extension HeaderFields {
+  fileprivate mutating func markAll(named name: String, _ marks: Marks) {
+    for index in indices where self.name(at: index).lowercased() == name.lowercased() { mark(at: index, marks) }
+  }
+}

@@ -1,0 +1,51 @@
+import SluiceMessages
+public import SluicePipeline
+
+/// The last recordings, as many as there is room for; older ones are dropped.
+public struct RecordingBuffer: Sendable {
+  public static let defaultCount = 100
+  public static let defaultBytes = 16 << 20
+
+  /// The oldest first.
+  public private(set) var exchanges: [RecordedExchange] = []
+  /// How many were dropped to make room.
+  public private(set) var droppedCount = 0
+  private var sizes: [Int] = []
+  private var byteCount = 0
+  private let maximumCount: Int
+  private let maximumBytes: Int
+
+  /// - Parameters:
+  ///   - maximumCount: the maximum number of recordings.
+  ///   - maximumBytes: the memory for all messages together. Bodies in files do not count.
+  public init(maximumCount: Int = Self.defaultCount, maximumBytes: Int = Self.defaultBytes) {
+    self.maximumCount = max(1, maximumCount)
+    self.maximumBytes = maximumBytes
+  }
+
+  /// The newest stays, however large it is.
+  public mutating func append(_ exchange: RecordedExchange) {
+    exchanges.append(exchange)
+    sizes.append(exchange.byteCount)
+    byteCount += exchange.byteCount
+    var extra = 0
+    while exchanges.count - extra > 1, exchanges.count - extra > maximumCount || byteCount > maximumBytes {
+      byteCount -= sizes[extra]
+      extra += 1
+    }
+    exchanges.removeFirst(extra)
+    sizes.removeFirst(extra)
+    droppedCount += extra
+  }
+}
+
+extension RecordedExchange {
+  /// The approximate size in memory.
+  var byteCount: Int {
+    hops.reduce(256 + request.headers.wireByteCount + request.url.string.utf8.count + (request.body.bytes?.count ?? 0))
+    {
+      guard let response = $1.response else { return $0 + 128 }
+      return $0 + 256 + response.headers.wireByteCount + (response.body.bytes?.count ?? 0)
+    }
+  }
+}

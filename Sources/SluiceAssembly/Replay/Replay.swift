@@ -1,0 +1,102 @@
+import SluiceJSON
+import SluiceMessages
+public import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+import SluiceTrial
+
+/// Runs recorded exchanges through an old and a new build and reports what the stages did differently.
+///
+///     let replay = Replay()
+///     let report = try await replay?.compare(recordings, old: old, new: new)
+///     print(report?.text() ?? "no sluice command to be the helper")
+///
+/// Each build runs in separate child processes, twice, with recorded answers instead of the wire: nothing goes over the
+/// network, and the serving engine is not affected. docs/replay.md says what is compared.
+public struct Replay: Sendable {
+  /// Maximum number of exchanges of one replay; the last ones are used.
+  public static let maximumExchanges = 1000
+  /// The limit for all of them as JSON text. Bodies in files do not count.
+  public static let maximumBytes = 16 << 20
+
+  /// One of the two builds: a configuration, and the files to load for its libraries.
+  public struct Build: Sendable {
+    /// The text of a configuration file. It cannot include code of the program, because it runs in another process.
+    public var configuration: [UInt8]
+    /// The base of relative paths in it.
+    public var file: String?
+    /// The files to load, by the library's path in the configuration; a library that is not listed is loaded from that
+    /// path.
+    public var libraries: [String: String]
+
+    public init(configuration: [UInt8], file: String? = nil, libraries: [String: String] = [:]) {
+      self.configuration = configuration
+      self.file = file
+      self.libraries = libraries
+    }
+
+    /// Reads the configuration from its file.
+    public init(file: String, libraries: [String: String] = [:]) throws(ConfigurationError) {
+      do {
+        self.init(
+          configuration: try FileText.read(file, limitBytes: Configuration.limitBytes), file: file, libraries: libraries
+        )
+      } catch { throw ConfigurationError(ConfigurationLocation(file: file), "cannot read it: \(error)") }
+    }
+  }
+
+  private let helper: TrialHelper
+  /// The time limit for each child process.
+  public var deadline = Duration.seconds(30)
+  /// How long a stage may keep one transaction: a call that is still suspended is then ended as if its deadline had
+  /// passed, and a call that does not return ends the run.
+  public var patience = Duration.seconds(5)
+
+  /// - Parameter helper: the path of the `sluice` command. Without it, this program if it is the command, otherwise the
+  ///   command next to it, otherwise the first on `PATH`. The result is nil if none is found.
+  public init?(helper: String? = nil) {
+    guard let helper = helper.map(TrialHelper.init(path:)) ?? TrialHelper.find() else { return nil }
+    self.helper = helper
+  }
+
+  /// - Throws: an error for an invalid configuration, or if no helper works. A build that cannot be loaded, crashes or
+  ///   hangs is in the report.
+  public func compare(
+    _ recordings: [RecordedExchange], old: Build, new: Build
+  ) async throws(EngineError) -> ReplayReport {
+    let (oldPlan, newPlan) = (try ReplayPlan(old), try ReplayPlan(new))
+    let selection = ReplaySelection(recordings, newPlan.secrets)
+    let key = MessageHash.Key.random()
+    guard !selection.exchanges.isEmpty else { return ReplayReport(omissions: selection.omissions) }
+    // Both builds at once, each twice: differences between two runs of one build do not count.
+    async let oldRuns = oldPlan.run(selection, key, self, helper)
+    async let newRuns = newPlan.run(selection, key, self, helper)
+    let outcomes = await [oldRuns, newRuns]
+    // The files of bodies are kept until here.
+    withExtendedLifetime(recordings) {}
+    return try report(selection, outcomes[0], outcomes[1])
+  }
+
+  private func report(
+    _ selection: ReplaySelection, _ old: ReplayPlan.Outcome, _ new: ReplayPlan.Outcome
+  ) throws(EngineError) -> ReplayReport {
+    var report = ReplayReport(omissions: selection.omissions)
+    for (side, outcome) in [(ReplayReport.Side.old, old), (.new, new)] {
+      guard let error = outcome.error else { continue }
+      guard error.code != .probeUnavailable, error.code != .store else {
+        throw .plugin(error, ConfigurationLocation())
+      }
+      report.failures.append(ReplayReport.Failure(side, error))
+    }
+    for (index, _, request) in selection.exchanges {
+      guard let before = old.runs(of: index), let after = new.runs(of: index) else {
+        report.omissions.append(
+          ReplayReport.Omission(
+            index: index, reason: old.omitted[index] ?? new.omitted[index] ?? "a build ended before it was done"))
+        continue
+      }
+      report.comparisons.append(ReplayComparison(index: index, request: request, old: before, new: after))
+    }
+    return report
+  }
+}

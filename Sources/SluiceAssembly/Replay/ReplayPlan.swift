@@ -1,0 +1,101 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+import SluiceTrial
+
+/// The runs of one build.
+struct ReplayPlan: Sendable {
+  private static let runs = 2
+
+  /// What came of them.
+  struct Outcome: Sendable {
+    /// Of each run, by the exchange's place.
+    fileprivate var replayed: [[Int: ReplayedExchange]] = []
+    /// Why an exchange was not run.
+    fileprivate(set) var omitted: [Int: String] = [:]
+    /// Why a run did not come to its end; of several the first.
+    fileprivate(set) var error: PluginError?
+
+    /// Of the exchange with that place; fewer where a run did not come to it, nil where none did.
+    func runs(of index: Int) -> [ReplayedExchange]? {
+      let runs = replayed.compactMap { $0[index] }
+      return runs.isEmpty ? nil : runs
+    }
+  }
+
+  private let build: Replay.Build
+  private let configuration: Configuration
+
+  init(_ build: Replay.Build) throws(EngineError) {
+    self.build = build
+    do { configuration = try Configuration(text: build.configuration, file: build.file) } catch {
+      throw .configuration(error)
+    }
+  }
+
+  var secrets: SecretList {
+    SecretList(headers: configuration.redaction.headers, query: configuration.redaction.query)
+  }
+
+  func run(
+    _ selection: ReplaySelection, _ key: MessageHash.Key, _ replay: Replay, _ helper: TrialHelper
+  ) async -> Outcome {
+    let copies: [String: StoredPlugin]
+    switch await ControlThread.run({ Result { () throws(PluginError) in try stage() } }) {
+    case .success(let staged): copies = staged
+    case .failure(let error): return Outcome(error: error)
+    }
+    // Held, and so not removed, until the runs are over.
+    defer { withExtendedLifetime(copies) {} }
+    let payload = ReplayRequest(
+      configuration: String(decoding: build.configuration, as: UTF8.self), file: build.file,
+      copies: copies.mapValues(\.path), key: key, patience: replay.patience,
+      exchanges: selection.exchanges.map { ($0.index, $0.document) })
+    let request = TrialRequest(
+      library: "", path: configuration.libraries.joined(separator: ", "), task: ReplayRun.task, instances: [],
+      deadline: replay.deadline,
+      limits: TrialLimits(processorSeconds: UInt64(clamping: replay.deadline.components.seconds) + 1),
+      payload: payload.document)
+    let hidden = TrialSecrets(
+      configuration.pluginConfigurations + [.array(of: selection.hiddenTexts)])
+    var outcome = Outcome()
+    for _ in 0..<Self.runs {
+      switch await TrialProcess(request, helper: helper).report() {
+      case .success(let report): take(report, request, hidden, &outcome)
+      case .failure(let error): outcome.error = error
+      }
+      if outcome.error != nil { break }
+    }
+    return outcome
+  }
+
+  /// Private copies, which the children map, because the files at the paths may be rebuilt meanwhile.
+  private func stage() throws(PluginError) -> [String: StoredPlugin] {
+    guard !configuration.libraries.isEmpty else { return [:] }
+    guard let folder = configuration.store ?? PluginStore.defaultPath() else {
+      throw PluginError(.store, .store(path: "(none)"), "there is no home folder to keep private copies of plugins in")
+    }
+    let loader = PluginLoader(store: try PluginStore(at: folder))
+    var copies: [String: StoredPlugin] = [:]
+    for library in configuration.libraries {
+      copies[library] = try loader.stage(build.libraries[library] ?? library).copy
+    }
+    return copies
+  }
+
+  private func take(
+    _ report: TrialReport, _ request: TrialRequest, _ hidden: TrialSecrets, _ outcome: inout Outcome
+  ) {
+    var replayed: [Int: ReplayedExchange] = [:]
+    for item in report.items {
+      guard let index = item["index"]?.integer.map({ Int(clamping: $0) }) else { continue }
+      replayed[index] = item["replayed"].flatMap { ReplayedExchange($0) }
+      outcome.omitted[index] = item["omitted"]?.string
+    }
+    outcome.replayed.append(replayed)
+    outcome.error = report.failure(of: request.subject, secrets: hidden)
+  }
+}

@@ -1,0 +1,53 @@
+public import SluiceJSON
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+
+extension ReplayReport {
+  /// The report for programs:
+  ///
+  ///     {"same": false, "failures": [{"side": "new", "code": "…", "message": "…"}],
+  ///      "requests": [{"index": 0, "request": "GET https://…", "differences": [{ difference }], "varying": […]}],
+  ///      "omitted": [{"index": 3, "reason": "…"}]}
+  ///
+  ///     difference := {"attempt": 0, "hop": 0, "stage": "…", "callback": "on_request", "subject": "header x-a",
+  ///                    "old": "1", "new": "2"}
+  ///
+  /// `stage` and `callback` are missing where it is about the result, `old` or `new` where that side left it alone.
+  public var document: JSONValue {
+    [
+      "same": JSONValue(isSame),
+      "failures": .array(
+        of:
+          failures.map {
+            [
+              "side": JSONValue($0.side.rawValue), "code": JSONValue($0.error.code.rawValue),
+              "message": JSONValue($0.error.description),
+            ]
+          }),
+      "requests": .array(of: comparisons.map(\.document)),
+      "omitted": .array(of: omissions.map { ["index": JSONValue(Int64($0.index)), "reason": JSONValue($0.reason)] }),
+    ]
+  }
+}
+
+extension ReplayComparison {
+  fileprivate var document: JSONValue {
+    [
+      "index": JSONValue(Int64(index)), "request": JSONValue(request),
+      "differences": .array(of: differences.map(\.document)), "varying": .array(of: varying.map(\.document)),
+    ]
+  }
+}
+
+extension ReplayDifference {
+  fileprivate var document: JSONValue {
+    let document: JSONValue = ["attempt": JSONValue(Int64(attempt)), "hop": JSONValue(Int64(hop))]
+    document["stage"] = stage.map { JSONValue($0) }
+    document["callback"] = callback.map { JSONValue($0.rawValue) }
+    document["subject"] = JSONValue(subject)
+    document["old"] = old.map { JSONValue($0) }
+    document["new"] = new.map { JSONValue($0) }
+    return document
+  }
+}

@@ -1,0 +1,54 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+
+/// What the child process of a replay is given besides what every trial is.
+struct ReplayRequest {
+  /// The text of the configuration; its references are resolved in the child, which has the environment of this process.
+  var configuration: String
+  /// What relative paths in it start from.
+  var file: String?
+  /// The private copy of each library, by its path in the configuration.
+  var copies: [String: String]
+  /// One for all runs that are compared.
+  var key: MessageHash.Key
+  /// What one transaction may take.
+  var patience: Duration
+  /// Documents of recorded exchanges, by their place.
+  var exchanges: [(index: Int, document: JSONValue)]
+
+  var document: JSONValue {
+    let document: JSONValue = [
+      "configuration": JSONValue(configuration), "keyLow": JSONValue(Int64(bitPattern: key.low)),
+      "keyHigh": JSONValue(Int64(bitPattern: key.high)), "patience": JSONValue(Int64(clamping: patience.nanoseconds)),
+    ]
+    document["file"] = file.map { JSONValue($0) }
+    let copies = JSONValue.object()
+    for (path, copy) in self.copies { copies[path] = JSONValue(copy) }
+    document["copies"] = copies
+    document["exchanges"] = .array(
+      of: exchanges.map { ["index": JSONValue(Int64($0.index)), "exchange": $0.document] })
+    return document
+  }
+}
+
+extension ReplayRequest {
+  /// Nil for what ``document`` does not give.
+  init?(_ document: JSONValue) {
+    guard let configuration = document["configuration"]?.string, let low = document["keyLow"]?.integer,
+      let high = document["keyHigh"]?.integer
+    else { return nil }
+    self.init(
+      configuration: configuration, file: document["file"]?.string,
+      copies: Dictionary(
+        (document["copies"]?.members).map { Array($0).compactMap { key, value in value.string.map { (key, $0) } } }
+          ?? [],
+        uniquingKeysWith: { first, _ in first }),
+      key: MessageHash.Key(low: UInt64(bitPattern: low), high: UInt64(bitPattern: high)),
+      patience: .nanoseconds(document["patience"]?.integer ?? 5_000_000_000),
+      exchanges: document["exchanges"]?.elements.compactMap { element in
+        guard let index = element["index"]?.integer, let exchange = element["exchange"] else { return nil }
+        return (Int(clamping: index), exchange)
+      } ?? [])
+  }
+}

@@ -1,0 +1,78 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+package import SluiceTrial
+
+/// A replay in the child process of a helper: each exchange is reported when it is over.
+package struct ReplayRun {
+  /// The name of the task, for a ``TrialRequest``.
+  package static let task = "replay"
+
+  private let request: TrialRequest
+  private let channel: TrialChannel
+  private let makeTransport: TransportMaker
+
+  package static func perform(_ request: TrialRequest, _ channel: TrialChannel, makeTransport: @escaping TransportMaker)
+  {
+    do throws(PluginError) {
+      try ReplayRun(request: request, channel: channel, makeTransport: makeTransport).run()
+      channel.finish(["passed": true])
+    } catch {
+      channel.finish(["error": error.document])
+    }
+  }
+
+  private func run() throws(PluginError) {
+    guard let replay = request.payload.flatMap({ ReplayRequest($0) }) else {
+      throw error(.probeUnavailable, "could not be replayed: the request is not understood")
+    }
+    let host: ReplayHost
+    do throws(EngineError) {
+      let configuration = try Self.configuration(replay)
+      host = try ReplayHost(
+        configuration, copies: replay.copies, key: replay.key, patience: replay.patience,
+        makeTransport: makeTransport, step: channel.step)
+    } catch {
+      guard case .plugin(let error, _) = error else { throw self.error(.configuration, "\(error)") }
+      throw error
+    }
+    for (number, (index, document)) in replay.exchanges.enumerated() {
+      try run(index, document, "request \(number + 1) of \(replay.exchanges.count)", host)
+    }
+    channel.step("in deactivate or destroy of its instances")
+    host.close()
+    channel.step("after its instances were destroyed")
+  }
+
+  private static func configuration(_ replay: ReplayRequest) throws(EngineError) -> Configuration {
+    do { return try Configuration(text: Array(replay.configuration.utf8), file: replay.file) } catch {
+      throw .configuration(error)
+    }
+  }
+
+  private func run(_ index: Int, _ document: JSONValue, _ words: String, _ host: ReplayHost) throws(PluginError) {
+    let exchange: RecordedExchange
+    do { exchange = try RecordedExchange(document, allowsFiles: true) } catch {
+      return channel.report(["index": JSONValue(Int64(index)), "omitted": JSONValue("\(error)")])
+    }
+    channel.step("with \(words)")
+    let place = Locked("with \(words)")
+    let channel = channel
+    let replayed = host.replay(exchange, seed: UInt64(index) + 1) { stage, callback in
+      let step = "in \(callback.rawValue) of \"\(stage)\", with \(words)"
+      place.withLock { $0 = step }
+      channel.step(step)
+    }
+    guard let replayed else {
+      throw error(.probeTimedOut, "had not come to an end \(place.withLock { $0 })")
+    }
+    channel.report(["index": JSONValue(Int64(index)), "replayed": replayed.document])
+  }
+
+  private func error(_ code: PluginError.Code, _ reason: String) -> PluginError {
+    PluginError(code, request.subject, reason)
+  }
+}

@@ -1,0 +1,33 @@
+import SluicePipeline
+import SluiceSupport
+
+/// Answers each hop with what was recorded, in the order of the recording, whatever is asked for.
+final class ReplayWire: Sendable {
+  private let state = Locked<(hops: [RecordedHop], next: Int)>(([], 0))
+
+  /// Begins with the first hop of another exchange.
+  func begin(_ hops: [RecordedHop]) { state.withLock { $0 = (hops, 0) } }
+
+  func answer() -> StubTransport.Reply {
+    state.withLock { state in
+      guard state.next < state.hops.count else {
+        return .failure(
+          Self.notRecorded("no answer was recorded beyond those to \(state.hops.count) requests on the wire"))
+      }
+      defer { state.next += 1 }
+      return Self.reply(state.hops[state.next])
+    }
+  }
+
+  private static func reply(_ hop: RecordedHop) -> StubTransport.Reply {
+    let error = hop.error ?? notRecorded("the recording has no answer to this request")
+    guard hop.wasIssued else { return .connectFailure(error) }
+    guard let response = hop.response else { return .failure(error) }
+    let missing = hop.isBodyWhole ? nil : notRecorded("the body was not recorded, or not completely")
+    return .response(response, failure: hop.error ?? missing)
+  }
+
+  private static func notRecorded(_ message: String) -> TransportError {
+    TransportError(TransportError.Code("not_recorded"), message)
+  }
+}

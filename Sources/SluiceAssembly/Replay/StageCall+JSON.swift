@@ -1,0 +1,134 @@
+public import SluiceJSON
+import SluiceMessages
+public import SluicePipeline
+
+extension StageCall {
+  /// As a document:
+  ///
+  ///     {"attempt": 0, "hop": 0, "stage": "auth", "callback": "on_request", "verdict": "continue",
+  ///      "changes": [{"side": "request", "part": "header", "name": "x-a", "before": [], "after": ["1"]}]}
+  ///
+  /// With `"suspended": true` where the answer came by a resumption, `retryAfterNs`, `code` and `message` where the verdict
+  /// has them, and `name` for headers and trailers.
+  public var document: JSONValue {
+    let document: JSONValue = [
+      "attempt": JSONValue(Int64(attempt)), "hop": JSONValue(Int64(hop)), "stage": JSONValue(stage),
+      "callback": JSONValue(callback.rawValue), "verdict": JSONValue(verdict.word),
+    ]
+    switch verdict {
+    case .retry(let delay): document["retryAfterNs"] = JSONValue(Int64(clamping: delay.nanoseconds))
+    case .fail(let failure), .fault(let failure):
+      document["code"] = JSONValue(failure.code)
+      document["message"] = JSONValue(failure.message)
+    case .proceed, .respond, .suspended, .gatherBody: break
+    }
+    if wasSuspended { document["suspended"] = true }
+    if !changes.isEmpty { document["changes"] = .array(of: changes.map(\.document)) }
+    return document
+  }
+
+  /// A bound on attempts and hops that no transaction reaches.
+  private static let numbers: ClosedRange<Int64> = 0...1_000_000
+
+  /// Nil for what ``document`` does not give.
+  package init?(_ document: JSONValue) {
+    guard let attempt = document["attempt"]?.integer, let hop = document["hop"]?.integer,
+      let stage = document["stage"]?.string,
+      let callback = document["callback"]?.string.flatMap({ Callback(rawValue: $0) }),
+      let verdict = Verdict(document), Self.numbers.contains(attempt), Self.numbers.contains(hop)
+    else { return nil }
+    self.init(
+      attempt: Int(attempt), hop: Int(hop), stage: stage, callback: callback, verdict: verdict,
+      wasSuspended: document["suspended"]?.bool ?? false, changes: StageChange.list(document["changes"]))
+  }
+}
+
+extension Verdict {
+  fileprivate var word: String {
+    switch self {
+    case .proceed: "continue"
+    case .respond: "respond"
+    case .retry: "retry"
+    case .fail: "fail"
+    case .suspended: "suspended"
+    case .gatherBody: "gather_body"
+    case .fault: "fault"
+    }
+  }
+
+  fileprivate init?(_ document: JSONValue) {
+    let failure = StageFailure(
+      code: document["code"]?.string ?? "", message: document["message"]?.string ?? "")
+    switch document["verdict"]?.string {
+    case "continue": self = .proceed
+    case "respond": self = .respond
+    case "retry": self = .retry(after: .nanoseconds(document["retryAfterNs"]?.integer ?? 0))
+    case "fail": self = .fail(failure)
+    case "suspended": self = .suspended
+    case "gather_body": self = .gatherBody
+    case "fault": self = .fault(failure)
+    default: return nil
+    }
+  }
+}
+
+extension StageChange {
+  public var document: JSONValue {
+    let document: JSONValue = ["side": side == .request ? "request" : "response", "part": JSONValue(word)]
+    switch part {
+    case .header(let name), .trailer(let name): document["name"] = JSONValue(name)
+    default: break
+    }
+    document["before"] = .array(of: before)
+    document["after"] = .array(of: after)
+    return document
+  }
+
+  private var word: String {
+    switch part {
+    case .method: "method"
+    case .url: "url"
+    case .status: "status"
+    case .header: "header"
+    case .trailer: "trailer"
+    case .body: "body"
+    }
+  }
+
+  static func list(_ document: JSONValue?) -> [StageChange] { document?.elements.compactMap { StageChange($0) } ?? [] }
+
+  private init?(_ document: JSONValue) {
+    let name = document["name"]?.string ?? ""
+    let parts: [String: Part] = [
+      "method": .method, "url": .url, "status": .status, "header": .header(name), "trailer": .trailer(name),
+      "body": .body,
+    ]
+    guard let part = document["part"]?.string.flatMap({ parts[$0] }) else { return nil }
+    self.init(
+      document["side"]?.string == "request" ? .request : .response, part,
+      before: document["before"]?.elements.compactMap(\.string) ?? [],
+      after: document["after"]?.elements.compactMap(\.string) ?? [])
+  }
+}
+
+extension ReplayedExchange {
+  package var document: JSONValue {
+    let document: JSONValue = [
+      "calls": .array(of: calls.map(\.document)), "attempts": JSONValue(Int64(attempts)),
+      "response": .array(of: response.map(\.document)),
+    ]
+    document["error"] = error.map { ResultDocument.Failure($0).document() }
+    return document
+  }
+
+  package init?(_ document: JSONValue) {
+    guard let attempts = document["attempts"]?.integer else { return nil }
+    let error = document["error"].map {
+      TransactionError(
+        code: $0["code"]?.string ?? "", message: $0["message"]?.string ?? "", stage: $0["stage"]?.string)
+    }
+    self.init(
+      calls: document["calls"]?.elements.compactMap { StageCall($0) } ?? [], attempts: Int(clamping: attempts),
+      error: error, response: StageChange.list(document["response"]))
+  }
+}

@@ -1,0 +1,134 @@
+import SluiceMessages
+import SluicePipeline
+import SluicePlugin
+import SluiceSupport
+
+/// Asks a delegate about redirects and challenges, in the pipeline's place of a stage.
+final class DelegateStage: Interceptor {
+  let capabilities: StageCapabilities = [.redirect, .challenge]
+  private let delegate: any TransactionDelegate
+  /// Suspended calls, so that a cancellation finds its task.
+  private let suspended = Locked<[SuspensionToken: Task<Void, Never>]>([:])
+
+  init(_ delegate: any TransactionDelegate) { self.delegate = delegate }
+
+  func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict {
+    let context = ResponseContext(exchange)
+    return run(exchange) { [delegate] in
+      try await delegate.transaction(context, willFollow: redirect)
+    } adopt: {
+      $1 == .follow ? .proceed : .respond
+    }
+  }
+
+  func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict {
+    let context = ResponseContext(exchange)
+    return run(exchange) { [delegate] in
+      try await delegate.transaction(context, didReceive: offer)
+    } adopt: {
+      Self.answer(offer, $1, $0)
+    }
+  }
+
+  func suspensionWasCancelled(_ token: SuspensionToken) {
+    suspended.withLock { $0.removeValue(forKey: token) }?.cancel()
+  }
+
+  private static func answer(_ offer: ChallengeOffer, _ decision: ChallengeDecision, _ exchange: Exchange) -> Verdict {
+    switch decision {
+    case .performDefaultHandling: return .proceed
+    case .cancel:
+      return .fail(
+        StageFailure(
+          code: TransactionError.Code.cancelled, message: "it cancelled at the challenge \(offer.challenge.scheme)"))
+    case .answer(let value):
+      do { try HeaderFields.check(name: offer.credentialsHeader.utf8.span, value: value.utf8.span) } catch {
+        return .fail(StageFailure(code: error.code.text, message: error.description))
+      }
+      exchange.nativeRequest.headers[offer.credentialsHeader] = value
+      return .respond
+    case .credentials(let user, let password):
+      guard let value = Credentials.answer(Array(user.utf8), Array(password.utf8), offer, exchange) else {
+        return .proceed
+      }
+      exchange.nativeRequest.headers[offer.credentialsHeader] = value
+      return .respond
+    }
+  }
+
+  /// Runs the function as a task on the loop, which starts at once: if it does not suspend, its verdict is known on
+  /// return.
+  private func run<Decision: Sendable>(
+    _ exchange: Exchange, _ function: @escaping @Sendable () async throws -> Decision,
+    adopt: @escaping @Sendable (Exchange, Decision) -> Verdict
+  ) -> Verdict {
+    let call = DelegateCall()
+    let executor = exchange.loop as? any TaskExecutor
+    let suspensions = exchange.suspensions
+    let task = Task.immediate(executorPreference: executor) {
+      let result: Result<Decision, any Error>
+      do { result = .success(try await function()) } catch { result = .failure(error) }
+      call.finish { [self] token in
+        guard let token else { return Self.conclude(result, exchange, adopt) }
+        suspended.withLock { _ = $0.removeValue(forKey: token) }
+        // Gone: the deadline has passed, or the transaction has ended.
+        guard suspensions?.exchange(for: token) != nil else { return .suspended }
+        let verdict = Self.conclude(result, exchange, adopt)
+        _ = suspensions?.resume(token, verdict)
+        return verdict
+      }
+    }
+    return call.verdict { [self] in
+      guard let token = exchange.suspend() else { return nil }
+      suspended.withLock { $0[token] = task }
+      return token
+    }
+  }
+
+  private static func conclude<Decision>(
+    _ result: Result<Decision, any Error>, _ exchange: Exchange, _ adopt: (Exchange, Decision) -> Verdict
+  ) -> Verdict {
+    switch result {
+    case .success(let decision): return adopt(exchange, decision)
+    case .failure(let failure as StageFailure): return .fail(failure)
+    case .failure(let error): return .fail(StageFailure(message: "\(error)"))
+    }
+  }
+}
+
+extension RequestContext {
+  init(_ exchange: Exchange) {
+    let now = exchange.loop.now
+    self.init(
+      path: exchange.nativeRequest.url.path, method: exchange.nativeRequest.method, attemptNumber: exchange.attempt,
+      requestId: exchange.requestID, transactionID: exchange.id, hop: exchange.hop,
+      elapsed: now.duration(since: exchange.started),
+      remaining: exchange.deadline == .distantFuture ? nil : exchange.deadline.duration(since: now),
+      parent: exchange.parent)
+  }
+}
+
+extension ResponseContext {
+  init(_ exchange: Exchange) { self.init(request: RequestContext(exchange)) }
+}
+
+/// One call of asynchronous code: either it ends before the caller has returned, or it holds a token.
+///
+/// Both sides run on the loop's thread, one after the other; unchecked for that reason. Without an executor (a loop of a
+/// test) the code may not suspend.
+private final class DelegateCall: @unchecked Sendable {
+  private var early: Verdict?
+  private var token: SuspensionToken?
+  private var isReturned = false
+
+  func finish(_ conclude: (SuspensionToken?) -> Verdict) {
+    if isReturned { _ = conclude(token) } else { early = conclude(nil) }
+  }
+
+  func verdict(suspend: () -> SuspensionToken?) -> Verdict {
+    if let early { return early }
+    isReturned = true
+    token = suspend()
+    return .suspended
+  }
+}

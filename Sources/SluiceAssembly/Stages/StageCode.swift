@@ -1,0 +1,100 @@
+public import SluiceJSON
+public import SluiceMessages
+public import SluicePipeline
+public import SluicePlugin
+
+/// A stage in Swift inside of the program: closures, a value that conforms to the protocols of stages, or a whole
+/// ``Plugin``.
+///
+/// The engine runs it as it runs the stage of a library, so the same code works in both places.
+public struct StageCode: Sendable {
+  public typealias RequestFunction = @Sendable (StageRequest, RequestContext) async throws -> Void
+  public typealias IssueFunction = @Sendable (StageRequest, RequestContext) throws -> Void
+  public typealias ResponseFunction = @Sendable (StageResponse, ResponseContext) async throws -> Void
+  public typealias FailureFunction = @Sendable (Failure, StageRequest, ResponseContext) async throws -> Void
+  public typealias RedirectFunction =
+    @Sendable (Redirect, StageResponse, ResponseContext) async throws -> RedirectDecision
+  public typealias ChallengeFunction =
+    @Sendable (ChallengeOffer, StageResponse, ResponseContext) async throws -> ChallengeDecision
+  public typealias TraceFunction = @Sendable (borrowing TransactionEvent) -> Void
+
+  enum Form: Sendable {
+    case hosted(ProgramStage)
+    /// A part of the engine or the command, which the pipeline calls directly.
+    case direct(BuiltIns.Stage)
+    /// It cannot work; the engine says so when it begins.
+    case unusable(StageFailure)
+  }
+
+  let form: Form
+  /// For a ``Plugin``.
+  let configuration: JSONValue
+  /// The tracer is a part of the program that never waits, so it is neither timed nor switched off.
+  var isTrustedTracer = false
+
+  /// Closures; for what each may do, see the protocol of its parameter: ``RequestInterceptor``, ``IssueInterceptor``,
+  /// ``ResponseInterceptor``, ``FailureInterceptor``, ``RedirectInterceptor``, ``ChallengeInterceptor`` and
+  /// ``TransactionTracer``.
+  public init(
+    request: RequestFunction? = nil, issue: IssueFunction? = nil, response: ResponseFunction? = nil,
+    failure: FailureFunction? = nil, redirect: RedirectFunction? = nil, challenge: ChallengeFunction? = nil,
+    trace: TraceFunction? = nil, options: PluginOptions = []
+  ) {
+    let functions = StageFunctions(
+      request: request, issue: issue, response: response, failure: failure, redirect: redirect, challenge: challenge,
+      trace: trace)
+    form = .hosted(ProgramStage(functions.parts, options: options))
+    configuration = .object()
+  }
+
+  /// Uses every stage protocol that the value conforms to.
+  /// - Parameter options: added to those of a ``Plugin``.
+  public init(_ stage: any Sendable, options: PluginOptions = []) {
+    do { form = .hosted(try ProgramStage(stage, options: options)) } catch { form = .unusable(error) }
+    configuration = .object()
+  }
+
+  /// Makes an instance of a plugin, as a configuration file does with a library of it.
+  public init(_ plugin: any Plugin.Type, configuration: JSONValue = .object()) {
+    do { form = .hosted(try ProgramStage(plugin)) } catch { form = .unusable(error) }
+    self.configuration = configuration
+  }
+
+  /// A stage that the pipeline calls directly.
+  package init(direct stage: any Interceptor & Tracer) {
+    form = .direct(BuiltIns.Stage(interceptor: stage, tracer: stage))
+    configuration = .object()
+  }
+
+  /// A tracer that the pipeline calls directly.
+  /// - Parameter isTrusted: whether it never waits, so that it is neither timed nor switched off.
+  package init(isTrusted: Bool = false, observing: @escaping @Sendable (TraceEvent) -> Void) {
+    form = .direct(BuiltIns.Stage(tracer: ObservingTracer(observing)))
+    configuration = .object()
+    isTrustedTracer = isTrusted
+  }
+}
+
+/// Passes events on to a closure.
+private final class ObservingTracer: Tracer {
+  private let observe: @Sendable (TraceEvent) -> Void
+
+  init(_ observe: @escaping @Sendable (TraceEvent) -> Void) { self.observe = observe }
+
+  func record(_ event: TraceEvent) { observe(event) }
+}
+
+extension Configuration {
+  /// Adds Swift code as a stage, at the end of each list that it has a function for.
+  ///
+  /// - Parameter name: names the stage in errors and metrics; must be unique in the configuration.
+  public mutating func append(_ code: StageCode, named name: String, match: StageMatch? = nil) {
+    plugins.append(PluginConfiguration(name: name, source: .code(code), config: code.configuration))
+    let reference = StageReference(name, match: match)
+    let lists = code.lists
+    if lists.contains(.request) { request.append(reference) }
+    if lists.contains(.issue) { issue.append(reference) }
+    if lists.contains(.response) { response.append(reference) }
+    if lists.contains(.tracers) { tracers.append(StageReference(name)) }
+  }
+}

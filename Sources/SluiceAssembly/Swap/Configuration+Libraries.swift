@@ -1,0 +1,34 @@
+import SluicePipeline
+import SluicePluginHost
+package import SluicePluginImage
+
+extension Configuration {
+  /// The paths of the libraries, each once, in the order of the plugins.
+  package var libraries: [String] {
+    plugins.compactMap(\.library).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  /// What a library may do to the process: what any of its plugins is allowed, because the library is loaded once for all
+  /// of them.
+  package func allowed(of library: String) -> Set<LibraryHazard> {
+    plugins.filter { $0.library == library }.reduce(into: []) { $0.formUnion($1.allowed) }
+  }
+
+  /// The different keys that an engine reads only when it starts.
+  package func fixedDifferences(from other: Configuration) -> [String] {
+    let (new, old) = (transport, other.transport)
+    let differences: [(String, Bool)] = [
+      ("transport.loops", new.loops != old.loops),
+      ("transport.connectTimeout", new.connectTimeout != old.connectTimeout),
+      ("transport.maxConnectionsPerHost", new.maxConnectionsPerHost != old.maxConnectionsPerHost),
+      ("transport.httpVersion", new.httpVersion != old.httpVersion),
+      ("transport.maxRequestBytes", new.maxRequestBytes != old.maxRequestBytes),
+      ("transport.proxy", new.proxy != old.proxy), ("transport.tls", new.tls != old.tls),
+      ("transport.userAgent", new.userAgent != old.userAgent),
+      ("transport.decodesContent", new.decodesContent != old.decodesContent),
+      ("transport.unixSocket", new.unixSocket != old.unixSocket), ("store", store != other.store),
+      ("control", control != other.control), ("limits", limits != other.limits),
+    ]
+    return differences.filter(\.1).map(\.0)
+  }
+}

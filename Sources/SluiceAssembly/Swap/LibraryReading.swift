@@ -1,0 +1,60 @@
+import Glibc
+import SluicePluginHost
+import SluicePluginImage
+
+/// A library whose content differs from the serving build.
+struct LibraryReading: Sendable {
+  let image: LibraryImage
+  let facts: LibraryFacts
+  private let file: String
+
+  /// Nil if the content is known. Throws if this host cannot use the library, or if it is incomplete.
+  init?(
+    _ file: String, of library: String, _ known: ContentHash?, _ registry: GenerationRegistry,
+    _ allowed: Set<LibraryHazard>
+  ) throws(PluginError) {
+    self.file = file
+    image = try LibraryImage(reading: file, as: library)
+    if image.hash == known { return nil }
+    facts = try registry.facts(of: image, allowing: allowed)
+  }
+
+  /// Whether the file's content has changed since it was read: the read may have seen a half-written file. Blocks.
+  var hasChangedSince: Bool {
+    do throws(PluginError) { return try LibraryImage(reading: file).hash != image.hash } catch {
+      return error.mayBeBeingWritten
+    }
+  }
+
+  /// A file whose last write is at least this long ago counts as finished, whatever is wrong with it.
+  private static let restMilliseconds = 500
+
+  /// Whether a refused file may soon have other content. A build that writes the parts of a file in any order leaves an
+  /// invalid file until the last part is written.
+  static func mayPass(_ error: PluginError, _ file: String) -> Bool {
+    if error.mayBeBeingWritten { return true }
+    var status = stat()
+    var now = timespec()
+    guard stat(file, &status) == 0, clock_gettime(CLOCK_REALTIME, &now) == 0 else { return true }
+    let modified = status.st_mtim
+    // A time in the future comes from another clock and says nothing.
+    guard modified.tv_sec <= now.tv_sec else { return true }
+    // Compared before it is subtracted: a file system can hold any time, and the difference may overflow.
+    guard modified.tv_sec >= now.tv_sec - restMilliseconds / 1000 - 1 else { return false }
+    let age = (now.tv_sec - modified.tv_sec, now.tv_nsec - modified.tv_nsec)
+    return age.0 * 1000 + age.1 / 1_000_000 < restMilliseconds
+  }
+}
+
+/// How long a swap waits for a file that is missing or being written: eight looks within two seconds.
+struct ReadingPatience {
+  private var tries = 0
+  private static let (first, longest, pauses) = (Duration.milliseconds(25), Duration.milliseconds(600), 7)
+
+  mutating func next() -> Duration? {
+    tries += 1
+    return tries <= Self.pauses ? min(Self.first * (1 << (tries - 1)), Self.longest) : nil
+  }
+
+  var isFirst: Bool { tries == 1 }
+}

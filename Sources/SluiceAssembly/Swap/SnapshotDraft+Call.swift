@@ -1,0 +1,32 @@
+import SluicePluginHost
+import SluicePluginImage
+
+extension SnapshotDraft {
+  /// A call into a new build, which can serve only after the call has returned.
+  struct Call: Sendable {
+    /// As the headers of the ABI name it.
+    enum Function: String, Sendable {
+      case create, load, activate
+      case createStage = "create_stage"
+    }
+
+    let function: Function
+    let plugin: PluginConfiguration
+
+    /// The error for a call that did not return within the limit, and was given up.
+    func overdue(after limit: Duration) -> EngineError {
+      let code: PluginError.Code =
+        switch function {
+        case .create, .createStage: .createFailed
+        case .load: .stateRefused
+        case .activate: .activateFailed
+        }
+      return .plugin(
+        PluginError(
+          code, .plugin(name: plugin.name, path: plugin.library),
+          "\(function.rawValue) had not returned when the \(limit) of this step were over, and was given up",
+          advice: "do slow work on a separate thread, or find out what it waits for"),
+        plugin.location)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import SluiceLoop
+
+/// Finds loops that do not move, among those that work or sleep, by looking at regular intervals.
+struct PulseDetector {
+  /// A loop that has not moved for at least the limit, or whose thread has ended.
+  struct Standstill: Hashable {
+    /// The loop's index.
+    var loop: Int
+    /// The time since the loop was first seen in its current turn.
+    var age: Duration
+    /// Its thread was ended from within: it never moves again.
+    var hasDied: Bool
+  }
+
+  private struct Sighting {
+    var pulse: LoopPulse
+    var since: Duration
+  }
+
+  /// By the index of the loop.
+  private var sightings: [Int: Sighting] = [:]
+  private(set) var standstills: [Standstill] = []
+
+  /// - Parameters:
+  ///   - pulses: the pulses of the loops, in the order of the loops.
+  ///   - limit: how long one turn of a loop may take.
+  mutating func look(_ pulses: [LoopPulse], at now: Duration, limit: Duration) {
+    standstills = []
+    for (loop, pulse) in pulses.enumerated() {
+      guard !pulse.isAsleep || pulse.hasDied else {
+        sightings[loop] = nil
+        continue
+      }
+      var sighting = sightings[loop] ?? Sighting(pulse: pulse, since: now)
+      if sighting.pulse.turn != pulse.turn { sighting = Sighting(pulse: pulse, since: now) }
+      sightings[loop] = sighting
+      let age = now - sighting.since
+      if pulse.hasDied || age >= limit { standstills.append(Standstill(loop: loop, age: age, hasDied: pulse.hasDied)) }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import SluiceLoop
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+import Synchronization
+
+extension Worker {
+  /// How long a loop may take, after its drain, to report that it is done; the second limit is for a loop that moves and is
+  /// only slow.
+  static let answerLimit = Duration.seconds(1)
+  private static let slowLimit = Duration.seconds(4)
+
+  /// Waits until no transaction is running, at most `limit`; then ends the remaining ones.
+  /// - Returns: false when the loop did not answer: it is in a call that does not return, or its thread has ended.
+  func drain(for limit: Duration) async -> Bool {
+    if await drain(for: limit, andThen: Self.answerLimit) { return true }
+    guard !loop.pulse.hasDied, !isStuck.load(ordering: .relaxed) else { return false }
+    return await drain(for: .zero, andThen: Self.slowLimit)
+  }
+
+  private func drain(for limit: Duration, andThen grace: Duration) async -> Bool {
+    await FirstAnswer<Bool>.race(within: limit + grace) { answer in
+      owedNothing.withLock { $0 = answer }
+      // Dropped without being called when the thread has ended.
+      let end = LastRelease { answer.give(false) }
+      loop.post { [self] in
+        let deadline = loop.now + limit
+        DrainWatch(self, deadline) { withExtendedLifetime(end) { _ = answer.give(true) } }.check()
+      }
+    } orElse: {
+      false
+    }
+  }
+}
+
+/// Checks repeatedly whether a loop has become idle. Confined to the loop.
+private final class DrainWatch: LoopTimerTarget, @unchecked Sendable {
+  private static let interval = Duration.milliseconds(5)
+
+  private let worker: Worker
+  private let deadline: Instant
+  private let completion: () -> Void
+  private let timer = LoopTimer()
+
+  init(_ worker: Worker, _ deadline: Instant, _ completion: @escaping () -> Void) {
+    self.worker = worker
+    self.deadline = deadline
+    self.completion = completion
+  }
+
+  func check() {
+    let now = worker.loop.now
+    if worker.environment.runningCount > 0, now >= deadline {
+      worker.environment.abortAll(
+        TransactionError(
+          code: TransactionError.Code.shutdown, message: "the engine was shut down before the transaction was done"))
+    }
+    guard worker.environment.runningCount > 0 || worker.submitted.load(ordering: .sequentiallyConsistent) > 0 else {
+      return completion()
+    }
+    worker.loop.arm(timer, at: now + Self.interval, for: self)
+  }
+
+  func timerDidFire(_ timer: LoopTimer) { check() }
+}

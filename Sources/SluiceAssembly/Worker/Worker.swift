@@ -1,0 +1,84 @@
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+import SluiceTraceContext
+import Synchronization
+
+/// One event loop and its state.
+///
+/// Unchecked because of `pipeline`, which is read and replaced only on the loop's thread.
+final class Worker: @unchecked Sendable {
+  let loop: Loop
+  let environment: LoopEnvironment
+  /// Requests on their way from another thread to the loop.
+  let submitted = Atomic<Int>(0)
+  let submissions = SubmissionQueue()
+  /// Lets a drain stop waiting for a stuck loop once another thread has given all the results that the loop owed.
+  let owedNothing = Locked<FirstAnswer<Bool>?>(nil)
+  /// The watchdog has found that the loop does not move: new requests go to other loops.
+  let isStuck = Atomic<Bool>(false)
+  /// The pipeline for new transactions of this loop.
+  var pipeline: Pipeline
+
+  /// - Parameter loop: of this worker alone.
+  package init(loop: Loop, transport: any Transport, pipeline: Pipeline) {
+    self.loop = loop
+    environment = LoopEnvironment(loop: loop, transport: transport)
+    self.pipeline = pipeline
+  }
+}
+
+extension Worker {
+  /// How many requests begin before the loop returns to its other work.
+  private static let burst = 256
+
+  /// Begins a transaction. [loop]
+  func begin(
+    _ request: Request, _ parent: ParentContext, _ sink: (any BodySink)?, _ checks: ResponseChecks?,
+    _ delegate: StageBinding?, _ cancellation: Cancellation?,
+    _ completion: @escaping @Sendable (TransactionResult) -> Void
+  ) {
+    Transaction.begin(
+      request, on: environment, through: pipeline, parent: parent, sink: sink, checks: checks, delegate: delegate,
+      whenKnown: cancellation.map { cancellation in { cancellation.adopt($0) } }, completion: completion)
+  }
+
+  /// Transactions without a result, begun or not. From any thread; the number may be slightly out of date.
+  var owedCount: Int { environment.owedCount + submitted.load(ordering: .relaxed) }
+
+  /// Takes a request that was counted in ``submitted``. From any thread.
+  func enqueue(_ submission: Submission) {
+    if submissions.push(submission) { loop.post { [self] in beginSubmissions() } }
+  }
+
+  /// One at a time, so that requests which wait behind a stage that does not return can still be moved to another loop.
+  private func beginSubmissions() {
+    for _ in 0..<Self.burst {
+      guard let submission = submissions.takeFirst() else { return }
+      // First, because the request would otherwise be counted twice while it begins. A drain looks on this loop, and
+      // therefore not in between.
+      submitted.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+      submission.begin(on: self)
+    }
+    loop.post { [self] in beginSubmissions() }
+  }
+
+  /// Takes the requests that the loop has not begun.
+  func takeSubmissions() -> [Submission] {
+    let taken = submissions.takeAll()
+    submitted.wrappingSubtract(taken.count, ordering: .sequentiallyConsistent)
+    return taken
+  }
+
+  /// The next loop that moves; nil if none does.
+  package static func moving(_ workers: [Worker], after turn: Int) -> Worker? {
+    for step in 1..<max(workers.count, 2) {
+      let worker = workers[(turn % workers.count + step) % workers.count]
+      if !worker.isStuck.load(ordering: .relaxed) { return worker }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,53 @@
+import Glibc
+import SluiceSupport
+
+/// What a signal says about a crash, in words.
+enum SignalText {
+  /// `SIGSEGV: read of address 0x8`
+  static func describe(_ record: CrashRecord) -> String {
+    let name = SignalName.of(record.signal)
+    return meaning(record).map { "\(name): \($0)" } ?? name
+  }
+
+  private static func meaning(_ record: CrashRecord) -> String? {
+    // SI_USER, SI_TKILL and others: a process sent it, and there is no address; abort(3) does so too.
+    guard record.code > 0 else { return record.signal == SIGABRT ? "the program gave up (abort)" : "sent by a process" }
+    switch record.signal {
+    case SIGSEGV: return memory(record)
+    case SIGBUS: return "\(access(record)), behind the end of a file, or not aligned"
+    case SIGILL: return "an instruction that stops the program; Swift's runtime checks end so"
+    case SIGTRAP: return "a trap; failed checks of a compiler end so"
+    case SIGFPE: return "division by zero, or overflow of one"
+    default: return nil
+    }
+  }
+
+  private static func memory(_ record: CrashRecord) -> String {
+    // SI_KERNEL: the machine cannot have such an address, and the kernel does not report it.
+    if record.code == 128 { return "use of an address that cannot be one, such as freed or overwritten memory gives" }
+    if isStackOverflow(record) { return "\(access(record)): the stack overflowed" }
+    let isNull = record.address < 65536
+    let hint =
+      isNull ? ", near a null pointer" : record.code == 2 ? ", which is protected" : ", where nothing is mapped"
+    return "\(access(record))\(hint)"
+  }
+
+  /// The same function again and again, down to where the handler stopped counting.
+  private static func isStackOverflow(_ record: CrashRecord) -> Bool {
+    guard record.frames.count >= 100 else { return false }
+    return Set(record.frames.suffix(64)).count <= 16
+  }
+
+  private static func access(_ record: CrashRecord) -> String {
+    let what =
+      switch record.access {
+      case "read": "read of"
+      case "write": "write to"
+      case "execute": "jump to"
+      default: "use of"
+      }
+    return "\(what) address \(hex(record.address))"
+  }
+
+  static func hex(_ number: UInt64) -> String { "0x" + String(number, radix: 16) }
+}

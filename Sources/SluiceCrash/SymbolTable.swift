@@ -1,0 +1,79 @@
+import CElf
+import CLinux
+import Glibc
+import SluicePluginImage
+
+/// The functions of one ELF file, by their addresses.
+struct SymbolTable {
+  private struct Symbol {
+    let address: UInt64
+    /// Behind its last byte.
+    let end: UInt64
+    let name: String
+  }
+
+  /// What the loader maps: where in the file it lies, and where by the file's own addresses.
+  private let segments: [(file: Range<UInt64>, address: UInt64)]
+  /// Those that hold one of the places that were asked for.
+  private var found: [UInt64: Symbol] = [:]
+
+  /// Looks the places up; nil where the file is not there, or no ELF file. One pass over the table, which may be long.
+  init?(path: String, offsets: [UInt64]) {
+    let read = ELFFile.withFile(at: path) { file in
+      let segments = file.segments().filter { $0.p_type == PT_LOAD }.compactMap(Self.place)
+      let places = offsets.compactMap { Self.address(of: $0, in: segments) }
+      return (segments, Self.search(file, Set(places)))
+    }
+    guard let read else { return nil }
+    (segments, found) = read
+  }
+
+  /// The file's own address of a place in the file.
+  func address(of offset: UInt64) -> UInt64? { Self.address(of: offset, in: segments) }
+
+  /// The name of the function, in words.
+  func function(at address: UInt64) -> String? { found[address].map { Self.demangle($0.name) } }
+
+  /// nil when the end of a segment overflows: the file may be damaged.
+  private static func place(_ segment: GElf_Phdr) -> (file: Range<UInt64>, address: UInt64)? {
+    let (end, isTooLarge) = segment.p_offset.addingReportingOverflow(max(segment.p_filesz, 1))
+    return isTooLarge ? nil : (segment.p_offset..<end, segment.p_vaddr)
+  }
+
+  private static func address(of offset: UInt64, in segments: [(file: Range<UInt64>, address: UInt64)]) -> UInt64? {
+    segments.first { $0.file.contains(offset) }.map { $0.address &+ (offset - $0.file.lowerBound) }
+  }
+
+  /// `.symtab` has every function; a stripped file has `.dynsym` alone.
+  private static func search(_ file: borrowing ELFFile, _ places: Set<UInt64>) -> [UInt64: Symbol] {
+    let sections = file.sections()
+    let table =
+      sections.first { $0.header.sh_type == SHT_SYMTAB } ?? sections.first { $0.header.sh_type == SHT_DYNSYM }
+    guard let table else { return [:] }
+    var found: [UInt64: Symbol] = [:]
+    let sorted = places.sorted()
+    file.forEachSymbol(of: table) { name, symbol in
+      guard symbol.isDefined, symbol.type == STT_FUNC, symbol.st_size > 0 else { return }
+      let end = symbol.st_value &+ symbol.st_size
+      for place in sorted where place >= symbol.st_value && place < end {
+        if found[place] == nil {
+          found[place] = Symbol(address: symbol.st_value, end: end, name: String(cString: name))
+        }
+      }
+    }
+    return found
+  }
+
+  static func demangle(_ symbol: String) -> String {
+    let isCxx = symbol.hasPrefix("_Z")
+    guard let words = isCxx ? sluice_demangle_cxx(symbol) : sluice_demangle_swift(symbol) else { return symbol }
+    defer { free(words) }
+    let name = String(cString: words)
+    return isCxx ? name : shorter(name)
+  }
+
+  /// Without what the reader knows or needs not know: the standard library's module, C's, and the marks of private names.
+  private static func shorter(_ name: String) -> String {
+    name.replacing(#/\b(?:Swift|__C)\.|\ in _[0-9A-F]{32}/#, with: "")
+  }
+}

@@ -1,0 +1,53 @@
+import SluiceSupport
+import Synchronization
+
+/// The threads that write the files of large bodies, for all loops of the process. There are at most two, and each
+/// exists while something waits to be written. A slow disk does not hold up a loop.
+enum SpillThreads {
+  private struct State {
+    var files = FIFOQueue<SpillFile>()
+    var threads = 0
+  }
+
+  private static let maximumThreads = 2
+  private static let state = Locked(State())
+  private static let progressCount = Atomic<UInt64>(0)
+
+  /// Schedules the pieces of the file to be written.
+  static func write(_ file: SpillFile) {
+    let needsThread = state.withLock { state in
+      state.files.append(file)
+      guard state.threads < maximumThreads else { return false }
+      state.threads += 1
+      return true
+    }
+    guard needsThread, !SystemThread.start("sluice-spill", work) else { return }
+    // If another thread is running, it will write the files.
+    let left = state.withLock { state in
+      state.threads -= 1
+      var left: [SpillFile] = []
+      while state.threads == 0, let file = state.files.popFirst() { left.append(file) }
+      return left
+    }
+    for file in left { file.couldNotBeWritten() }
+  }
+
+  /// Counts the pieces that were written, so that callers can see whether the disk makes progress.
+  static var progress: UInt64 { progressCount.load(ordering: .relaxed) }
+  static func noteProgress() { progressCount.wrappingAdd(1, ordering: .relaxed) }
+
+  private static let work: @Sendable () -> Void = {
+    while let file = next() {
+      if file.writePieces() { state.withLock { $0.files.append(file) } }
+    }
+  }
+
+  /// The next file; nil when nothing waits, and this thread then no longer counts.
+  private static func next() -> SpillFile? {
+    state.withLock { state in
+      let file = state.files.popFirst()
+      if file == nil { state.threads -= 1 }
+      return file
+    }
+  }
+}

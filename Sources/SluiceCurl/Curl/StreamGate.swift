@@ -1,0 +1,55 @@
+import SluiceSupport
+
+/// Who may go on to a host that may speak HTTP/2, and who waits for room on a connection.
+///
+/// Libcurl opens a connection for each transfer that finds all connections full of streams, a hundred at once if need
+/// be. Here, as long as the open ones are full, one transfer at a time goes ahead and opens one; the rest follow when
+/// it stands. Which connection a transfer got shows in its local port. With HTTP/1.1, where each connection carries one
+/// transfer, the room grows so fast that nobody waits for long.
+struct StreamGate {
+  /// Also what libcurl is told; a server that allows fewer gets more connections (RFC 9113 §6.5.2 asks for 100).
+  static let streamsPerConnection = 100
+
+  private var inFlight = 0
+  private var connecting = 0
+  /// Transfers on each connection, by local port.
+  private var streams: [Int32: Int] = [:]
+  private var waiting = FIFOQueue<CurlTransfer>()
+
+  var isIdle: Bool { inFlight == 0 && waiting.isEmpty }
+
+  /// Lets a transfer in, or says that it must wait.
+  mutating func admit() -> Bool {
+    let room = max(1, streams.count) * Self.streamsPerConnection
+    guard inFlight < room || connecting == 0 else { return false }
+    inFlight += 1
+    connecting += 1
+    return true
+  }
+
+  mutating func wait(_ transfer: CurlTransfer) { waiting.append(transfer) }
+
+  mutating func didIssue(onPort port: Int32) {
+    connecting -= 1
+    streams[port, default: 0] += 1
+  }
+
+  /// An admitted transfer has ended; `port` is nil where it never got a connection.
+  mutating func didEnd(onPort port: Int32?) {
+    inFlight -= 1
+    guard let port else { return connecting -= 1 }
+    guard let count = streams[port] else { return }
+    streams[port] = count > 1 ? count - 1 : nil
+  }
+
+  /// The next who waited and is admitted now.
+  mutating func next() -> CurlTransfer? {
+    while let transfer = waiting.first {
+      let isOver = transfer.isOver
+      guard isOver || admit() else { return nil }
+      _ = waiting.popFirst()
+      if !isOver { return transfer }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,312 @@
+import CCurl
+public import SluiceLoop
+public import SluiceMessages
+public import SluicePipeline
+
+/// HTTP over libcurl on one loop: HTTP/1.1 in clear text, HTTP/1.1 and HTTP/2 over TLS.
+///
+/// Made on any thread before its first use; everything else happens on its loop. It lives as long as the loop does,
+/// whose shutdown cancels what is in flight.
+///
+/// What is added to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding` and
+/// `User-Agent`, each unless the request has its own; the last three unless it omits them. What is left out: hop-by-hop fields (RFC 9110 §7.6.1) and the caller's
+/// `Content-Length`, since the transport frames the message; `Expect`, unless the caller sets it; the body of a HEAD.
+public final class CurlTransport: Transport, @unchecked Sendable {
+  // Sendable: only the reference travels; the loop alone touches what is behind it.
+  public let loop: Loop
+  public let settings: TransportSettings
+  let multi: CurlMulti
+  let proxy: ProxyChoice
+  private let resolver: NameResolver
+
+  @exclusivity(unchecked) private var pool: [CurlHandle] = []
+  /// Retained while they are in the list, and not again for each place that they take.
+  @exclusivity(unchecked) private var transfers: [Unmanaged<CurlTransfer>] = []
+  private var routes: [Route.Key: Route] = [:]
+  /// Those with something to do outside libcurl, and those that could not be added while it was on the stack.
+  @exclusivity(unchecked) private var postponed: [CurlTransfer] = []
+  @exclusivity(unchecked) private var unstarted: [(CurlTransfer, Route)] = []
+  /// Routes on whose gates something has changed.
+  @exclusivity(unchecked) private var changed: [Route] = []
+  private var isClosed = false
+
+  /// Handles that are kept for the next request; one takes about 20 KB.
+  private static let pooledHandles = 256
+  /// Routes from which on the idle ones are forgotten.
+  static let rememberedRoutes = 4096
+  /// Transfers from which on handles are made small.
+  private static let crowd = 1000
+
+  /// - Throws: what libcurl lacks, or a TLS file that cannot be read.
+  public init(
+    loop: Loop, settings: TransportSettings = TransportSettings(), resolver: NameResolver = .shared
+  ) throws(TransportError) {
+    try CurlLibrary.start()
+    try settings.check()
+    self.loop = loop
+    self.settings = settings
+    self.resolver = resolver
+    proxy = ProxyChoice(settings.unixSocket == nil ? settings.proxy : "")
+    multi = try CurlMulti(loop: loop)
+    if let limit = settings.maxConnectionsPerHost {
+      multi.limitConnectionsPerHost(to: max(1, limit / max(1, settings.loops)))
+    }
+    loop.post { [self] in multi.attach(loop.add(self)) }
+  }
+
+  /// Transfers that have not ended.
+  public var transferCount: Int { transfers.count }
+
+  public func start(
+    _ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver
+  ) -> any Transfer {
+    let transfer = CurlTransfer(self, consume request, options, observer)
+    transfer.position = transfers.count
+    transfers.append(.passRetained(transfer))
+    if isClosed {
+      transfer.cancel()
+      return transfer
+    }
+    if let count = transfer.request.body.byteCount, count > settings.maxBytes(of: transfer.request.body) {
+      transfer.failure = tooLarge(transfer.request, count)
+      postpone(transfer)
+      return transfer
+    }
+    let route = route(to: transfer.request.url)
+    let now = loop.turnBegan
+    if route.isUsable(at: now) {
+      proceed(transfer, route)
+      if route.wantsRefresh(at: now) { lookUp(route) }
+    } else {
+      wait(transfer, for: route)
+    }
+    return transfer
+  }
+
+  public func usesProxy(for origin: Origin) -> Bool { proxy.isCertain(for: origin.scheme) }
+
+  /// Puts a transfer on the list of those to look at once libcurl is off the stack.
+  func postpone(_ transfer: CurlTransfer) {
+    guard !transfer.isDeferred else { return }
+    transfer.isDeferred = true
+    postponed.append(transfer)
+  }
+
+  /// Takes a handle back from libcurl.
+  ///
+  /// - Parameter isSpent: whether it is not used again. Libcurl counts in a handle how often it found a kept connection dead,
+  ///   over all requests, and gives up at the sixth.
+  func release(_ handle: consuming CurlHandle, _ port: Int32?, isSpent: Bool) {
+    multi.remove(handle.easy)
+    if handle.route?.gate != nil, let route = handle.route {
+      route.gate?.didEnd(onPort: port)
+      changed.append(route)
+    }
+    handle.clear()
+    let isWanted = pool.count < Self.pooledHandles && (!handle.isSmall || transfers.count > Self.crowd / 2)
+    if isWanted, !isClosed, !isSpent { pool.append(handle) }
+  }
+
+  /// Begins a transfer once more of which no byte has gone out. [loop, outside libcurl]
+  func restart(_ transfer: CurlTransfer, _ route: Route) {
+    transfer.phase = .waiting
+    proceed(transfer, route)
+  }
+
+  /// A transfer has its connection. [inside libcurl]
+  func didConnect(_ route: Route, _ port: Int32) {
+    route.didTell(at: loop.turnBegan)
+    guard route.gate != nil else { return }
+    route.gate?.didIssue(onPort: port)
+    changed.append(route)
+  }
+
+  func forget(_ transfer: CurlTransfer) {
+    guard transfers.indices.contains(transfer.position) else { return }
+    let forgotten = transfers[transfer.position]
+    let last = transfers.removeLast()
+    if transfer.position < transfers.count {
+      transfers[transfer.position] = last
+      last._withUnsafeGuaranteedRef { $0.position = transfer.position }
+    }
+    forgotten.release()
+  }
+
+  /// Goes on as soon as the address is known: to libcurl, or into the line for a connection.
+  private func proceed(_ transfer: CurlTransfer, _ route: Route) {
+    guard !multi.isBusy else { return unstarted.append((transfer, route)) }
+    if transfer.isOver { return }
+    if route.gate?.admit() == false {
+      if transfer.startedAt == nil { transfer.startedAt = loop.now }
+      route.gate?.wait(transfer)
+    } else {
+      begin(transfer, route)
+    }
+  }
+
+  private func begin(_ transfer: CurlTransfer, _ route: Route) {
+    if let startedAt = transfer.startedAt { transfer.queueTime = loop.now.duration(since: startedAt) }
+    do throws(TransportError) {
+      if transfer.request.hasUpload, transfer.upload == nil { transfer.upload = try Upload(transfer.request.body) }
+      let handle = try takeHandle()
+      handle.aim(at: &transfer.request, upload: transfer.upload)
+      handle.route = route
+      if transfer.wantsFreshConnection { handle.useFreshConnection() }
+      if let instruction = route.instruction(at: loop.turnBegan) { handle.tell(instruction) }
+      handle.borrowedTransfer = .passUnretained(transfer)
+      transfer.handle = handle
+      transfer.phase = .running
+      multi.makeRoom(forTransfers: transfers.count)
+      guard multi.add(handle.easy) == CURLM_OK else {
+        throw TransportError(.resources, "libcurl takes no further transfer", isBeforeSending: true)
+      }
+    } catch {
+      transfer.failure = error
+      if transfer.handle == nil { route.gate?.didEnd(onPort: nil) }
+      postpone(transfer)
+    }
+  }
+
+  private func takeHandle() throws(TransportError) -> CurlHandle {
+    if let handle = pool.popLast() { return handle }
+    return try CurlHandle(multi, settings, proxy, isSmall: transfers.count > Self.crowd)
+  }
+
+  private func tooLarge(_ request: Request, _ byteCount: Int) -> TransportError {
+    TransportError(
+      .requestTooLarge,
+      "the request body has \(byteCount) bytes, \(settings.maxBytes(of: request.body)) are allowed;"
+        + " raise transport.maxRequestBytes", to: request.url, isBeforeSending: true)
+  }
+
+  private func route(to url: HTTPURL) -> Route {
+    if let handle = pool.last, handle.url == url, let route = handle.route, !route.isForgotten { return route }
+    let target = proxy.target(of: url.origin)
+    if let route = routes[target.key] { return route }
+    if routes.count >= Self.rememberedRoutes { forgetIdleRoutes() }
+    let route = Route(target.key, needsLookUp: target.needsLookUp && settings.unixSocket == nil)
+    if settings.httpVersion == .http2, url.origin.scheme == .https { route.gate = StreamGate() }
+    routes[target.key] = route
+    return route
+  }
+
+  private func nameFailure(_ url: HTTPURL, _ host: String, _ error: NameError) -> TransportError {
+    let isProxy = proxy.isCertain(for: url.origin.scheme)
+    let (code, advice) =
+      isProxy
+      ? (TransportError.Code.proxy, settings.names.proxyAdvice) : (TransportError.Code.nameLookup, "")
+    let reason = "cannot resolve \(isProxy ? "the proxy " : "")\(PlainText.quote(host)): \(error.advice)\(advice)"
+    return TransportError(code, reason, to: url, isBeforeSending: true)
+  }
+
+  private func forgetIdleRoutes() {
+    for (key, route) in routes where route.isIdle {
+      route.isForgotten = true
+      routes[key] = nil
+    }
+  }
+
+  private func wait(_ transfer: CurlTransfer, for route: Route) {
+    transfer.lookUpBegan = loop.now
+    transfer.wake(after: settings.connectTimeout)
+    route.waiting.append(transfer)
+    if !route.isLookingUp { lookUp(route) }
+  }
+
+  private func lookUp(_ route: Route) {
+    route.isLookingUp = true
+    let key = route.key
+    resolver.addresses(of: key.host) { [self] answer in
+      loop.post { [self] in didResolve(key, answer) }
+    }
+  }
+
+  private func didResolve(_ key: Route.Key, _ answer: NameResolver.Answer) {
+    guard let route = routes[key] else { return }
+    route.isLookingUp = false
+    switch answer {
+    case .success(let addresses): route.didResolve(to: addresses, at: loop.now)
+    case .failure: route.didNotResolve(at: loop.now)
+    }
+    let waiting = route.waiting
+    route.waiting = []
+    for transfer in waiting {
+      guard case .waiting = transfer.phase, !transfer.isCancelled, transfer.failure == nil else { continue }
+      if let timer = transfer.timer { loop.disarm(timer) }
+      if let began = transfer.lookUpBegan { transfer.nameTime = loop.now.duration(since: began) }
+      transfer.lookUpBegan = nil
+      switch answer {
+      case .success: proceed(transfer, route)
+      case .failure(let error):
+        transfer.failure = nameFailure(transfer.request.url, key.host, error)
+        postpone(transfer)
+      }
+    }
+  }
+}
+
+extension CurlTransport: LoopSource {
+  /// Rounds in one turn before descriptors are looked at again.
+  private static let roundsPerTurn = 4
+
+  package func descriptorIsReady(_ descriptor: Int32, _ events: UInt32) { multi.descriptorIsReady(descriptor, events) }
+
+  package var hasWork: Bool { multi.isDue || !postponed.isEmpty || !unstarted.isEmpty || !changed.isEmpty }
+
+  package func finishTurn() {
+    var rounds = 0
+    repeat {
+      startPostponed()
+      openGates()
+      if multi.isDue { multi.runDue() }
+      takeFinished()
+      runPostponed()
+      rounds += 1
+    } while hasWork && rounds < Self.roundsPerTurn
+  }
+
+  package func loopWillEnd() {
+    isClosed = true
+    while let transfer = transfers.last?.takeUnretainedValue() {
+      transfer.isCancelled = true
+      transfer.handle == nil ? transfer.end(.cancelled(transfer.request), TransferTimings()) : transfer.finish(CURLE_OK)
+    }
+    postponed = []
+    unstarted = []
+    changed = []
+    pool = []
+    routes = [:]
+    // Not when the last is gone who holds a transaction: connections end with the loop.
+    multi.close()
+  }
+
+  private func takeFinished() {
+    while let (easy, code) = multi.nextFinished() {
+      guard let context = sluice_easy_get_private(easy) else { continue }
+      Unmanaged<CurlHandle>.fromOpaque(context)._withUnsafeGuaranteedRef(\.transfer)?.finish(code)
+    }
+  }
+
+  private func startPostponed() {
+    guard !unstarted.isEmpty else { return }
+    let transfers = unstarted
+    unstarted = []
+    for (transfer, route) in transfers { proceed(transfer, route) }
+  }
+
+  private func openGates() {
+    guard !changed.isEmpty else { return }
+    let routes = changed
+    changed = []
+    for route in routes {
+      while let transfer = route.gate?.next() { begin(transfer, route) }
+    }
+  }
+
+  private func runPostponed() {
+    guard !postponed.isEmpty else { return }
+    let transfers = postponed
+    postponed = []
+    for transfer in transfers { transfer.runPostponed() }
+  }
+}

@@ -1,0 +1,67 @@
+import Glibc
+import SluiceLoop
+import SluiceMessages
+
+/// Which proxy applies to which scheme, so far as names are concerned: libcurl makes the connection.
+struct ProxyChoice: Sendable {
+  /// What libcurl is told; nil lets it look into the environment for each request.
+  let option: String?
+  private let http: Route.Key?
+  private let https: Route.Key?
+  private let plain: String
+  private let secure: String
+
+  init(_ setting: String?) {
+    plain = setting ?? Self.environment("http_proxy") ?? Self.environment("all_proxy", "ALL_PROXY") ?? ""
+    secure = setting ?? Self.environment("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY") ?? ""
+    http = Self.key(plain)
+    https = Self.key(secure)
+    // Without any proxy libcurl is told so; else it would search the environment before each request.
+    option = setting ?? (plain.isEmpty && secure.isEmpty ? "" : nil)
+  }
+
+  func isProxied(_ scheme: Origin.Scheme) -> Bool { !(scheme == .http ? plain : secure).isEmpty }
+
+  /// Whether requests go to an HTTP proxy that is known: `no_proxy` leaves that to libcurl, and SOCKS speaks no HTTP.
+  func isCertain(for scheme: Origin.Scheme) -> Bool { (scheme == .http ? http : https) != nil }
+
+  /// What messages call the proxy of these requests: its host and port. Nil without a proxy, and where `no_proxy` decides.
+  func name(for scheme: Origin.Scheme) -> String? {
+    let proxy = scheme == .http ? plain : secure
+    guard !proxy.isEmpty, Self.environment("no_proxy", "NO_PROXY") == nil else { return nil }
+    let place = proxy.firstRange(of: "://").map { proxy[$0.upperBound...] } ?? proxy[...]
+    let authority = place.prefix { $0 != "/" }
+    return PlainText.quote(String(authority.split(separator: "@").last ?? authority))
+  }
+
+  /// Host and port whose name is looked up here: the proxy's, or the origin's own. With a proxy that resolves names by
+  /// rules of its own (SOCKS, `no_proxy`) libcurl's resolver takes over.
+  func target(of origin: Origin) -> (key: Route.Key, needsLookUp: Bool) {
+    guard isProxied(origin.scheme) else {
+      return (Route.Key(host: origin.host, port: origin.port), !SystemNames.isAddress(origin.host))
+    }
+    guard let proxy = origin.scheme == .http ? http : https else {
+      return (Route.Key(host: origin.host, port: origin.port), false)
+    }
+    return (proxy, !SystemNames.isAddress(proxy.host))
+  }
+
+  private static func key(_ proxy: String) -> Route.Key? {
+    guard !proxy.isEmpty, environment("no_proxy", "NO_PROXY") == nil else { return nil }
+    let scheme = proxy.firstRange(of: "://").map { proxy[..<$0.lowerBound].lowercased() } ?? "http"
+    guard scheme == "http" || scheme == "https" else { return nil }
+    let text = proxy.contains("://") ? proxy : "http://" + proxy
+    guard let url = try? HTTPURL(text) else { return nil }
+    // libcurl's default for proxies is 1080, and 443 over TLS; a URL that names port 80 says so.
+    let authority = text.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" }
+    let hasPort = authority.split(separator: "@").last?.split(separator: "]").last?.contains(":") == true
+    return Route.Key(host: url.origin.host, port: hasPort ? url.origin.port : scheme == "https" ? 443 : 1080)
+  }
+
+  private static func environment(_ names: String...) -> String? {
+    for name in names {
+      if let value = getenv(name), value.pointee != 0 { return String(cString: value) }
+    }
+    return nil
+  }
+}

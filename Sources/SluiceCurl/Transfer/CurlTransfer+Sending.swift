@@ -1,0 +1,90 @@
+import CCurl
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+
+// Called by libcurl.
+extension CurlTransfer {
+  /// The connection stands. False stops libcurl before it writes a byte.
+  func willIssue(through handle: CurlHandle, from port: Int32) -> Bool {
+    guard failure == nil, !isCancelled, let observer else { return false }
+    guard !hasIssued else {
+      failure = resendFailure
+      return false
+    }
+    descriptor = handle.multi.descriptor(onPort: port, opened: handle.opened)
+    if let descriptor, handle.opened.isEmpty, handle.multi.isSoiled(descriptor) {
+      isSoiled = true
+      return false
+    }
+    hasIssued = true
+    if upload != nil { issuedAt = transport.loop.now }
+    localPort = port
+    if let route = handle.route { transport.didConnect(route, port) }
+    if ConnectionFacts.areWanted {
+      issuedConnection = handle.connectionFacts(
+        id: descriptor.flatMap { handle.multi.connectionID(of: $0) }, isSecure: request.url.origin.scheme == .https)
+    }
+    // Moved: they are issued once, and here they would count as shared when stages change them.
+    var headers = HeaderFields()
+    swap(&headers, &request.headers)
+    addCredentials(to: &headers)
+    guard observer.transferWillIssue(&headers), !isCancelled else {
+      failure = .cancelled(request)
+      return false
+    }
+    handle.setHeaders(headers)
+    reader.begin(
+      isHead: request.method == "HEAD", expectedFields: handle.expectedFields, expectedBytes: handle.expectedBytes)
+    return true
+  }
+
+  /// Why libcurl is about to send again by itself.
+  private var resendFailure: TransportError {
+    if stream.isRefused { return .notProcessed(request) }
+    return TransportError(
+      .resent,
+      "the connection broke and libcurl was about to send the \(request.method) again by itself; whether it was"
+        + " executed is not known", to: request.url)
+  }
+
+  func provideBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard failure == nil, !isCancelled, let upload else { return Int(CURL_READFUNC_ABORT) }
+    // The server has answered in full and takes no more: this ends the sending.
+    if stream.isReset { return 0 }
+    let count = upload.read(into: buffer)
+    if count == 0 || upload.deliveredBytes == upload.byteCount { sentAt = transport.loop.now }
+    if upload.isStarved { isStarved = true }
+    return count
+  }
+
+  func seekBody(to offset: Int) -> Bool { upload?.seek(to: offset) ?? false }
+
+  /// `user:password@` of the URL, unless the request has credentials of its own (RFC 7617 §2).
+  private func addCredentials(to headers: inout HeaderFields) {
+    guard options.sendsBasicUnasked, let userInfo = request.url.userInfo, !headers.contains("Authorization") else {
+      return
+    }
+    let value = "Basic " + Base64.text(PercentCoding.decoded(userInfo.utf8.span))
+    headers.append("Authorization".utf8.span, value.utf8.span, marks: .sensitive)
+  }
+}
+
+extension CurlTransfer: LoopTimerTarget {
+  /// Wakes this transfer later, for a name look-up that does not finish.
+  func wake(after delay: Duration) {
+    let timer = self.timer ?? LoopTimer()
+    self.timer = timer
+    transport.loop.arm(timer, at: transport.loop.now + delay, for: self)
+  }
+
+  func timerDidFire(_ timer: LoopTimer) {
+    if case .waiting = phase {
+      failure = TransportError(
+        .connectTimeout,
+        "the name was not resolved within \(transport.settings.connectTimeout)"
+          + " (\(transport.settings.names.connectTimeout))", to: request.url, isBeforeSending: true)
+    }
+    transport.postpone(self)
+  }
+}

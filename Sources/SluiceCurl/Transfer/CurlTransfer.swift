@@ -1,0 +1,297 @@
+import CCurl
+import SluiceHTTP1
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+
+/// One hop. What libcurl reports comes in here and goes on to the observer.
+final class CurlTransfer: Transfer {
+  enum Phase {
+    /// Not with libcurl yet: the name is being looked up, or libcurl is on the stack.
+    case waiting
+    case running
+    /// The whole response has arrived, but its observer wants nothing yet or has paused on the last piece, or not all
+    /// of the body is on disk.
+    case held(TransferTimings)
+    case ended
+  }
+
+  /// Bodies up to this are read to the end when nobody wants them: cheaper than a new connection.
+  static let discardBytes = 65_536
+
+  let transport: CurlTransport
+  /// Without its headers once they are issued.
+  @exclusivity(unchecked) var request: Request
+  let options: TransferOptions
+
+  // Unchecked, here and in the other classes of a transfer: confined to the loop, and no access lasts while an observer
+  // or libcurl is called, so none can overlap. The checks at run time were a fifth of this layer's own cost.
+  @exclusivity(unchecked) var observer: (any TransferObserver)?
+  @exclusivity(unchecked) var phase = Phase.waiting
+  @exclusivity(unchecked) var handle: CurlHandle?
+  /// Its place among the transport's transfers.
+  var position = 0
+  /// Ours, and so it goes before what libcurl says.
+  @exclusivity(unchecked) var failure: TransportError?
+  var isCancelled = false
+  @exclusivity(unchecked) var upload: Upload?
+  var queueTime = Duration.zero
+  var nameTime = Duration.zero
+
+  var hasIssued = false
+  /// Tells the connection; nil before there is one.
+  var localPort: Int32?
+  /// The socket of the connection, where that is known.
+  var descriptor: Int32?
+  /// As it was when the hop was issued; collected where somebody wants it.
+  var issuedConnection: ConnectionFacts?
+  /// The kept connection that libcurl chose cannot be used.
+  var isSoiled = false
+  var wantsFreshConnection: Bool
+  /// Of HTTP/2.
+  var stream = StreamState()
+  @exclusivity(unchecked) var reader: ResponseReader
+  @exclusivity(unchecked) var disposition = BodyDisposition.hold
+  @exclusivity(unchecked) var collector: BodyCollector?
+  /// The number of body bytes received on the wire.
+  var receivedBytes = 0
+  /// Whether the body has codings that this transfer decodes.
+  var isCoded = false
+  /// Set from the first byte of a coded body on, unless the body is discarded.
+  @exclusivity(unchecked) var decoded: DecodedBody?
+  /// The observer wants a pause; the next piece is refused.
+  var isPausing = false
+  /// The file for the body has too much data waiting to be written.
+  var isBehindDisk = false
+  /// Libcurl holds a piece back until it is told to go on.
+  var isPaused = false
+  /// Libcurl waits for the request body.
+  var isStarved = false
+  /// The stream of the request body has more.
+  var isSendingAgain = false
+  /// The response is complete, whatever libcurl still waits for.
+  var isWhole = false
+  /// Success, although libcurl was stopped: the rest of the body is not wanted.
+  var isCut = false
+  /// In the transport's list of those with something to do outside libcurl.
+  var isDeferred = false
+  var timer: LoopTimer?
+  var startedAt: Instant?
+  /// It waits for a name since then.
+  var lookUpBegan: Instant?
+  /// When the first and the last byte of a body that libcurl pulls went out.
+  var issuedAt: Instant?
+  var sentAt: Instant?
+
+  // Inlined, where what is given is moved and not copied.
+  @inline(__always)
+  init(
+    _ transport: CurlTransport, _ request: consuming Request, _ options: TransferOptions,
+    _ observer: any TransferObserver
+  ) {
+    self.transport = transport
+    self.request = consume request
+    self.options = options
+    self.observer = observer
+    wantsFreshConnection = options.wantsFreshConnection
+    reader = ResponseReader()
+  }
+
+  var isOver: Bool {
+    if case .ended = phase { return true }
+    return isCancelled || failure != nil
+  }
+
+  func cancel() {
+    if case .ended = phase { return }
+    isCancelled = true
+    transport.postpone(self)
+  }
+
+  func proceed(_ disposition: BodyDisposition) {
+    guard case .hold = self.disposition, reader.isHeadDone, disposition != .hold else { return }
+    if let failure = receive(disposition) { self.failure = failure }
+    transport.postpone(self)
+  }
+
+  func resumeReceiving() {
+    guard isPausing else { return }
+    isPausing = false
+    transport.postpone(self)
+  }
+
+  func resumeSending() {
+    guard isStarved else { return }
+    isSendingAgain = true
+    transport.postpone(self)
+  }
+
+  /// Does what was asked for while libcurl was on the stack, or by the observer. [loop, outside libcurl]
+  func runPostponed() {
+    isDeferred = false
+    switch phase {
+    case .ended: return
+    case .waiting where isCancelled || failure != nil: end(failure ?? .cancelled(request), timings ?? TransferTimings())
+    case .waiting: return
+    case .held(let timings):
+      conclude(isCancelled ? failure ?? .cancelled(request) : failure, timings)
+    case .running:
+      deliverRest()
+      if isCancelled || failure != nil { return finish(CURLE_ABORTED_BY_CALLBACK) }
+      if isWhole, !isPaused {
+        isCut = true
+        return finish(CURLE_OK)
+      }
+      unpause()
+    }
+  }
+
+  /// Whether the observer or the disk wants neither a piece nor the end now.
+  var isHeldBack: Bool { disposition == .hold || isBehindDisk || disposition == .stream && isPausing }
+
+  var timings: TransferTimings? {
+    if case .held(let timings) = phase { return timings }
+    if let handle { return measured(handle) }
+    guard startedAt != nil || lookUpBegan != nil || nameTime > .zero else { return nil }
+    let now = transport.loop.now
+    var timings = TransferTimings()
+    timings.queue = startedAt.map { now.duration(since: $0) } ?? .zero
+    timings.nameLookup = lookUpBegan.map { now.duration(since: $0) } ?? nameTime
+    return timings
+  }
+
+  var connection: ConnectionFacts? {
+    guard var connection = issuedConnection else { return nil }
+    connection.version = reader.version
+    return connection
+  }
+
+  private func measured(_ handle: CurlHandle) -> TransferTimings {
+    var timings = handle.timings(hasIssued: hasIssued)
+    timings.queue = queueTime
+    timings.nameLookup += nameTime
+    // Without a byte of a response: if libcurl has tried again, it reports the times of two tries as if they were one.
+    if reader.version == nil { (timings.wait, timings.receive) = (.zero, .zero) }
+    timings.version = reader.version
+    if let issuedAt, let sentAt {
+      timings.send = sentAt.duration(since: issuedAt)
+      // A server that answers before it has everything ends the sending as far as the phases go.
+      if timings.wait > .zero || timings.receive > .zero { timings.send = min(timings.send, timings.wait) }
+      timings.wait = max(.zero, timings.wait - timings.send)
+    }
+    return timings
+  }
+
+  /// Libcurl is done with the transfer, or we are. [loop, outside libcurl]
+  func finish(_ code: CURLcode) {
+    guard let handle = handle.take() else { return }
+    if isSoiled, failure == nil, !isCancelled, let route = handle.route { return useAnotherConnection(handle, route) }
+    let timings = measured(handle)
+    let error = error(for: code, handle)
+    noteSizes(handle)
+    transport.release(handle, localPort, isSpent: error != nil)
+    conclude(error, timings)
+  }
+
+  /// Nothing was sent: begins again, over a connection that has not been used.
+  private func useAnotherConnection(_ handle: consuming CurlHandle, _ route: Route) {
+    isSoiled = false
+    wantsFreshConnection = true
+    transport.release(handle, nil, isSpent: false)
+    transport.restart(self, route)
+  }
+
+  /// Called when libcurl has finished: the transfer ends once its observer wants the end.
+  private func conclude(_ error: TransportError?, _ timings: consuming TransferTimings) {
+    guard error == nil, reader.isHeadDone else { return end(error, timings) }
+    deliverRest()
+    if isCancelled || failure != nil { return end(failure ?? .cancelled(request), timings) }
+    if isHeldBack {
+      phase = .held(timings)
+      return
+    }
+    if isCoded, let error = incompleteCoding { return end(error, timings) }
+    do throws(TransportError) {
+      guard let collector else { return end(nil, timings) }
+      if let body = try collector.finish() { return end(nil, timings, body) }
+      phase = .held(timings)
+    } catch { end(error, timings) }
+  }
+
+  /// Tells the observer, once.
+  func end(_ error: TransportError?, _ timings: consuming TransferTimings, _ body: consuming Body = .empty) {
+    if case .ended = phase { return }
+    phase = .ended
+    if let timer { transport.loop.disarm(timer) }
+    transport.forget(self)
+    collector = nil
+    let observer = self.observer.take()
+    upload = nil
+    decoded = nil
+    observer?.transferDidEnd(
+      TransferEnd(
+        error: error, body: consume body, trailers: reader.trailers, timings: consume timings, connection: connection))
+  }
+
+  private func unpause() {
+    let wantsMore = isPaused && !isHeldBack
+    let sends = isStarved && isSendingAgain
+    guard wantsMore || sends, let handle else { return }
+    isPaused = false
+    // Unpausing makes libcurl ask for the request body again as well; if there is still no data, that is reported then.
+    isStarved = false
+    isSendingAgain = false
+    // Libcurl hands over what it held back from inside this call, and leaves a failure of that to us.
+    let code = handle.multi.unpause(handle.easy)
+    if code != CURLE_OK, case .running = phase { finish(code) }
+  }
+
+  private func error(for code: CURLcode, _ handle: CurlHandle) -> TransportError? {
+    if isCancelled { return .cancelled(request) }
+    if stream.isRefused, reader.status == 0 { return .notProcessed(request) }
+    if let failure = failure ?? upload?.failure { return failure }
+    if isCut || isWhole { return nil }
+    if stream.isCutShort, reader.isHeadDone { return .cutShort(request) }
+    // Libcurl 7.88 also takes it for the end of a body without a length that it has given up the connection.
+    let isBrokenOff = stream.isOpen && reader.body == .stream
+    if code == CURLE_OK, reader.isHeadDone, !isBrokenOff { return nil }
+    return CurlFailure(
+      code: code, url: request.url, detail: handle.errorMessage, socketError: handle.socketError,
+      hasIssued: hasIssued, hasStatus: reader.status != 0, hasHead: reader.isHeadDone, isHTTP2: stream.hasBegun,
+      settings: transport.settings, proxy: transport.proxy.name(for: request.url.origin.scheme),
+      proxyStatus: sluice_easy_get_long(handle.easy, CURLINFO_HTTP_CONNECTCODE)
+    ).error
+  }
+
+  private func noteSizes(_ handle: CurlHandle) {
+    handle.expectedFields = max(4, reader.fieldCount)
+    handle.expectedBytes = max(64, reader.byteCount)
+    if !hasIssued, failure == nil, !isCancelled { handle.route?.distrust() }
+  }
+}
+
+extension TransportError {
+  static func notProcessed(_ request: Request) -> TransportError {
+    TransportError(
+      .notProcessed,
+      "the server refused the stream of the \(request.method) and did not process it, as when it closes a connection"
+        + " (RFC 9113 §8.7)", to: request.url, isBeforeSending: true)
+  }
+
+  static func downgraded(_ request: Request, _ names: SettingNames) -> TransportError {
+    TransportError(
+      .invalidResponse, "the server takes this request over HTTP/1.1 alone (HTTP_1_1_REQUIRED); set \(names.http11)",
+      to: request.url)
+  }
+
+  static func cutShort(_ request: Request) -> TransportError {
+    TransportError(
+      .connectionLost,
+      "the server reset the stream before the end of the response, though without an error (RFC 9113 §8.1)",
+      to: request.url)
+  }
+
+  static func cancelled(_ request: Request) -> TransportError {
+    TransportError(.cancelled, "cancelled", to: request.url)
+  }
+}

@@ -1,0 +1,87 @@
+import CLinux
+public import SluicePipeline
+import SluiceSupport
+import Synchronization
+
+/// An event loop without a thread of its own. A thread of the program runs it: one that already waits in GLib, libuv or
+/// an epoll set of its own.
+///
+///     let loop = try HostedLoop()
+///     let engine = try Engine(configuration, on: loop)
+///     var waited = pollfd(fd: loop.descriptor, events: Int16(POLLIN), revents: 0)
+///     repeat { poll(&waited, 1, -1) } while try loop.turn()
+///
+/// The descriptor is readable when the loop has something to do: a socket is ready, a timer is due, another thread has
+/// posted. Wait for it level-triggered, and call ``turn()`` when it is readable. A turn at another time does no harm.
+///
+/// One thread at a time runs the loop: the first that calls ``turn()``, until it calls ``handOver()``. It must do that, or
+/// ``close(within:)``, before it ends; otherwise no other thread can take the loop.
+public final class HostedLoop: Sendable {
+  /// Runs transactions, posted work, timers and tasks, all inside ``turn()``.
+  public let loop: Loop
+  private let hosting: LoopHosting
+
+  /// - Throws: ``TransportError`` with the code `resources` if no descriptor is left.
+  public convenience init() throws(TransportError) { try self.init(index: 0) }
+
+  /// - Parameter index: of the loop within its engine.
+  package init(index: Int) throws(TransportError) {
+    hosting = LoopHosting()
+    loop = try Loop(index: index, hosting: hosting)
+  }
+
+  /// An epoll descriptor, to wait for and nothing else. It is closed when the loop is released.
+  public var descriptor: Int32 { loop.poller.descriptor }
+
+  /// Runs what is ready, without waiting. It returns soon if nothing that it calls blocks: callbacks of sockets, timers
+  /// that are due, posted work, steps of tasks, stages.
+  ///
+  /// - Returns: false when the loop has ended. Then the descriptor must not be waited for any more.
+  /// - Throws: ``TransportError`` with the code `wrong_thread` if another thread has the loop, or if the caller is itself
+  ///   called by a loop. Nothing has run then.
+  public func turn() throws(TransportError) -> Bool {
+    try checkIsOutside("turn")
+    guard hosting.claim() else {
+      // A thread that is ending the loop has it for that time.
+      if loop.isStopping.load(ordering: .acquiring) { return loop.life.withLock { $0 == .running } }
+      throw misuse("turn", "thread \(hosting.ownerID ?? 0) has the loop, and must call handOver() first")
+    }
+    return loop.hostedTurn()
+  }
+
+  /// Lets another thread call ``turn()``. Only the thread that has the loop may call this, between two turns.
+  ///
+  /// - Throws: ``TransportError`` with the code `wrong_thread` otherwise; nothing has changed then.
+  public func handOver() throws(TransportError) {
+    try checkIsOutside("handOver")
+    guard hosting.release() else {
+      throw misuse("handOver", hosting.ownerID.map { "thread \($0) has the loop" } ?? "no thread has the loop")
+    }
+  }
+
+  /// Ends the loop: transfers are cancelled, and what was posted runs. Called on the thread that has the loop, or when no
+  /// thread has it, the end happens in this call. Otherwise the thread that has it ends it in its next turn.
+  ///
+  /// - Parameter limit: how long that may take. What was posted and has not begun by then is dropped. A call that does not
+  ///   return is not interrupted.
+  /// - Returns: false when another thread has the loop and did not call ``turn()`` in time. Its next turn ends the loop.
+  /// - Throws: ``TransportError`` with the code `wrong_thread` inside of a turn.
+  @discardableResult
+  public func close(within limit: Duration = .seconds(5)) throws(TransportError) -> Bool {
+    try checkIsOutside("close")
+    return loop.shutdown(within: limit)
+  }
+
+  /// What a loop calls must not run a loop: each would hold up the other.
+  private func checkIsOutside(_ function: String) throws(TransportError) {
+    guard sluice_current_loop() != nil else { return }
+    throw misuse(function, "the caller is itself called by an event loop")
+  }
+
+  private func misuse(_ function: String, _ reason: String) -> TransportError {
+    let caller = UInt32(truncatingIfNeeded: sluice_thread_identity())
+    return TransportError(
+      .wrongThread, "event loop \(loop.index): \(function)() was called on thread \(caller): \(reason)",
+      isBeforeSending: true)
+  }
+}

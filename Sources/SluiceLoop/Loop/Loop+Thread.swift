@@ -1,0 +1,74 @@
+import CLinux
+import Glibc
+import SluicePipeline
+import SluiceSupport
+import Synchronization
+
+extension Loop {
+  /// Ends the loop: transfers are cancelled, queued work runs, the thread is joined. From any thread but the loop's
+  /// own; a second call waits for the first. A hosted loop ends in its next turn, or in this call if no other thread runs
+  /// it.
+  public func shutdown() { _ = shutdown(within: nil) }
+
+  /// Like ``shutdown()``, but waits at most `limit` for the thread. Returns false when the thread is in a call that
+  /// does not return; it is then left behind, and the loop ends when the call returns. A thread that has already ended
+  /// is not waited for.
+  public func shutdown(within limit: Duration?) -> Bool {
+    isStopping.store(true, ordering: .sequentiallyConsistent)
+    poller.wake()
+    if let hosting, !isCurrent, hosting.claim() {
+      endHosted(within: limit)
+      return true
+    }
+    guard let limit else {
+      life.wait { $0 == .running ? nil : () }
+      join()
+      return true
+    }
+    guard life.wait(upTo: limit, { $0 == .running ? nil : () }) != nil else {
+      leaveBehind()
+      return false
+    }
+    join()
+    return true
+  }
+
+  /// Nobody waits for the thread any more: what it takes is freed when it ends.
+  private func leaveBehind() {
+    thread.withLock { thread in
+      thread?.detach()
+      thread = nil
+    }
+  }
+
+  private func join() {
+    thread.withLock { thread in
+      thread?.join()
+      thread = nil
+    }
+  }
+
+  /// Called when the thread was ended from within, by `pthread_exit` in a stage: nothing runs on this loop any more.
+  /// Runs on that thread, which is about to end.
+  func threadDidEnd() {
+    repeat {
+      inbox.takeAll { drop([$0]) }
+    } while !inbox.closeIfEmpty()
+    life.update { $0 = .diedEarly }
+  }
+
+  func startThread() throws(TransportError) {
+    let started = SystemThread("sluice-loop-\(index)") { [self] in
+      sluice_enter_loop(Unmanaged.passUnretained(self).toOpaque()) {
+        Unmanaged<Loop>.fromOpaque($0).takeUnretainedValue().threadDidEnd()
+      }
+      run()
+      sluice_leave_loop()
+      life.update { $0 = .ended }
+    }
+    guard let started else {
+      throw TransportError(.resources, "event loop: no thread: \(SystemError.text(errno))", isBeforeSending: true)
+    }
+    thread.withLock { $0 = started }
+  }
+}

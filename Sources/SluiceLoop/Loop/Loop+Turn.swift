@@ -1,0 +1,127 @@
+import Glibc
+import SluiceMessages
+import SluicePipeline
+import Synchronization
+
+// One turn: events, timers, the inbox, the loop's own work, and what its sources do at the end.
+extension Loop {
+  /// How often work that makes work is followed within a turn before descriptors are looked at again.
+  private static let roundsPerTurn = 8
+
+  func run() {
+    repeat {
+      turn(waiting: milliseconds(prepareToSleep()))
+    } while !isStopping.load(ordering: .acquiring)
+    end()
+  }
+
+  /// - Parameter timeout: for the first event, in milliseconds; -1 means no limit.
+  func turn(waiting timeout: Int32) {
+    let ready = poller.wait(timeout: timeout)
+    turns.store(turns.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    isAsleep.store(false, ordering: .relaxed)
+    turnBegan = now
+    for index in 0..<ready { dispatch(index) }
+    fireTimers()
+    runWork()
+  }
+
+  /// Work of the source comes back under its index, with the descriptor.
+  package func tag(_ source: Int, _ descriptor: Int32) -> UInt64 {
+    UInt64(source) << 32 | UInt64(UInt32(bitPattern: descriptor))
+  }
+
+  /// Adds a source for the rest of the loop's life and returns its index. [loop]
+  package func add(_ source: any LoopSource) -> Int {
+    sources.append(source)
+    return sources.count - 1
+  }
+
+  private func dispatch(_ index: Int) {
+    guard let event = poller.event(index) else { return }
+    let source = sources[Int(event.tag >> 32)]
+    source.descriptorIsReady(Int32(truncatingIfNeeded: event.tag), event.events)
+  }
+
+  private func fireTimers() {
+    while let timer = timers.popDue(at: turnBegan) {
+      let target = timer.target
+      timer.target = nil
+      target?.timerDidFire(timer)
+    }
+  }
+
+  private func runWork() {
+    var rounds = 0
+    repeat {
+      inbox.takeAll { local.append($0) }
+      runLocalWork()
+      for source in sources { source.finishTurn() }
+      rounds += 1
+    } while !local.isEmpty && rounds < Self.roundsPerTurn
+  }
+
+  private func runLocalWork() {
+    guard !local.isEmpty else { return }
+    var work = local.takeAll()
+    for piece in work {
+      switch piece {
+      case .call(let call): call()
+      case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+    // Here and not in the queue: what is let go may post.
+    work.removeAll(keepingCapacity: work.capacity <= LocalWork.keptCapacity)
+    local.recycle(work)
+  }
+
+  /// How long the loop may wait for events.
+  enum Sleep {
+    case none, untilEvent
+    case until(Instant)
+  }
+
+  /// Says that the loop sleeps, unless there is something to do; the order against ``LoopInbox/push(_:)`` loses no
+  /// wake-up.
+  func prepareToSleep() -> Sleep {
+    if !local.isEmpty || sources.contains(where: { $0.hasWork }) { return .none }
+    isAsleep.store(true, ordering: .sequentiallyConsistent)
+    if !inbox.isEmpty || isStopping.load(ordering: .sequentiallyConsistent) { return .none }
+    guard let deadline = timers.nextDeadline else { return .untilEvent }
+    return .until(deadline)
+  }
+
+  private func milliseconds(_ sleep: Sleep) -> Int32 {
+    switch sleep {
+    case .none: return 0
+    case .untilEvent: return -1
+    case .until(let deadline):
+      let wait = deadline.duration(since: now).nanoseconds
+      return Int32(clamping: (wait + 999_999) / 1_000_000)
+    }
+  }
+
+  /// Cancels transfers and runs what is queued; then nothing runs here any more.
+  /// - Parameter deadline: what is queued after it is dropped, and tasks continue elsewhere. Returns false then.
+  @discardableResult
+  func end(by deadline: Instant = .distantFuture) -> Bool {
+    for source in sources { source.loopWillEnd() }
+    sources = []
+    var isInTime = true
+    repeat {
+      inbox.takeAll { local.append($0) }
+      while isInTime, !local.isEmpty {
+        runLocalWork()
+        isInTime = now <= deadline
+      }
+      if !isInTime { drop(local.takeAll()) }
+    } while !inbox.closeIfEmpty()
+    timers.removeAll()
+    return isInTime
+  }
+
+  /// Releases work without running it; tasks continue on the global executor.
+  func drop(_ work: [LoopWork]) {
+    for case .job(let job) in work { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
+  }
+}

@@ -1,0 +1,114 @@
+import CLinux
+import Glibc
+public import SluicePipeline
+import SluiceSupport
+import Synchronization
+
+/// An event loop on a thread of its own: epoll, timers, an inbox for other threads, and a Swift task executor. A
+/// ``HostedLoop`` is one on a thread of the program.
+///
+///     let loop = try Loop(index: 0)
+///     loop.post { print("on the loop") }
+///     loop.shutdown()
+///
+/// A task started with `Task(executorPreference: loop)` runs on the loop's thread; work that it enqueues from there
+/// runs in the same turn, without a system call. The thread is named `sluice-loop-N`; an idle loop takes no processor
+/// time.
+public final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
+  // Sendable: the atomics and the inbox are for every thread; all else is touched on the loop's thread alone.
+  public let index: Int
+  public var random = RandomBits()
+
+  package let poller: Poller
+  let inbox = LoopInbox()
+  /// Whether the loop waits in the kernel, or is about to, and has to be woken.
+  let isAsleep = Atomic<Bool>(false)
+  let isStopping = Atomic<Bool>(false)
+  let thread = Locked<SystemThread?>(nil)
+  let life = Monitor(LoopLife.running)
+  /// Nil for a loop with a thread of its own.
+  let hosting: LoopHosting?
+  /// Counts the turns of the loop, so that other threads can see whether it moves; written on the loop's thread.
+  let turns = Atomic<UInt64>(0)
+
+  var timers = TimerQueue()
+  var local = LocalWork()
+  var sources: [any LoopSource] = []
+  /// The clock as it stood when this turn began.
+  package var turnBegan = Instant(nanoseconds: 0)
+
+  /// Starts the thread. It ends with ``shutdown()``; a loop that is never shut down lives as long as the process.
+  public convenience init(index: Int = 0) throws(TransportError) {
+    try self.init(index: index, hosting: nil)
+    try startThread()
+  }
+
+  /// A loop that does nothing until somebody calls its turns.
+  init(index: Int, hosting: LoopHosting?) throws(TransportError) {
+    self.index = index
+    self.hosting = hosting
+    poller = try Poller(hasAlarm: hosting != nil)
+    turnBegan = Self.clock()
+    // The first work then wakes whoever waits for the descriptor.
+    isAsleep.store(hosting != nil, ordering: .relaxed)
+  }
+
+  /// The loop whose thread calls.
+  public static var current: Loop? {
+    sluice_current_loop().map { Unmanaged<Loop>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// The index of the loop whose thread calls; nil on another thread.
+  public static var currentIndex: Int? {
+    sluice_current_loop().map { Unmanaged<Loop>.fromOpaque($0)._withUnsafeGuaranteedRef(\.index) }
+  }
+
+  public var isCurrent: Bool { sluice_current_loop() == UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
+
+  public var now: Instant { Self.clock() }
+
+  /// Runs the job once, on the loop. After the loop has ended the job is released without being run.
+  public func post(_ job: @escaping @Sendable () -> Void) {
+    if isCurrent { return local.append(.call(job)) }
+    _ = push(.call(job))
+  }
+
+  public func arm(_ timer: LoopTimer, at deadline: Instant, for target: any LoopTimerTarget) {
+    timers.arm(timer, at: deadline, for: target)
+  }
+
+  public func disarm(_ timer: LoopTimer) { timers.disarm(timer) }
+
+  /// A task's next step. After the loop has ended it runs on Swift's global executor, so that the task can still
+  /// finish.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    if isCurrent { return local.append(.job(job)) }
+    if !push(.job(job)) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
+  }
+
+  public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
+
+  private func push(_ work: LoopWork) -> Bool {
+    switch inbox.push(work) {
+    case .refused: return false
+    case .queued: return true
+    case .first:
+      // Who fills an empty inbox wakes; the exchange lets only one of several do so, and none while the loop is awake.
+      if isAsleep.exchange(false, ordering: .sequentiallyConsistent) { poller.wake() }
+      return true
+    }
+  }
+
+  public var wallClock: Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
+  private static func clock() -> Instant {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Instant(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
+  }
+}

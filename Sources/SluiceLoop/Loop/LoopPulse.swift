@@ -1,0 +1,38 @@
+import SluiceSupport
+import Synchronization
+
+/// The state of a loop's thread.
+enum LoopLife: Sendable {
+  case running
+  /// The thread was told to end, and has ended.
+  case ended
+  /// Code that the loop called has ended the thread.
+  case diedEarly
+}
+
+/// The state of a loop as other threads see it at one moment: two pulses tell whether the loop moves.
+package struct LoopPulse: Sendable, Hashable {
+  /// The number of turns of the loop so far.
+  package var turn: UInt64
+  /// The loop is waiting for events, which is normal.
+  package var isAsleep: Bool
+  /// The loop's thread was ended from within; the loop will never move again.
+  package var hasDied: Bool
+
+  package init(turn: UInt64, isAsleep: Bool = false, hasDied: Bool = false) {
+    self.turn = turn
+    self.isAsleep = isAsleep
+    self.hasDied = hasDied
+  }
+}
+
+extension Loop {
+  /// From any thread; does not affect the loop.
+  package var pulse: LoopPulse {
+    let life = life.withLock { $0 }
+    // A loop that has ended as told has nothing left to do, so it counts as asleep.
+    return LoopPulse(
+      turn: turns.load(ordering: .relaxed), isAsleep: isAsleep.load(ordering: .relaxed) || life == .ended,
+      hasDied: life == .diedEarly)
+  }
+}

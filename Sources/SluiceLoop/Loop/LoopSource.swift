@@ -1,0 +1,14 @@
+/// What lives on a loop beyond posted work: it has descriptors, and something to do at the end of each turn.
+package protocol LoopSource: AnyObject {
+  /// A descriptor registered under this source is ready; `events` is epoll's mask. [loop]
+  func descriptorIsReady(_ descriptor: Int32, _ events: UInt32)
+
+  /// Everything else of this turn has run. [loop]
+  func finishTurn()
+
+  /// Whether ``finishTurn()`` has to run again before the loop may sleep. [loop]
+  var hasWork: Bool { get }
+
+  /// The loop ends; nothing is called afterwards. [loop]
+  func loopWillEnd()
+}

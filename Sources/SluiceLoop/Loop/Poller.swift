@@ -1,0 +1,100 @@
+import CLinux
+import Glibc
+import SluicePipeline
+import SluiceSupport
+
+/// The epoll set of one loop, the eventfd that wakes it, and the timerfd of a loop that somebody else waits for.
+package struct Poller: ~Copyable {
+  static let batch = 256
+
+  private let poll: Int32
+  private let wakeUp: Int32
+  /// -1 without one.
+  private let alarm: Int32
+  private let events: UnsafeMutablePointer<epoll_event>
+
+  private static let wakeUpTag = UInt64.max
+  private static let alarmTag = UInt64.max - 1
+
+  /// - Parameter hasAlarm: whether the set becomes ready at the time of ``setAlarm(at:)``.
+  init(hasAlarm: Bool) throws(TransportError) {
+    let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
+    guard poll >= 0 else { throw Self.failure("epoll_create1") }
+    let wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+    let alarm = hasAlarm ? timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK)) : -1
+    guard wakeUp >= 0, Self.control(poll, EPOLL_CTL_ADD, wakeUp, EPOLLIN.rawValue, Self.wakeUpTag),
+      !hasAlarm || alarm >= 0 && Self.control(poll, EPOLL_CTL_ADD, alarm, EPOLLIN.rawValue, Self.alarmTag)
+    else {
+      let failure = Self.failure("eventfd, timerfd")
+      for descriptor in [alarm, wakeUp, poll] where descriptor >= 0 { close(descriptor) }
+      throw failure
+    }
+    self.poll = poll
+    self.wakeUp = wakeUp
+    self.alarm = alarm
+    events = .allocate(capacity: Self.batch)
+  }
+
+  deinit {
+    events.deallocate()
+    if alarm >= 0 { close(alarm) }
+    close(wakeUp)
+    close(poll)
+  }
+
+  /// Readable when there are events to wait for.
+  var descriptor: Int32 { poll }
+
+  /// Adds, changes or removes the interest in a descriptor; the tag comes back with its events.
+  @discardableResult
+  package func control(_ operation: Int32, _ descriptor: Int32, _ interest: UInt32, tag: UInt64) -> Bool {
+    Self.control(poll, operation, descriptor, interest, tag)
+  }
+
+  /// Ends the wait under way, or the next one. From any thread.
+  func wake() {
+    var one: UInt64 = 1
+    _ = write(wakeUp, &one, 8)
+  }
+
+  /// Makes the set ready at that time, and not at the one before; nil for never.
+  func setAlarm(at deadline: Instant?) {
+    var time = itimerspec()
+    // All zero switches the timer off, so the beginning of the clock is the nanosecond after it.
+    let nanoseconds = deadline.map { max($0.nanoseconds, 1) } ?? 0
+    time.it_value.tv_sec = Int(nanoseconds / 1_000_000_000)
+    time.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
+    timerfd_settime(alarm, Int32(TFD_TIMER_ABSTIME), &time, nil)
+  }
+
+  /// Waits for events; `timeout` in milliseconds, -1 means no limit. Returns how many there are.
+  func wait(timeout: Int32) -> Int {
+    let count = epoll_wait(poll, events, Int32(Self.batch), timeout)
+    return max(0, Int(count))
+  }
+
+  /// One event of the last wait; nil for the wake-up and the alarm, which are taken back.
+  func event(_ index: Int) -> (tag: UInt64, events: UInt32)? {
+    let event = events[index]
+    guard event.data.u64 < Self.alarmTag else {
+      var count: UInt64 = 0
+      _ = read(event.data.u64 == Self.alarmTag ? alarm : wakeUp, &count, 8)
+      return nil
+    }
+    return (event.data.u64, event.events)
+  }
+
+  private static func control(
+    _ poll: Int32, _ operation: Int32, _ descriptor: Int32, _ interest: UInt32, _ tag: UInt64
+  ) -> Bool {
+    var event = epoll_event()
+    event.events = interest
+    event.data.u64 = tag
+    return epoll_ctl(poll, operation, descriptor, &event) == 0
+  }
+
+  private static func failure(_ call: String) -> TransportError {
+    TransportError(
+      .resources, "event loop: \(call): \(SystemError.text(errno))\(SystemError.advice(errno))", isBeforeSending: true)
+  }
+}

@@ -1,0 +1,124 @@
+import SluicePipeline
+import SluiceSupport
+
+/// Decides which names are looked up at the same time, and who gets an answer. Does nothing itself: ``NameResolver`` has
+/// the threads.
+///
+///     ask ──► failed               a remembered failure, or too many names wait
+///        ├──► joined               somebody else asked; or all threads are busy
+///        └──► needsThread ──► next ──► NAME ──► answered ──► replies
+///                              ▲ └───► nil: the thread ends      │
+///                              └─────────────────────────────────┘
+///
+/// Each name gets a thread at once, up to a limit; beyond it, names wait in the order of their questions. Names whose last
+/// look-up was slow may not take all threads and wait in a line of their own, so that they cannot stall the others.
+struct NameLookUps<Reply> {
+  struct Limits {
+    /// Look-ups at the same time.
+    var threads = 32
+    /// Look-ups at the same time of names that were slow.
+    var slowThreads = 24
+    /// Names that wait for a thread.
+    var waitingNames = 16_384
+    /// Names that are remembered: as failed, and as slow.
+    var rememberedNames = 4096
+  }
+
+  enum Asked: Hashable {
+    case joined
+    case needsThread
+    case failed(NameError)
+  }
+
+  private struct LookUp {
+    let began: Instant
+    let isSlow: Bool
+  }
+
+  /// A look-up that takes at least this long is slow.
+  static var slowness: Duration { .seconds(1) }
+  /// For how long a name counts as slow. Longer than an address is used, or it would be forgotten before the next look-up.
+  static var slownessMemory: Duration { .seconds(600) }
+
+  private let limits: Limits
+  /// Those who get the answer, for each name in a line or under way.
+  private var replies: [String: [Reply]] = [:]
+  private var line = FIFOQueue<String>()
+  private var slowLine = FIFOQueue<String>()
+  private var isSlowNext = false
+  private var underWay: [String: LookUp] = [:]
+  private var slowUnderWay = 0
+  /// Threads that look something up, or are on their way to ``next(at:)``.
+  private var threads = 0
+  private var failures: ExpiringTable<NameError>
+  private var slowNames: ExpiringTable<Void>
+
+  init(_ limits: Limits = Limits()) {
+    self.limits = limits
+    failures = ExpiringTable(limit: limits.rememberedNames)
+    slowNames = ExpiringTable(limit: limits.rememberedNames)
+  }
+
+  /// Somebody asks for a name. After `needsThread` the caller starts a thread, which calls ``next(at:)``; if it cannot, it
+  /// calls ``threadDidNotStart()``. Only after `failed` is the reply not kept.
+  mutating func ask(_ name: String, _ reply: Reply, at now: Instant) -> Asked {
+    if replies[name] != nil {
+      replies[name]?.append(reply)
+      return .joined
+    }
+    if let failure = failures.value(of: name, at: now) { return .failed(failure) }
+    guard line.count + slowLine.count < limits.waitingNames else { return .failed(tooMany) }
+    replies[name] = [reply]
+    let isSlow = slowNames.value(of: name, at: now) != nil
+    if isSlow { slowLine.append(name) } else { line.append(name) }
+    guard threads < limits.threads, !isSlow || slowUnderWay < limits.slowThreads else { return .joined }
+    threads += 1
+    return .needsThread
+  }
+
+  /// What a thread looks up next; nil ends it.
+  mutating func next(at now: Instant) -> String? {
+    let maySlow = !slowLine.isEmpty && slowUnderWay < limits.slowThreads
+    // In turns, so that neither line waits for the other to become empty.
+    let isSlow = maySlow && (isSlowNext || line.isEmpty)
+    guard let name = isSlow ? slowLine.popFirst() : line.popFirst() else {
+      threads -= 1
+      return nil
+    }
+    isSlowNext = !isSlow
+    if isSlow { slowUnderWay += 1 }
+    underWay[name] = LookUp(began: now, isSlow: isSlow)
+    return name
+  }
+
+  /// Those who get the answer; they are told once.
+  mutating func answered(_ name: String, _ answer: NameResolver.Answer, at now: Instant) -> [Reply] {
+    guard let lookUp = underWay.removeValue(forKey: name) else { return [] }
+    if lookUp.isSlow { slowUnderWay -= 1 }
+    if now.duration(since: lookUp.began) >= Self.slowness {
+      slowNames.add((), for: name, until: now + Self.slownessMemory, at: now)
+    } else {
+      slowNames.remove(name)
+    }
+    if case .failure(let error) = answer { failures.add(error, for: name, until: now + error.memory, at: now) }
+    return replies.removeValue(forKey: name) ?? []
+  }
+
+  /// Those who must be told that their name cannot be looked up: everybody if this was the only thread, otherwise nobody,
+  /// because the other threads look up what waits.
+  mutating func threadDidNotStart() -> [Reply] {
+    threads -= 1
+    guard threads == 0 else { return [] }
+    let stranded = replies.values.flatMap { $0 }
+    replies = [:]
+    line = FIFOQueue()
+    slowLine = FIFOQueue()
+    return stranded
+  }
+
+  private var tooMany: NameError {
+    NameError(
+      "\(limits.waitingNames) names wait to be looked up already; send requests to fewer hosts at the same time",
+      .notAsked)
+  }
+}

@@ -1,0 +1,10 @@
+extension Duration {
+  /// Whole nanoseconds; 0 for a negative duration, `UInt64.max` for one that is too long.
+  package var nanoseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let (scaled, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, isTooMuch) = scaled.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
+    return isTooLong || isTooMuch ? .max : sum
+  }
+}

@@ -1,0 +1,28 @@
+package import CSluice
+package import SluicePluginImage
+
+/// Calls the one exported function of a library, and believes nothing that it answers.
+package enum PluginEntry {
+  /// Gives the generation that the library holds. `host` is borrowed for the call. [control]
+  /// - Parameter number: which generation of the engine it is.
+  package static func call(
+    _ library: LoadedLibrary, host: UnsafePointer<sluice_host>, abi: UInt32 = HostOffer.abi.upperBound,
+    number: Int? = nil
+  ) throws(PluginError) -> PluginGeneration {
+    let subject = PluginError.Subject.plugin(name: nil, path: library.path)
+    let caller = CallSubject(library.copy, generation: number ?? library.stored.generation)
+    let (table, message) = PluginErrorBuffer.collect { error in caller.call(.entry) { library.entry(host, abi, error) }
+    }
+    guard let table else {
+      throw PluginError(
+        .entryFailed, subject, message ?? "\(LibraryFacts.entrySymbol) returned NULL without a message",
+        advice: message == nil ? "its author should write one into the error" : nil)
+    }
+    let checked = TableReader(subject: subject, name: "sluice_plugin")
+    let known = try checked.read(table, zero: sluice_plugin(), least: SLUICE_PLUGIN_SIZE_1)
+    guard known.abi >= 1, known.abi <= abi else {
+      throw checked.error("is for ABI \(known.abi), at most \(abi) was asked for")
+    }
+    return try PluginGeneration(library, known, checked, number: number)
+  }
+}

@@ -1,0 +1,54 @@
+internal import CSluice
+import Glibc
+import SluiceMessages
+import SluicePluginImage
+
+/// Reads a table that says its own size, out of a plugin.
+struct TableReader {
+  let subject: PluginError.Subject
+  /// The table's name, for messages.
+  let name: String
+
+  /// A copy in which every member that the plugin's table is too short for is zero, which means absent.
+  /// - Parameter least: the table's size in revision 1.
+  func read<Table>(_ pointer: UnsafeRawPointer, zero: Table, least: UInt32) throws(PluginError) -> Table {
+    guard UInt(bitPattern: pointer) % UInt(MemoryLayout<Table>.alignment) == 0 else {
+      throw error("lies at a misaligned address")
+    }
+    let size = pointer.load(as: UInt32.self)
+    guard size >= least else {
+      throw error("says that it is \(size) bytes long, at least \(least) are needed")
+    }
+    var table = zero
+    withUnsafeMutableBytes(of: &table) { bytes in
+      bytes.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: min(Int(size), bytes.count)))
+    }
+    return table
+  }
+
+  /// A string of the table: there, valid UTF-8, not longer than `limitBytes`.
+  func text(_ pointer: UnsafePointer<CChar>?, _ member: String, limitBytes: Int) throws(PluginError) -> String {
+    guard let pointer else { throw error("has no \(member)") }
+    let length = strnlen(pointer, limitBytes + 1)
+    guard length <= limitBytes else { throw error("has a \(member) of more than \(limitBytes) bytes") }
+    let bytes = UnsafeBufferPointer(start: pointer, count: length).map { UInt8(bitPattern: $0) }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw error("has a \(member) that is not UTF-8")
+    }
+    return text
+  }
+
+  /// A string for people and logs: one line, and not empty.
+  func line(_ pointer: UnsafePointer<CChar>?, _ member: String, limitBytes: Int) throws(PluginError) -> String {
+    let text = try text(pointer, member, limitBytes: limitBytes)
+    guard !text.isEmpty else { throw error("has an empty \(member)") }
+    guard !text.unicodeScalars.contains(where: PlainText.acts) else {
+      throw error("has a \(member) with control characters")
+    }
+    return text
+  }
+
+  func error(_ reason: String) -> PluginError {
+    PluginError(.invalidTable, subject, "its table \(name) \(reason)", advice: "see the header that defines it")
+  }
+}

@@ -1,0 +1,58 @@
+import Glibc
+import SluiceSupport
+
+/// Who else could put code into this process by writing a library or its folder.
+package enum LibraryPermissions {
+  /// One of the two, where others may change it.
+  private struct Weakness {
+    /// Part of a sentence.
+    let words: String
+    let path: String
+    /// Whether taking the permission away mends it; else it belongs to somebody else.
+    let isMode: Bool
+  }
+
+  /// Looks at the real file and the folder that holds it, not at the folders above: those are the administrator's
+  /// concern, and a home below `/tmp` would otherwise be unusable. A sticky folder counts as writable: others can
+  /// put their own file there before ours exists. One error names both, so that one round mends both.
+  static func check(file: stat, realPath: String, _ subject: PluginError.Subject) throws(PluginError) {
+    let folder = folder(of: realPath)
+    var status = stat()
+    guard stat(folder, &status) == 0 else {
+      throw PluginError(.unreadable, subject, "its folder \(folder) cannot be examined: \(SystemError.text())")
+    }
+    let weak = [weakness(of: file, "the file", realPath), weakness(of: status, "its folder \(folder)", folder)]
+      .compactMap(\.self)
+    guard !weak.isEmpty else { return }
+    throw PluginError(
+      .refusedPermissions, subject, weak.map(\.words).joined(separator: ", and "),
+      advice: advice(weak, mentionsFolder: weak.contains { $0.path == folder }))
+  }
+
+  private static func weakness(of status: stat, _ what: String, _ path: String) -> Weakness? {
+    reason(mode: status.st_mode, owner: status.st_uid, user: geteuid()).map {
+      Weakness(words: "\(what) \($0)", path: path, isMode: status.st_mode & 0o022 != 0)
+    }
+  }
+
+  private static func advice(_ weak: [Weakness], mentionsFolder: Bool) -> String {
+    guard weak.allSatisfy(\.isMode) else { return "use a copy of your own, in a folder of your own" }
+    let command = "run: chmod go-w \(weak.map(\.path).joined(separator: " "))"
+    return mentionsFolder ? "\(command), or move the library" : command
+  }
+
+  /// nil when nobody but the user and root can change it.
+  static func reason(mode: mode_t, owner: uid_t, user: uid_t) -> String? {
+    switch mode & 0o022 {
+    case 0: owner == user || owner == 0 ? nil : "belongs to another user (\(owner))"
+    case 0o020: "is writable by its group"
+    case 0o002: "is writable by others"
+    default: "is writable by its group and by others"
+    }
+  }
+
+  package static func folder(of realPath: String) -> String {
+    guard let slash = realPath.lastIndex(of: "/"), slash != realPath.startIndex else { return "/" }
+    return String(realPath[..<slash])
+  }
+}

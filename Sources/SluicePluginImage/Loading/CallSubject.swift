@@ -1,0 +1,59 @@
+package import CLinux
+import Glibc
+import SluiceMessages
+
+/// Whose code a call runs, for the record of what each thread calls; kept for good, as the code itself is.
+///
+/// `@unchecked Sendable`: what the pointer shows is never written after `init`.
+package struct CallSubject: @unchecked Sendable {
+  package let pointer: UnsafePointer<sluice_call_subject>
+
+  /// - Parameters:
+  ///   - library: nil for a part of the program.
+  ///   - stage: the name in the configuration; empty where there is no instance yet.
+  ///   - plugin: its id; empty where it has not said.
+  package init(_ library: LoadedCopy?, stage: String = "", plugin: String = "", generation: Int = 0) {
+    let subject = UnsafeMutablePointer<sluice_call_subject>.allocate(capacity: 1)
+    subject.initialize(
+      to: sluice_call_subject(
+        next: nil, stage: Self.immortal(stage), plugin: Self.immortal(plugin),
+        library: Self.immortal(library?.path ?? ""),
+        copy: Self.immortal(library?.copy ?? ""), hash: Self.immortal(library?.hash.hex ?? ""),
+        generation: Int64(generation)))
+    sluice_keep_call_subject(subject)
+    pointer = UnsafePointer(subject)
+  }
+
+  /// On one line, as the record wants it.
+  private static func immortal(_ text: String) -> UnsafePointer<CChar> {
+    let line = text.utf8.filter { $0 != 0 }.map { $0 < 0x20 ? UInt8(ascii: " ") : $0 } + [0]
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: line.count)
+    for (index, byte) in line.enumerated() { (copy + index).initialize(to: CChar(bitPattern: byte)) }
+    return UnsafePointer(copy)
+  }
+
+  /// Calls the plugin outside of any exchange.
+  /// - Parameter transaction: the one that the call is about, where there is one.
+  package func call<Result, Failure: Error>(
+    _ callback: PluginCallback, transaction: (high: UInt64, low: UInt64) = (0, 0), attempt: UInt32 = 0,
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    sluice_begin_call(
+      sluice_next_call_number(), pointer, transaction.high, transaction.low, UInt32(callback.rawValue), attempt)
+    defer { sluice_end_call() }
+    return try body()
+  }
+}
+
+/// A library on its way into the process: what identifies its code.
+package struct LoadedCopy {
+  /// As it was given.
+  let path: String
+  /// The private copy.
+  let copy: String
+  let hash: ContentHash
+}
+
+extension LoadedLibrary {
+  package var copy: LoadedCopy { LoadedCopy(path: path, copy: stored.path, hash: stored.hash) }
+}

@@ -1,0 +1,134 @@
+import CElf
+import CLinux
+package import CSluice
+import Glibc
+import SluiceSupport
+
+/// A library that is mapped into this process, for good. The only place that calls the dynamic loader.
+///
+/// Never unloaded: Swift's runtime keeps pointers into every image it has seen, and threads, thread-local destructors and
+/// signal handlers may point there too. Hence RTLD_NODELETE. The one `dlclose` gives back a second reference to a library
+/// that stays mapped with its first.
+package final class LoadedLibrary: Sendable {
+  /// As it was given; for messages.
+  package let path: String
+  package let stored: StoredPlugin
+  package let facts: LibraryFacts
+  package let entry: PluginEntryFunction
+
+  /// The copies that are mapped; kept, and with them their locks, until the process ends.
+  private static let parked = Locked<[StoredPlugin]>([])
+
+  /// How many generations this process has mapped.
+  package static var parkedCount: Int { parked.withLock { $0.count } }
+
+  /// Runs the library's destructors, as at the end of a process; no code of the library may be called afterwards.
+  package func runDestructors() { sluice_run_destructors_at(unsafeBitCast(entry, to: UnsafeRawPointer.self)) }
+
+  /// Maps a stored copy on a thread of its own, and waits for it: constructors of the library run there.
+  package static func load(_ stored: StoredPlugin, facts: LibraryFacts, path: String) throws(PluginError)
+    -> LoadedLibrary
+  {
+    guard let result = SystemThread.runAndWait({ open(stored, facts, path) }) else { throw noThread(path) }
+    return try result.get()
+  }
+
+  /// Maps a stored copy on a thread of its own.
+  package static func load(
+    _ stored: StoredPlugin, facts: LibraryFacts, path: String
+  ) async throws(PluginError) -> LoadedLibrary {
+    let result: Result<LoadedLibrary, PluginError> = await Handover.wait { answer in
+      let started = SystemThread.start({ open(stored, facts, path) }, then: { answer.give($0) })
+      if !started { answer.give(.failure(noThread(path))) }
+    }
+    return try result.get()
+  }
+
+  private init(_ stored: StoredPlugin, _ facts: LibraryFacts, _ path: String, _ entry: @escaping PluginEntryFunction) {
+    self.stored = stored
+    self.facts = facts
+    self.path = path
+    self.entry = entry
+  }
+
+  private static func open(
+    _ stored: StoredPlugin, _ facts: LibraryFacts, _ path: String
+  ) -> Result<LoadedLibrary, PluginError> {
+    Result { () throws(PluginError) in
+      let subject = PluginError.Subject.plugin(name: nil, path: path)
+      let copy = LoadedCopy(path: path, copy: stored.path, hash: stored.hash)
+      let mapped = CallSubject(copy).call(.constructor) { dlopen(stored.path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) }
+      guard let handle = mapped else {
+        throw LoaderMessage.error(subject, stored.path, dlerror().map { String(cString: $0) })
+      }
+      // From here on it is mapped, whatever is found wrong with it.
+      parked.withLock { $0.append(stored) }
+      guard let address = dlsym(handle, LibraryFacts.entrySymbol) else {
+        throw PluginError(.noEntry, subject, "does not define \(LibraryFacts.entrySymbol)")
+      }
+      try requireOwn(address, handle, subject)
+      do throws(PluginError) { try requireStaged(address, stored, facts, subject) } catch {
+        if error.code == .oldMapping { giveBack(handle, for: stored) }
+        throw error
+      }
+      return LoadedLibrary(stored, facts, path, unsafeBitCast(address, to: PluginEntryFunction.self))
+    }
+  }
+
+  /// For a copy in whose place the loader gave what it had mapped already.
+  private static func giveBack(_ handle: UnsafeMutableRawPointer, for stored: StoredPlugin) {
+    parked.withLock { $0.removeAll { $0 === stored } }
+    dlclose(handle)
+  }
+
+  /// `dlsym` searches the dependencies of a library too.
+  private static func requireOwn(
+    _ address: UnsafeMutableRawPointer, _ handle: UnsafeMutableRawPointer, _ subject: PluginError.Subject
+  ) throws(PluginError) {
+    guard let own = MappedObject.loadAddress(ofHandle: handle), MappedObject.containing(address)?.loadAddress == own
+    else {
+      throw PluginError(
+        .noEntry, subject, "its \(LibraryFacts.entrySymbol) comes from another library that it needs",
+        advice: "define the function in the plugin itself")
+    }
+  }
+
+  /// The loader returns what it knows already where a name or an inode looks the same.
+  private static func requireStaged(
+    _ address: UnsafeMutableRawPointer, _ stored: StoredPlugin, _ facts: LibraryFacts, _ subject: PluginError.Subject
+  ) throws(PluginError) {
+    errno = 0
+    let isMapped = stored.withDescriptor { MappedFile.isMapped($0, at: address) }
+    guard isMapped != nil || errno != EMFILE else {
+      throw PluginError(
+        .loadFailed, subject, "left no descriptor to look at it with",
+        advice: "open files in activate, and close them; or raise the limit (ulimit -n)")
+    }
+    let found = MappedObject.containing(address)?.buildID
+    let hasBuildID = facts.buildID == nil || facts.buildID == found
+    // If the kernel does not say what is mapped, only the build id can tell.
+    guard isMapped == .some(true) || (isMapped == .some(nil) && hasBuildID) else {
+      throw PluginError(
+        .oldMapping, subject, "the loader returned an old mapping instead of the new copy",
+        advice: "restart the program to use the new build")
+    }
+    guard hasBuildID else {
+      throw PluginError(
+        .damaged, subject,
+        "is damaged: its build id is \(facts.buildID ?? "none") in the file, and \(found ?? "none") when it is loaded",
+        advice: "build it again")
+    }
+  }
+
+  private static func noThread(_ path: String) -> PluginError {
+    PluginError(
+      .loadFailed, .plugin(name: nil, path: path), "no thread could be started to load it",
+      advice: "raise the limit of threads (ulimit -u)")
+  }
+}
+
+/// The type of the exported function.
+package typealias PluginEntryFunction =
+  @convention(c) (UnsafePointer<sluice_host>?, UInt32, UnsafeMutablePointer<sluice_error>?) -> UnsafePointer<
+    sluice_plugin
+  >?

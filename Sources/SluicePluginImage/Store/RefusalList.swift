@@ -1,0 +1,95 @@
+import Glibc
+import SluiceMessages
+import SluiceSupport
+
+/// Builds that did harm while they served, by their content: refused until somebody takes them off the list.
+///
+/// The list is kept in the store's folder `refused`, in one folder for each project, with one file for each hash that
+/// holds the reason, so that it survives a restart. A refusal that cannot be written there lasts for the life of the
+/// process. A project is a configuration file, or a program without one: a build that does harm in one project may
+/// serve another that uses the same store.
+package final class RefusalList: Sendable {
+  private static let longestReasonBytes = 4096
+
+  private let store: String
+  private let folder: String
+  private let reasons: Locked<[String: String]>
+
+  /// - Parameter project: a path; see ``project(of:)``.
+  package init(store: PluginStore, project: String) {
+    self.store = store.path
+    folder = "\(store.path)/refused/\(Self.name(of: project))"
+    var found: [String: String] = [:]
+    for name in FolderListing.names(in: folder) where ContentHash(hex: name)?.hex == name {
+      if let file = FileDescriptor(opening: "\(folder)/\(name)", O_RDONLY | O_NOFOLLOW),
+        let bytes = file.readAll(capacity: Self.longestReasonBytes)
+      {
+        found[name] = String(decoding: bytes, as: UTF8.self)
+      }
+    }
+    reasons = Locked(found)
+  }
+
+  /// The project of a configuration file, in whichever way its path is written; nil means the running program itself.
+  package static func project(of file: String?) -> String {
+    guard let resolved = realpath(file ?? "/proc/self/exe", nil) else { return file ?? "" }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// A folder name that does not reveal the path.
+  private static func name(of project: String) -> String {
+    ContentHash(of: Array(project.utf8)).map { String($0.hex.prefix(16)) } ?? "unknown"
+  }
+
+  /// SHA-256 in hex, and why.
+  package var all: [String: String] { reasons.withLock { $0 } }
+
+  /// Why that content is refused; nil where it is not.
+  package func reason(for hash: ContentHash) -> String? { reasons.withLock { $0[hash.hex] } }
+
+  /// The file that keeps the refusal of that content.
+  package func path(of hash: ContentHash) -> String { "\(folder)/\(hash.hex)" }
+
+  /// Refuses a build from now on.
+  /// - Parameter hash: SHA-256 in hex.
+  /// - Throws: if the text is not a hash, which adds nothing; or if the list cannot be written, which still adds it in
+  ///   memory.
+  package func add(_ hash: String, because reason: String) throws(PluginError) {
+    guard let build = ContentHash(hex: hash) else {
+      throw PluginError(
+        .store, .store(path: store), "cannot refuse \(PlainText.quote(hash)), which is no SHA-256 of a library",
+        advice: "give its 64 hex digits, as the status of the engine has them")
+    }
+    reasons.withLock { $0[build.hex] = reason }
+    mkdir(store + "/refused", 0o700)
+    mkdir(folder, 0o700)
+    guard let file = FileDescriptor(opening: path(of: build), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
+    else { throw unwritten(build) }
+    guard file.writeAll(Array(reason.utf8.prefix(Self.longestReasonBytes))) else { throw unwritten(build) }
+  }
+
+  /// With the system's words for `errno`.
+  private func unwritten(_ hash: ContentHash) -> PluginError {
+    StoreFolder.error(
+      store, "the refusal of build \(hash.hex.prefix(12)) ends with this process, since \(folder) cannot be written to")
+  }
+
+  /// Takes one hash off the list; nil takes off all.
+  /// - Throws: where a file cannot be removed: that build is refused again by the next process.
+  package func clear(_ hash: String? = nil) throws(PluginError) {
+    let hash = hash.map { ContentHash(hex: $0)?.hex ?? $0 }
+    let cleared = reasons.withLock { reasons in
+      let hashes = hash.map { reasons[$0] == nil ? [] : [$0] } ?? Array(reasons.keys)
+      for hash in hashes { reasons[hash] = nil }
+      return hashes
+    }
+    var failure: PluginError?
+    for hash in cleared {
+      if unlink("\(folder)/\(hash)") == 0 || errno == ENOENT { continue }
+      failure = StoreFolder.error(
+        store, "build \(hash.prefix(12)) is refused again by the next process, since \(folder) cannot be cleared of it")
+    }
+    if let failure { throw failure }
+  }
+}

@@ -1,0 +1,46 @@
+import Glibc
+import SluiceSupport
+
+/// A folder under a temporary name, in which a copy is written before it is published by a rename; removed again when
+/// it comes to nothing.
+struct StagingFolder: ~Copyable {
+  static let prefix = ".staging-"
+  static let fileName = "plugin.so"
+
+  let path: String
+  private let store: String
+
+  init(in store: String) throws(PluginError) {
+    self.store = store
+    let suffix = UInt64.random(in: .min ... .max)
+    path = "\(store)/\(Self.prefix)\(getpid())-\(String(suffix, radix: 16))"
+    guard mkdir(path, 0o700) == 0 else { throw StoreFolder.error(store, "cannot be written to") }
+  }
+
+  deinit {
+    // After the rename there is nothing left under this name, and both calls fail.
+    unlink("\(path)/\(Self.fileName)")
+    unlink("\(path)/\(StoreOwner.linkName)")
+    rmdir(path)
+  }
+
+  /// Writes the copy as one of that owner's; gives its device and inode.
+  func write(_ bytes: [UInt8], for owner: StoreOwner) throws(PluginError) -> stat {
+    guard owner.own(path) else { throw StoreFolder.error(store, "a copy cannot be locked") }
+    let name = "\(path)/\(Self.fileName)"
+    try fill(name, bytes)
+    var status = stat()
+    guard lstat(name, &status) == 0 else { throw StoreFolder.error(store, "cannot examine a copy") }
+    return status
+  }
+
+  /// The writing descriptor is closed at the end: nobody shall be able to write to what is mapped.
+  private func fill(_ name: String, _ bytes: [UInt8]) throws(PluginError) {
+    guard let file = FileDescriptor(opening: name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o500) else {
+      throw StoreFolder.error(store, "cannot be written to")
+    }
+    guard file.writeAll(bytes), fsync(file.raw) == 0 else {
+      throw StoreFolder.error(store, "a copy of \(bytes.count) bytes cannot be written")
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import SluiceSupport
+
+/// Removes copies that no process holds. Best effort: what cannot be removed stays for the next time.
+struct StorePruner {
+  let store: String
+  /// How many copies at most are removed in one run, so that opening a store never takes long.
+  let limit: Int
+  /// A staging folder has no lock for a moment after its making, so a young one is left alone; an owner's file too.
+  private static let stagingAgeSeconds = 600
+
+  func run() {
+    var left = limit
+    for name in FolderListing.names(in: store) where left > 0 {
+      let entry = "\(store)/\(name)"
+      if name.hasPrefix(StagingFolder.prefix) {
+        if isOld(entry), removeUnused(entry) { left -= 1 }
+      } else if name.hasPrefix(StoreOwner.prefix) {
+        if isOld(entry), isUnused(entry) { unlink(entry) }
+      } else if name.utf8.count == 64, isFolder(entry) {
+        prune(entry, &left)
+      }
+    }
+  }
+
+  private func prune(_ entry: String, _ left: inout Int) {
+    for generation in PluginStore.generations(of: entry) where left > 0 {
+      if removeUnused("\(entry)/\(generation)") { left -= 1 }
+    }
+    rmdir(entry)
+  }
+
+  private func removeUnused(_ folder: String) -> Bool {
+    let link = "\(folder)/\(StoreOwner.linkName)"
+    guard isUnused(link) else { return false }
+    unlink("\(folder)/\(StagingFolder.fileName)")
+    unlink(link)
+    return rmdir(folder) == 0
+  }
+
+  /// Whether the process that held this file has ended, or the file does not exist.
+  private func isUnused(_ path: String) -> Bool {
+    guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return errno == ENOENT }
+    return flock(file.raw, LOCK_EX | LOCK_NB) == 0
+  }
+
+  /// Returns false for a link to a folder: the link's target does not belong to the store.
+  private func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.isDirectory
+  }
+
+  private func isOld(_ folder: String) -> Bool {
+    var status = stat()
+    guard lstat(folder, &status) == 0 else { return false }
+    // The file's time is not subtracted: a file system can keep any time, and the difference may overflow.
+    return status.st_mtim.tv_sec < time(nil) - Self.stagingAgeSeconds
+  }
+}

@@ -1,0 +1,57 @@
+package import Glibc
+import SluiceSupport
+
+/// A private copy of one generation of a library. As long as this lives the copy is locked; then it is removed.
+package final class StoredPlugin: Sendable {
+  package let path: String
+  package let hash: ContentHash
+  /// Counted per content; no two copies that exist at the same time share one, whatever their process.
+  package let generation: Int
+  /// Device and inode of the copy, as its file system tells them.
+  let device: dev_t
+  let inode: ino_t
+  private let folder: String
+  /// Kept for its lock; nil in tests.
+  private let owner: StoreOwner?
+  /// False where another process made the copy, and will remove it.
+  private let isOwn: Bool
+
+  package init(
+    _ status: stat, folder: String, hash: ContentHash, generation: Int, owner: StoreOwner? = nil, isOwn: Bool = true
+  ) {
+    self.owner = owner
+    self.isOwn = isOwn
+    self.folder = folder
+    self.hash = hash
+    self.generation = generation
+    device = status.st_dev
+    inode = status.st_ino
+    path = "\(folder)/\(StagingFolder.fileName)"
+  }
+
+  /// A copy that another process has made, holds, and will remove.
+  package static func borrowed(_ image: LibraryImage) throws(PluginError) -> StoredPlugin {
+    let folder = LibraryPermissions.folder(of: image.realPath)
+    guard let file = FileDescriptor(opening: image.realPath, O_RDONLY | O_NOFOLLOW), let status = file.status() else {
+      throw PluginError(.unreadable, .plugin(name: nil, path: image.path), "cannot be read: \(SystemError.text())")
+    }
+    let generation = folder.split(separator: "/").last.flatMap { Int($0) } ?? 1
+    return StoredPlugin(status, folder: folder, hash: image.hash, generation: generation, isOwn: false)
+  }
+
+  deinit {
+    guard isOwn else { return }
+    unlink(path)
+    unlink("\(folder)/\(StoreOwner.linkName)")
+    rmdir(folder)
+    rmdir(LibraryPermissions.folder(of: folder))
+  }
+
+  /// A descriptor of the copy, for the length of a call; nil where what lies there now is another file.
+  func withDescriptor<Result>(_ body: (CInt) -> Result) -> Result? {
+    guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW), let status = file.status(),
+      status.st_dev == device, status.st_ino == inode
+    else { return nil }
+    return body(file.raw)
+  }
+}

@@ -1,0 +1,30 @@
+import SluiceSupport
+
+/// A thread for the `[control]` calls with which instances begin and end: they may block, and what they wait for may need
+/// the threads that tasks run on.
+package enum ControlThread {
+  /// Runs the body on a thread of its own; on the caller's where none can be had.
+  package static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
+    await Handover.wait { answer in
+      if SystemThread.start(body, then: { answer.give($0) }) { return }
+      answer.give(body())
+    }
+  }
+
+  /// The same, giving up with nil when the body has not returned in time. It goes on then, and what it gives in the end is
+  /// `late`'s, on its thread.
+  package static func run<Result: Sendable>(
+    within limit: Duration, _ body: @escaping @Sendable () -> Result, late: @escaping @Sendable (Result) -> Void
+  ) async -> Result? {
+    await FirstAnswer<Result?>.race(within: limit) { answer in
+      let isStarted = SystemThread.start {
+        let result = body()
+        if !answer.give(result) { late(result) }
+      } then: {
+      }
+      if !isStarted { _ = answer.give(body()) }
+    } orElse: {
+      nil
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import Glibc
+
+/// What can be read from a descriptor at once.
+package enum DescriptorPiece {
+  /// Empty at the end; nil with `errno` when nothing can be read.
+  package static func read(_ descriptor: CInt) -> [UInt8]? {
+    var count = -1
+    let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, filled in
+      repeat { count = Glibc.read(descriptor, buffer.baseAddress, buffer.count) } while count < 0 && errno == EINTR
+      filled = max(count, 0)
+    }
+    return count < 0 ? nil : bytes
+  }
+}

@@ -1,0 +1,67 @@
+package import Glibc
+
+/// Owns an open file; closed when it goes away.
+package struct FileDescriptor: ~Copyable {
+  package let raw: CInt
+
+  /// nil with `errno` set.
+  package init?(opening path: String, _ flags: CInt, mode: mode_t = 0) {
+    var result: CInt
+    repeat { result = open(path, flags | O_CLOEXEC, mode) } while result < 0 && errno == EINTR
+    guard result >= 0 else { return nil }
+    raw = result
+  }
+
+  /// Takes over a descriptor.
+  package init(owning descriptor: CInt) { raw = descriptor }
+
+  deinit { close(raw) }
+
+  package func status() -> stat? {
+    var status = stat()
+    return fstat(raw, &status) == 0 ? status : nil
+  }
+
+  /// Reads up to the end of the file, but at most `capacity` bytes; nil with `errno` set.
+  package func readAll(capacity: Int) -> [UInt8]? {
+    var failed = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+      while count < capacity {
+        let step = read(raw, buffer.baseAddress.map { $0 + count }, capacity - count)
+        if step == 0 { return }
+        if step < 0 && errno == EINTR { continue }
+        guard step > 0 else {
+          failed = true
+          return
+        }
+        count += step
+      }
+    }
+    return failed ? nil : bytes
+  }
+
+  /// False with `errno` set.
+  package func writeAll(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBytes { buffer in
+      var offset = 0
+      while offset < buffer.count {
+        let step = write(raw, buffer.baseAddress.map { $0 + offset }, buffer.count - offset)
+        if step < 0 && errno == EINTR { continue }
+        guard step > 0 else { return false }
+        offset += step
+      }
+      return true
+    }
+  }
+}
+
+extension stat {
+  package var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
+  package var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
+
+  /// Whether two looks at a file saw the same file with the same content, as far as a look can tell.
+  package func isUnchanged(since earlier: stat) -> Bool {
+    st_dev == earlier.st_dev && st_ino == earlier.st_ino && st_size == earlier.st_size
+      && st_mtim.tv_sec == earlier.st_mtim.tv_sec && st_mtim.tv_nsec == earlier.st_mtim.tv_nsec
+  }
+}

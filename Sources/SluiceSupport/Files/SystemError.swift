@@ -1,0 +1,24 @@
+import Glibc
+
+/// The text of an error number of the system.
+package enum SystemError {
+  package static func text(_ number: Int32 = errno) -> String {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+      guard let start = buffer.baseAddress, strerror_r(number, start, buffer.count) == 0 else {
+        return "error \(number)"
+      }
+      return String(cString: start)
+    }
+  }
+
+  /// What to do about it, where that is known; begins with a semicolon.
+  package static func advice(_ number: Int32) -> String {
+    switch number {
+    case EMFILE:
+      "; this process may have \(DescriptorLimit.current.soft) descriptors open: raise it with ulimit -n"
+    case ENFILE: "; the system's limit of open files is reached (fs.file-max)"
+    case ENOSPC, EDQUOT: "; free some space there, or set TMPDIR to a folder with more"
+    default: ""
+    }
+  }
+}

@@ -1,0 +1,28 @@
+extension SystemThread {
+  /// Passes on what `body` returned, after the thread has released `body` and its captures.
+  /// - Returns: false if no thread can be started. Then neither runs.
+  package static func start<Result: Sendable>(
+    named name: String? = nil, _ body: @escaping @Sendable () -> Result,
+    then finish: @escaping @Sendable (Result) -> Void
+  ) -> Bool {
+    let thread = make(name, .inherited, nil) {
+      let result = body()
+      return { finish(result) }
+    }
+    thread?.detach()
+    return thread != nil
+  }
+
+  /// Runs `body` on a thread of its own and blocks until it has returned.
+  /// - Returns: nil if no thread can be started.
+  package static func runAndWait<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result? {
+    let slot = Locked<Result?>(nil)
+    let thread = SystemThread(signals: .inherited) {
+      let result = body()
+      slot.withLock { $0 = result }
+    }
+    guard let thread else { return nil }
+    thread.join()
+    return slot.withLock { $0 }
+  }
+}

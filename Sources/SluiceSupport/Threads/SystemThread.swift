@@ -1,0 +1,134 @@
+import Glibc
+
+/// A thread of the operating system, for work that blocks or has a loop: the threads of Swift's pool must not wait.
+///
+/// Join or detach it exactly once.
+package struct SystemThread: Sendable {
+  /// Which signals the thread blocks.
+  package enum Signals: Sendable {
+    /// All but the faults of the thread itself: the signals of the program are for the threads that chose them.
+    case blocked
+    /// Those that the starting thread blocks. A program that the thread starts inherits them as well.
+    case inherited
+  }
+
+  /// What the thread still has to do after it has released the body.
+  typealias Rest = @Sendable () -> Void
+
+  private let identifier: pthread_t
+
+  /// - Parameters:
+  ///   - name: the kernel keeps its first 15 bytes; nil keeps the name of the starting thread.
+  ///   - stackBytes: nil takes the system's default.
+  /// - Returns: nil, with `errno` set, if no thread can be started. Then the body never runs.
+  package init?(
+    _ name: String? = nil, signals: Signals = .blocked, stackBytes: Int? = nil,
+    _ body: @escaping @Sendable () -> Void
+  ) {
+    let thread = Self.make(name, signals, stackBytes) {
+      body()
+      return {}
+    }
+    guard let thread else { return nil }
+    self = thread
+  }
+
+  /// For a body that returns what is left to do, so that its captures are released before that.
+  static func make(
+    _ name: String?, _ signals: Signals, _ stackBytes: Int?, _ body: @escaping @Sendable () -> Rest
+  ) -> SystemThread? {
+    let work = Unmanaged.passRetained(Work(name, body))
+    let mask = signals == .blocked ? SignalMask.blockAll() : nil
+    defer { mask?.restore() }
+    var identifier = pthread_t()
+    let status = withAttributes(stackBytes) { attributes in
+      pthread_create(
+        &identifier, attributes,
+        { context in
+          guard let context else { return nil }
+          // Balances passRetained: the thread owns its work.
+          let rest = Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run()
+          rest()
+          return nil
+        }, work.toOpaque())
+    }
+    guard status == 0 else {
+      work.release()
+      errno = status
+      return nil
+    }
+    return SystemThread(identifier: identifier)
+  }
+
+  private init(identifier: pthread_t) { self.identifier = identifier }
+
+  /// Starts a detached thread.
+  /// - Returns: false, with `errno` set, if no thread can be started. Then the body never runs.
+  package static func start(
+    _ name: String? = nil, signals: Signals = .blocked, stackBytes: Int? = nil, _ body: @escaping @Sendable () -> Void
+  ) -> Bool {
+    guard let thread = SystemThread(name, signals: signals, stackBytes: stackBytes, body) else { return false }
+    thread.detach()
+    return true
+  }
+
+  /// Blocks until the thread has ended.
+  package func join() { pthread_join(identifier, nil) }
+
+  /// The thread ends by itself; nothing waits for it.
+  package func detach() { pthread_detach(identifier) }
+
+  private static func withAttributes(
+    _ stackBytes: Int?, _ body: (UnsafePointer<pthread_attr_t>?) -> Int32
+  ) -> Int32 {
+    guard let stackBytes else { return body(nil) }
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setstacksize(&attributes, stackBytes)
+    return body(&attributes)
+  }
+
+  private final class Work: Sendable {
+    private let name: String?
+    private let body: @Sendable () -> Rest
+
+    init(_ name: String?, _ body: @escaping @Sendable () -> Rest) {
+      self.name = name
+      self.body = body
+    }
+
+    func run() -> Rest {
+      if let name { SystemThread.setName(name) }
+      return body()
+    }
+  }
+
+  /// Names the calling thread. The kernel cuts the name after 15 bytes. Without a free descriptor the name stays.
+  private static func setName(_ name: String) {
+    // Not pthread_setname_np(3), which is an extension of GNU that Swift does not see.
+    guard let file = FileDescriptor(opening: "/proc/thread-self/comm", O_WRONLY) else { return }
+    _ = file.writeAll(Array(name.utf8))
+  }
+}
+
+/// The signals that a thread blocks.
+private struct SignalMask {
+  private var mask: sigset_t
+
+  /// Blocks all signals but the faults of the calling thread. A thread that starts now inherits the mask, so no signal
+  /// reaches it. A blocked fault would end the process without a handler, and so without a crash report.
+  static func blockAll() -> SignalMask {
+    var blocked = sigset_t()
+    var previous = sigset_t()
+    sigfillset(&blocked)
+    for fault in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&blocked, fault) }
+    pthread_sigmask(SIG_SETMASK, &blocked, &previous)
+    return SignalMask(mask: previous)
+  }
+
+  func restore() {
+    var mask = mask
+    pthread_sigmask(SIG_SETMASK, &mask, nil)
+  }
+}

@@ -1,0 +1,101 @@
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+
+/// One check at work, in its child process.
+struct CheckRun {
+  let request: TrialRequest
+  let channel: TrialChannel
+
+  init(_ request: TrialRequest, _ channel: TrialChannel) {
+    self.request = request
+    self.channel = channel
+  }
+
+  func verdict(of check: ConformanceCheck) -> CheckVerdict {
+    do {
+      try check.answer(self)
+      channel.step("after the check was over")
+      return .passed
+    } catch let failure as TrialFailure {
+      switch failure.kind {
+      case .failed: return .failed(failure.reason)
+      case .skipped: return .skipped(failure.reason)
+      case .absent: return .absent(failure.reason)
+      }
+    } catch let error as PluginError {
+      return .failed(error.reason)
+    } catch {
+      return .failed("\(error)")
+    }
+  }
+
+  var name: String { request.instances.first?.name ?? "plugin" }
+
+  /// A configuration to work with; that of the user, or an empty one.
+  var configuration: JSONValue { request.instances.first?.configuration ?? .object() }
+
+  /// Whether the user has given a configuration.
+  var hasConfiguration: Bool { !request.instances.isEmpty }
+
+  var random: RandomBits { RandomBits(seed: request.seed) }
+
+  /// A host that answers call-outs with the user's response, or otherwise with a generic one.
+  func host(
+    loops: Int = 1, features: HostFeatures = .offered,
+    answer: @escaping TrialHost.Answer = { _ in .response(Response(status: 200)) }
+  ) throws(TrialFailure) -> TrialHost {
+    try TrialHost(
+      loops: loops, features: features, callOutAnswer: CallOutAnswer(request.payload).response, answer: answer)
+  }
+
+  func library(_ host: TrialHost) throws -> TrialLibrary { try TrialLibrary(request, channel, host: host.runtime) }
+
+  /// Makes an instance with the user's configuration. Without one, and where the plugin wants one, there is nothing to check.
+  func instance(_ generation: PluginGeneration, _ host: TrialHost, name: String? = nil) throws -> PluginInstance {
+    channel.step("in create")
+    do {
+      return try PluginInstance(
+        generation, name: name ?? self.name, configuration: configuration, runtime: host.runtime)
+    } catch {
+      let isWanted = !hasConfiguration && (error.code == .createFailed || error.code == .configuration)
+      guard isWanted else { throw error }
+      let derived = request.payload?["refusedConfiguration"]?.string
+      let why = derived.map {
+        "the one derived from its schema, \($0), was refused: \(request.payload?["refusal"]?.string ?? "")"
+      }
+      throw TrialFailure.skip("it needs a configuration; give one with --config (\(why ?? error.reason))")
+    }
+  }
+
+  /// Makes and activates one.
+  func activeInstance(_ generation: PluginGeneration, _ host: TrialHost) throws -> PluginInstance {
+    let instance = try instance(generation, host)
+    channel.step("in activate")
+    try instance.activate()
+    return instance
+  }
+
+  func destroy(_ instance: PluginInstance, within limit: Duration = .seconds(2)) throws {
+    channel.step("in deactivate or destroy")
+    guard instance.destroy(within: limit) else {
+      throw TrialFailure("it still had work under way \(limit) after the end of its instance")
+    }
+  }
+
+  /// Runs the body with a plugin in full swing, and ends it; gives the host for questions.
+  @discardableResult
+  func withActiveInstance(
+    loops: Int = 1, answer: @escaping TrialHost.Answer = TrafficGenerator.echo,
+    _ body: (TrialHost, PluginInstance) throws -> Void
+  ) throws -> TrialHost {
+    let host = try self.host(loops: loops, answer: answer)
+    let instance = try activeInstance(library(host).generation, host)
+    channel.step("while requests went through it")
+    try body(host, instance)
+    try destroy(instance)
+    return host
+  }
+}

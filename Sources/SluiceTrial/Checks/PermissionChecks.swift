@@ -1,0 +1,89 @@
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+
+// What a plugin calls, in which phase and on which host.
+extension ConformanceCheck {
+  static let permissions = [
+    ConformanceCheck("phases", "In every phase, it calls only functions that may_call allows there") { run in
+      try run.withActiveInstance(answer: PhaseTraffic.answer) { host, instance in
+        for request in PhaseTraffic.requests {
+          run.channel.step("while \(request.method) \(request.url) went through it")
+          try run.pass(host, instance, request)
+        }
+        guard instance.violations[.refusedWrite] > 0 else { return }
+        throw TrialFailure("it \(host.detail(of: .refusedWrite)); ask may_call first")
+      }
+    },
+    ConformanceCheck(
+      "least-host",
+      "On a host with only the features that its note requires, it is created and lets a plain request pass"
+    ) { run in
+      let required = try LibraryFacts(of: LibraryImage(reading: run.request.path)).requiredFeatures.features
+      let full = try run.host(answer: TrafficGenerator.echo)
+      try run.destroy(run.instance(run.library(full).generation, full))
+      let least = try run.host(features: required, answer: TrafficGenerator.echo)
+      let offered = required.names.isEmpty ? "no optional feature" : "only \(required.names.joined(separator: ", "))"
+      do {
+        let passes = try run.passesPlainRequest(on: full)
+        guard try !run.passesPlainRequest(on: least), passes else { return }
+        throw TrialFailure("a plain request fails on a host that offers \(offered); \(requiresAdvice)")
+      } catch let error as PluginError {
+        throw TrialFailure("on a host that offers \(offered): \(error.reason); \(requiresAdvice)")
+      }
+    },
+  ]
+
+  private static let requiresAdvice = "name what it needs with SLUICE_REQUIRES"
+}
+
+extension CheckRun {
+  /// Makes an instance on the host, and sends requests through it. The result is whether a plain request succeeds.
+  fileprivate func passesPlainRequest(on host: TrialHost) throws -> Bool {
+    let offered = host.runtime.features == .offered ? "" : " on a host that offers only what its note requires"
+    channel.step("in create\(offered)")
+    let generation = try library(host).generation
+    let instance = try PluginInstance(generation, name: name, configuration: configuration, runtime: host.runtime)
+    channel.step("in activate\(offered)")
+    try instance.activate()
+    channel.step("while requests went through it\(offered)")
+    var isSuccess = false
+    for (index, request) in ([TrafficGenerator.plainRequest] + PhaseTraffic.requests).enumerated() {
+      let result = try pass(host, instance, request)
+      if let error = result.error, error.code == TransactionError.Code.stageFault {
+        throw TrialFailure("a call of it was a fault: \(error.message)")
+      }
+      if index == 0 { isSuccess = result.error == nil }
+    }
+    try destroy(instance)
+    return isSuccess
+  }
+}
+
+/// Requests and answers that together lead a plugin through every phase.
+enum PhaseTraffic {
+  static let requests: [Request] = ["/plain", "/redirect", "/challenge", "/unreachable", "/lost", "/unavailable"]
+    .flatMap { path in
+      guard let url = try? HTTPURL("http://example.com\(path)") else { preconditionFailure("a URL that is one") }
+      return [
+        Request(method: "GET", url: url),
+        Request(method: "POST", url: url, headers: ["content-type": "text/plain"], body: .text("a body")),
+      ]
+    }
+
+  static let answer: TrialHost.Answer = { request in
+    switch request.url.path {
+    case "/redirect": .response(Response(status: 307, headers: ["location": "/plain"]))
+    case "/challenge" where request.headers["authorization"] == nil:
+      .response(Response(status: 401, headers: ["www-authenticate": "Basic realm=\"r\""]))
+    case "/unreachable": .connectFailure(TransportError(.connect, "nobody listens", isBeforeSending: true))
+    case "/lost": .failure(TransportError(.connectionLost, "the connection was lost"))
+    case "/unavailable": .response(Response(status: 503, body: .text("later")))
+    default:
+      .response(
+        Response(status: 200, headers: ["content-type": "text/plain"], trailers: ["x-checksum": "1"]),
+        pieces: [Array("a ".utf8), Array("body".utf8)], hints: [["link": "</style.css>; rel=preload"]])
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+
+// Requests and responses.
+extension ConformanceCheck {
+  static let traffic = [
+    ConformanceCheck("exchanges", "Every transaction ends, whatever its request and response are") { run in
+      try run.withActiveInstance(answer: TrafficGenerator.random(run.request.seed)) { host, instance in
+        var generator = TrafficGenerator(run.random)
+        for number in 0..<300 {
+          guard host.run(generator.request(), through: host.pipeline(instance)) != nil else {
+            throw TrialFailure("transaction \(number) did not end")
+          }
+        }
+      }
+    },
+    ConformanceCheck("no-violations", "No rule of the ABI is broken") { run in
+      try run.withActiveInstance(loops: 2, answer: TrafficGenerator.random(run.request.seed)) { host, instance in
+        var generator = TrafficGenerator(run.random)
+        for number in 0..<200 {
+          let result = host.run(generator.request(), through: host.pipeline(instance), loop: number % 2)
+          if let error = result?.error, error.code == TransactionError.Code.stageFault {
+            throw TrialFailure("a call of it was a fault: \(error.message)")
+          }
+        }
+        try instance.requireNoViolations(in: host)
+      }
+    },
+    ConformanceCheck("one-loop", "A thousand transactions at once on one loop") { run in
+      try run.withActiveInstance { host, instance in try run.crowd(host, instance, count: 1000) }
+    },
+    ConformanceCheck("several-loops", "Transactions on four loops at once, each ends and no rule is broken") { run in
+      try run.withActiveInstance(loops: 4) { host, instance in
+        try run.crowd(host, instance, count: 2000)
+        try instance.requireNoViolations(in: host)
+      }
+    },
+    ConformanceCheck("suspend-resume", "A suspended call is resumed, once") { run in
+      try run.withActiveInstance { host, instance in
+        let started = (0..<50).map { _ in host.start(TrafficGenerator.plainRequest, through: host.pipeline(instance)) }
+        let ended = started.map { $0.wait() }
+        guard started.contains(where: \.wasSuspended) else { throw instance.suspendedNoCall }
+        for result in ended {
+          guard let result else { throw TrialFailure("a transaction that it had suspended did not end") }
+          let isLate = [TransactionError.Code.stageTimeout, TransactionError.Code.deadline].contains(result.error?.code)
+          guard !isLate else { throw TrialFailure("it did not resume a call in \(TrialHost.patience)") }
+        }
+        try instance.requireNoViolations(in: host)
+      }
+    },
+    ConformanceCheck(
+      "cancel-suspended", "A transaction ends at once when it is cancelled, and a late resume does no harm"
+    ) {
+      run in
+      try run.withActiveInstance { host, instance in
+        let started = (0..<50).map { _ in
+          host.start(TrafficGenerator.plainRequest, through: host.pipeline(instance), cancelling: true)
+        }
+        let ended = started.map { $0.wait() }
+        guard started.contains(where: \.wasSuspended) else { throw instance.suspendedNoCall }
+        guard ended.allSatisfy({ $0 != nil }) else { throw TrialFailure("a cancelled transaction did not end") }
+        // Its own threads may find out late that a token is void, which is no fault of theirs.
+        try instance.requireNoViolations(in: host, but: [.staleToken])
+        try run.pass(host, instance)
+      }
+    },
+    ConformanceCheck("tracer-events", "A tracer takes every kind of event") { run in
+      try run.withActiveInstance(answer: TrafficGenerator.random(run.request.seed)) { host, instance in
+        guard instance.capabilities.contains(.trace) else { throw TrialFailure.absent("it is not a tracer") }
+        var generator = TrafficGenerator(run.random)
+        for number in 0..<200 {
+          let started = host.start(
+            generator.request(), through: host.pipeline(instance), cancelling: number % 10 == 0)
+          guard started.wait() != nil else { throw TrialFailure("transaction \(number) did not end") }
+        }
+        try instance.requireNoViolations(in: host)
+      }
+    },
+  ]
+}
+
+extension CheckRun {
+  /// Transactions that are under way at the same time, spread over the loops.
+  fileprivate func crowd(_ host: TrialHost, _ instance: PluginInstance, count: Int) throws {
+    let pipeline = host.pipeline(instance)
+    var generator = TrafficGenerator(random)
+    let started = (0..<count).map { number in
+      host.start(generator.request(), through: pipeline, loop: number % host.loops.count)
+    }
+    for (number, transaction) in started.enumerated() where transaction.wait() == nil {
+      throw TrialFailure("transaction \(number) of \(count) did not end")
+    }
+  }
+}
+
+extension PluginInstance {
+  /// A plugin that requires suspension should have suspended a call.
+  fileprivate var suspendedNoCall: TrialFailure {
+    generation.facts?.requiredFeatures.names.contains("suspend") == true
+      ? .skip("it suspended no call, although it requires that feature; other answers to its call-outs may change that")
+      : .absent("it suspended no call")
+  }
+
+  /// Fails with the first kind of violation that the host has counted, in the words of its log.
+  func requireNoViolations(in host: TrialHost, but allowed: Set<Violation> = []) throws(TrialFailure) {
+    for kind in Violation.allCases where violations[kind] > 0 && !allowed.contains(kind) {
+      throw TrialFailure("it \(host.detail(of: kind))")
+    }
+  }
+}

@@ -1,0 +1,83 @@
+public import SluicePluginHost
+public import SluicePluginImage
+
+/// Tries a library out before its code gets into the process: the step of a hot swap between the private copy and
+/// `dlopen`.
+///
+/// An engine without a probe maps what passed the preflight.
+public protocol SwapProbe: Sendable {
+  /// Returns when the candidate may be loaded.
+  ///
+  /// Called once for each library of a swap, on no event loop; several may be examined at the same time. Cancelling the
+  /// task gives the examination up, and whatever it started has to end then.
+  ///
+  /// - Throws: why the candidate is refused, which becomes the reason of the swap.
+  func examine(_ candidate: ProbeCandidate) async throws(PluginError)
+}
+
+/// A probe that a thread can wait for. The start of an engine, which does not run as a task, uses it for the first
+/// libraries.
+public protocol StartProbe: SwapProbe {
+  /// Like `examine(_:)`, but blocks. Several libraries may be examined at the same time, each from its own thread.
+  func examineAndWait(_ candidate: ProbeCandidate) throws(PluginError)
+}
+
+/// A build that is to be loaded, at the start or in place of the build that serves now.
+public struct ProbeCandidate: Sendable {
+  /// One instance as it would be made.
+  public struct Instance: Sendable {
+    /// In the configuration.
+    public let name: String
+    /// The `config` of the instance as JSON text, references resolved. It holds secrets: a pipe is for it, and neither
+    /// arguments nor the environment.
+    public let configuration: String
+    /// The configurations of its places, in order; as secret.
+    public let places: [Place]
+    /// The state that the serving instance of this name has just saved; nil if it has no state, or if there is no such
+    /// instance.
+    public let state: SavedState?
+    /// The id of the plugin that saved it. Another plugin does not get it in the swap, so that it cannot be held against one.
+    public let stateOwner: String?
+
+    public init(
+      name: String, configuration: String, places: [Place] = [], state: SavedState? = nil, stateOwner: String? = nil
+    ) {
+      self.name = name
+      self.configuration = configuration
+      self.places = places
+      self.state = state
+      self.stateOwner = stateOwner
+    }
+  }
+
+  /// A place of an instance that has a configuration of its own.
+  public struct Place: Sendable {
+    /// In the configuration: `request[0]`.
+    public let key: String
+    /// As JSON text, references resolved.
+    public let configuration: String
+
+    public init(key: String, configuration: String) {
+      self.key = key
+      self.configuration = configuration
+    }
+  }
+
+  /// As the configuration names it; for messages.
+  public let path: String
+  /// The private copy that will be mapped. It stays where it is for the length of the call.
+  public let copy: String
+  public let facts: LibraryFacts
+  /// All instances of the library, in the order of the configuration.
+  public let instances: [Instance]
+  /// How long the examination may take.
+  public let deadline: Duration
+
+  public init(path: String, copy: String, facts: LibraryFacts, instances: [Instance], deadline: Duration) {
+    self.path = path
+    self.copy = copy
+    self.facts = facts
+    self.instances = instances
+    self.deadline = deadline
+  }
+}

@@ -1,0 +1,41 @@
+import Glibc
+import SluicePluginImage
+import SluiceSupport
+
+/// The program that libraries are tried out in: the `sluice` command, with words that its help does not show.
+package struct TrialHelper: Sendable, Hashable {
+  package let path: String
+
+  package init(path: String) { self.path = path }
+
+  /// This program if it is the command, otherwise the command next to it, otherwise the first on `PATH`; nil if none is
+  /// found.
+  package static func find() -> TrialHelper? {
+    let program = programPath()
+    // By this name also when the file was replaced meanwhile.
+    if let program, name(of: program) == "sluice" { return TrialHelper(path: "/proc/self/exe") }
+    let beside = program.map { [folder(of: $0)] } ?? []
+    let searched = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []
+    for folder in beside + searched where folder.hasPrefix("/") {
+      let path = "\(folder)/sluice"
+      var status = stat()
+      if stat(path, &status) == 0, status.isRegularFile, access(path, X_OK) == 0 { return TrialHelper(path: path) }
+    }
+    return nil
+  }
+
+  private static func programPath() -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+      guard let start = buffer.baseAddress else { return nil }
+      let count = readlink("/proc/self/exe", start, buffer.count)
+      guard count > 0 else { return nil }
+      let path = String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+      let mark = " (deleted)"
+      return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
+    }
+  }
+
+  private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+  private static func folder(of path: String) -> String { LibraryPermissions.folder(of: path) }
+}

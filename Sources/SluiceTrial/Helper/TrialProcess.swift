@@ -1,0 +1,177 @@
+import CLinux
+import Glibc
+import SluicePipeline
+package import SluicePluginImage
+import SluiceSupport
+
+/// A helper process at work, as the host sees it. The helper is given a request over a socket, tries the library out in a
+/// child of its own (``TrialSupervisor``), and answers with a report. When the host closes the socket, or ends, the helper
+/// kills what it has started and ends too.
+package final class TrialProcess: Sendable {
+  /// What the helper gets beyond the deadline of its request, to start and to clear up.
+  private static let grace = Duration.seconds(10)
+  private static let reportLimitBytes = 64 << 20
+
+  private enum State: Sendable { case idle, running(CInt), cancelled }
+
+  private let request: TrialRequest
+  private let helper: TrialHelper
+  private let state = Locked(State.idle)
+
+  package init(_ request: TrialRequest, helper: TrialHelper) {
+    self.request = request
+    self.helper = helper
+  }
+
+  /// Blocks the calling thread until there is a report; once.
+  package func run() throws(PluginError) -> TrialReport {
+    let deadline = MonotonicClock.now + request.deadline + Self.grace
+    var ends: [CInt] = [-1, -1]
+    guard socketpair(AF_UNIX, sluice_socket_stream | sluice_socket_close_on_exec, 0, &ends) == 0 else {
+      throw unavailable("no socket could be made: \(SystemError.text())")
+    }
+    let channel = FileDescriptor(owning: ends[0])
+    let process = try spawn(FileDescriptor(owning: ends[1]))
+    let report = begin(channel.raw) ? Self.ask(request, over: channel.raw, until: deadline) : nil
+    let isLate = MonotonicClock.now >= deadline
+    let isCancelled = finish()
+    shutdown(channel.raw, Int32(SHUT_RDWR))
+    let ending = Self.end(process)
+    if let report { return report }
+    if isCancelled { throw cancelled }
+    throw isLate ? unavailable("\(helper.path) did not answer in time") : silence(ending)
+  }
+
+  private static func ask(_ request: TrialRequest, over channel: CInt, until deadline: Duration) -> TrialReport? {
+    guard send(request.line, over: channel, until: deadline) else { return nil }
+    return receiveLine(from: channel, until: deadline).flatMap { TrialReport(line: $0) }
+  }
+
+  /// Why the helper ended without a report.
+  private func silence(_ ending: WaitStatus?) -> PluginError {
+    if case .killed(let signal)? = ending {
+      return PluginError(
+        .probeKilledWatcher, request.subject,
+        "ended the process that watched its trial: it got \(SignalName.of(signal)), and only the library was at work",
+        advice: "a plugin must not send signals to processes that it has not started; if memory had run out, try again")
+    }
+    return PluginError(
+      .probeUnavailable, request.subject, "could not be tried out: \(helper.path) gave no report",
+      advice: "install the sluice command of the same version as this program")
+  }
+
+  /// The same on a thread of its own. Cancelling the task gives the trial up.
+  package func report() async -> Result<TrialReport, PluginError> {
+    await withTaskCancellationHandler {
+      await Handover.wait { answer in
+        let started = SystemThread.start(
+          { Result { () throws(PluginError) in try self.run() } }, then: { answer.give($0) })
+        if !started { answer.give(.failure(unavailable("no thread could be started"))) }
+      }
+    } onCancel: {
+      cancel()
+    }
+  }
+
+  /// Gives it up: the helper finds its socket closed, and ends with all that it has started. From any thread.
+  package func cancel() {
+    state.withLock { state in
+      if case .running(let channel) = state { shutdown(channel, Int32(SHUT_RDWR)) }
+      state = .cancelled
+    }
+  }
+
+  private func begin(_ channel: CInt) -> Bool {
+    state.withLock { state in
+      if case .cancelled = state { return false }
+      state = .running(channel)
+      return true
+    }
+  }
+
+  /// Whether the trial has been cancelled by now.
+  private func finish() -> Bool {
+    state.withLock { state in
+      if case .cancelled = state { return true }
+      state = .idle
+      return false
+    }
+  }
+
+  private var cancelled: PluginError { unavailable("the trial was given up") }
+
+  /// `theirs` ends with the call, so that the helper alone holds that end.
+  private func spawn(_ theirs: consuming FileDescriptor) throws(PluginError) -> pid_t {
+    var process: pid_t = 0
+    let words = (["sluice"] + TrialSupervisor.arguments).map { strdup($0) } + [nil]
+    let variables = Self.environment.map { strdup($0) } + [nil]
+    defer { for text in words + variables { free(text) } }
+    let status = sluice_spawn_helper(&process, helper.path, words, variables, theirs.raw, -1)
+    guard status == 0 else { throw unavailable("\(helper.path) could not be started: \(SystemError.text(status))") }
+    return process
+  }
+
+  /// That of this program, since the plugin may look at it. Without the backtraces of Swift's runtime: they take their time, and
+  /// what the plugin itself wrote last would be lost among them.
+  private static var environment: [String] {
+    ProcessEnvironment.current(replacing: ["SWIFT_BACKTRACE": "enable=no"])
+  }
+
+  private func unavailable(_ reason: String) -> PluginError {
+    PluginError(.probeUnavailable, request.subject, "could not be tried out: \(reason)")
+  }
+
+  /// By now the helper has reported and ends by itself, or ends because its socket is closed, or does not do what it
+  /// should. nil when the status is unknown: a program that ignores SIGCHLD, or waits for all of its children itself,
+  /// has already collected it.
+  private static func end(_ process: pid_t) -> WaitStatus? {
+    for _ in 0..<1000 {
+      var status: Int32 = 0
+      let ended = waitpid(process, &status, WNOHANG)
+      if ended > 0 { return WaitStatus(status) }
+      if ended < 0, errno != EINTR { return nil }
+      usleep(1000)
+    }
+    kill(-process, SIGKILL)
+    _ = WaitStatus.wait(for: process)
+    return nil
+  }
+
+  /// False when the helper does not take it.
+  private static func send(_ bytes: [UInt8], over channel: CInt, until deadline: Duration) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      guard wait(for: POLLOUT, on: channel, until: deadline) else { return false }
+      // No SIGPIPE in whatever program this is.
+      let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+      let step = bytes.withUnsafeBytes { buffer in
+        Glibc.send(channel, buffer.baseAddress.map { $0 + sent }, bytes.count - sent, flags)
+      }
+      if step < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard step > 0 else { return false }
+      sent += step
+    }
+    return true
+  }
+
+  private static func receiveLine(from channel: CInt, until deadline: Duration) -> [UInt8]? {
+    var line: [UInt8] = []
+    while line.last != UInt8(ascii: "\n"), line.count < reportLimitBytes {
+      guard wait(for: POLLIN, on: channel, until: deadline), let piece = DescriptorPiece.read(channel) else {
+        return nil
+      }
+      if piece.isEmpty { return nil }
+      line += piece
+    }
+    return line
+  }
+
+  private static func wait(for event: Int32, on descriptor: CInt, until deadline: Duration) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+    while true {
+      let ready = poll(&entry, 1, MonotonicClock.milliseconds(until: deadline))
+      if ready > 0 { return true }
+      if ready == 0 || errno != EINTR { return false }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import Glibc
+import SluiceCrash
+package import SluiceJSON
+import SluiceMessages
+import SluicePluginHost
+package import SluicePluginImage
+import SluiceSupport
+
+extension TrialReport {
+  /// Why the library cannot be taken; nil when the trial found nothing.
+  ///
+  /// - Parameter secrets: text that is kept out of the message.
+  package func failure(of subject: PluginError.Subject, secrets: TrialSecrets) -> PluginError? {
+    if let error = processFailure(subject) {
+      return adding(secrets.hidden(in: said), to: error)
+    }
+    guard let result else {
+      return PluginError(.probeExited, subject, "ended its process \(place) without a word")
+    }
+    return result["error"].map { PluginError($0, subject) }
+  }
+
+  /// Whether the process itself ended as it should not, whatever the trial had to say before.
+  package var hasProcessFailure: Bool { processFailure(.plugin(name: nil, path: nil)) != nil }
+
+  /// What became of the process, where that alone says that something is wrong.
+  private func processFailure(_ subject: PluginError.Subject) -> PluginError? {
+    if hasLostChannel {
+      return PluginError(
+        .probeClosedDescriptors, subject, "closed descriptors that it had not opened \(place)",
+        advice: "a plugin must close only descriptors that it has opened itself")
+    }
+    switch ending {
+    case _ where isBeyondResult: break
+    case .timedOut:
+      return PluginError(
+        .probeTimedOut, subject, "had not come to an end \(place) when the time for its trial was over",
+        advice: "do slow work in activate, or give the trial more time (the key \"swap.trial\")")
+    case .killed(let signal): return crash(signal, subject)
+    case .exited(let code) where code != 0 || result == nil:
+      return PluginError(
+        .probeExited, subject, "ended the process with status \(code) \(place)",
+        advice: "a plugin answers with an error where it cannot go on, and never calls exit")
+    case .exited: break
+    }
+    guard !leftProcesses.isEmpty else { return nil }
+    let names = PlainText.line(Set(leftProcesses).sorted().joined(separator: ", "))
+    return PluginError(
+      .probeLeftProcess, subject, "started a process that went on after the trial (\(names)); it was killed",
+      advice: "start no process in a constructor, the entry point or create")
+  }
+
+  private func crash(_ signal: Int32, _ subject: PluginError.Subject) -> PluginError {
+    if signal == SIGXCPU {
+      return PluginError(
+        .probeTimedOut, subject, "used up the processor time of its trial \(place)",
+        advice: "look for a loop that does not end")
+    }
+    let limit = signal == SIGXFSZ ? ", because a file grew beyond the limit" : ""
+    return PluginError(
+      .probeCrashed, subject, "crashed with \(SignalName.of(signal)) \(place)\(limit)",
+      advice: "run \"sluice plugin validate\" on it, or load it in a debugger")
+  }
+
+  private var place: String { step ?? "before anything was tried" }
+
+  /// What a runtime said about the crash, or else the last of what it wrote, where that was something.
+  private var said: String? {
+    if let message = CrashReport.runtimeMessage(in: errorOutput.tail) { return String(message.prefix(400)) }
+    let bytes = errorOutput.tail.isEmpty ? output.tail : errorOutput.tail
+    let text = String(decoding: bytes, as: UTF8.self)
+    let lines = text.split(whereSeparator: \.isNewline).suffix(3).map { line in
+      PlainText.line(String(line))
+    }
+    let joined = lines.joined(separator: " / ")
+    return joined.isEmpty ? nil : String(joined.suffix(400))
+  }
+
+  private func adding(_ said: String?, to error: PluginError) -> PluginError {
+    guard let said else { return error }
+    var error = error
+    error.reason += "; it wrote: \(said)"
+    return error
+  }
+}
+
+extension PluginError {
+  /// An error as a trial reports it.
+  init(_ document: JSONValue, _ subject: Subject) {
+    func words(_ key: String) -> String? {
+      document[key]?.string.map { PlainText.line($0, limitBytes: PluginText.reasonBytes) }
+    }
+    self.init(
+      Code(rawValue: words("code") ?? ""), subject, words("reason") ?? "was refused", advice: words("advice"))
+    if let name = document["name"]?.string { self = named(name) }
+  }
+
+  /// For ``init(_:_:)`` in another process.
+  package var document: JSONValue {
+    let document: JSONValue = ["code": JSONValue(code.rawValue), "reason": JSONValue(reason)]
+    document["advice"] = advice.map { JSONValue($0) }
+    if case .plugin(let name?, _) = subject { document["name"] = JSONValue(name) }
+    return document
+  }
+}
+
+/// Text of configurations and states that has no place in a message: whatever is a string there and long enough to be a
+/// secret.
+package struct TrialSecrets: Sendable {
+  private static let shortestBytes = 6
+  private var texts: Set<String> = []
+
+  package init(_ documents: [JSONValue]) { for document in documents { collect(document) } }
+
+  private mutating func collect(_ value: JSONValue) {
+    switch value.kind {
+    case .object: for (_, member) in value.members { collect(member) }
+    case .array: for element in value.elements { collect(element) }
+    case .string:
+      if let text = value.string, text.utf8.count >= Self.shortestBytes { texts.insert(text) }
+    default: break
+    }
+  }
+
+  package func hidden(in text: String?) -> String? {
+    guard let text else { return nil }
+    return texts.sorted { $0.utf8.count > $1.utf8.count }.reduce(text) { $0.replacing($1, with: "…") }
+  }
+}

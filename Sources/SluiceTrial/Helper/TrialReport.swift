@@ -1,0 +1,95 @@
+package import SluiceJSON
+import SluiceSupport
+
+/// How a trial run in a child process went: one line of JSON, from the helper.
+package struct TrialReport: Sendable {
+  package enum Ending: Sendable, Hashable {
+    case exited(Int32)
+    case killed(signal: Int32)
+    /// It had not ended at the deadline and was killed.
+    case timedOut
+
+    init(_ status: WaitStatus) {
+      switch status {
+      case .exited(let code): self = .exited(code)
+      case .killed(let signal): self = .killed(signal: signal)
+      }
+    }
+  }
+
+  /// What was written to one of the standard streams.
+  package struct Output: Sendable, Hashable {
+    package var byteCount = 0
+    /// The end of it.
+    package var tail: [UInt8] = []
+  }
+
+  package var ending: Ending
+  /// What was under way when it ended, as the end of a sentence: `in create of "auth"`.
+  package var step: String?
+  /// What the trial itself had to say; nil where it did not get so far.
+  package var result: JSONValue?
+  /// What came of the parts of the task, as far as it got.
+  package var items: [JSONValue] = []
+  package var output = Output()
+  package var errorOutput = Output()
+  /// Processes that it started and that went on after its end, by name; they were killed.
+  package var leftProcesses: [String] = []
+  /// Code of the library closed the child's channel to the supervisor.
+  package var hasLostChannel = false
+
+  package init(ending: Ending) { self.ending = ending }
+}
+
+extension TrialReport {
+  package var line: [UInt8] {
+    let document = JSONValue.object()
+    switch ending {
+    case .exited(let code): document["exited"] = JSONValue(Int64(code))
+    case .killed(let signal): document["killed"] = JSONValue(Int64(signal))
+    case .timedOut: document["timedOut"] = true
+    }
+    document["step"] = step.map { JSONValue($0) }
+    document["result"] = result
+    if !items.isEmpty { document["items"] = .array(of: items) }
+    document["output"] = Self.document(output)
+    document["errorOutput"] = Self.document(errorOutput)
+    document["leftProcesses"] = .array(of: leftProcesses)
+    if hasLostChannel { document["lostChannel"] = true }
+    return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
+  }
+
+  /// nil if the line is not a report.
+  package init?(line: some Sequence<UInt8>) {
+    guard let document = try? JSONValue(parsing: line, options: .allowNUL), document.isObject else { return nil }
+    if let code = document["exited"]?.integer {
+      ending = .exited(Int32(clamping: code))
+    } else if let signal = document["killed"]?.integer {
+      ending = .killed(signal: Int32(clamping: signal))
+    } else if document["timedOut"]?.bool == true {
+      ending = .timedOut
+    } else {
+      return nil
+    }
+    step = document["step"]?.string
+    result = document["result"]
+    items = document["items"].map { Array($0.elements) } ?? []
+    output = Self.output(document["output"])
+    errorOutput = Self.output(document["errorOutput"])
+    hasLostChannel = document["lostChannel"]?.bool == true
+    leftProcesses = document["leftProcesses"].map { $0.elements.compactMap(\.string) } ?? []
+  }
+
+  private static func document(_ output: Output) -> JSONValue {
+    [
+      "bytes": JSONValue(Int64(output.byteCount)),
+      "tail": JSONValue(String(decoding: Base64.encode(output.tail), as: UTF8.self)),
+    ]
+  }
+
+  private static func output(_ document: JSONValue?) -> Output {
+    Output(
+      byteCount: Int(clamping: document?["bytes"]?.integer ?? 0),
+      tail: document?["tail"]?.string.flatMap { Base64.decode(Array($0.utf8)) } ?? [])
+  }
+}

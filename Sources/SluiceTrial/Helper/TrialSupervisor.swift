@@ -1,0 +1,193 @@
+import CLinux
+import Glibc
+import SluiceJSON
+import SluiceSupport
+
+/// The helper's own part: tries a library out in a child process that it has a firm hold of, and reports how that went.
+///
+///     host ══ socket ══ supervisor ── child: limits, library, plugin
+///                           └──────── whatever the child leaves behind
+///
+/// The supervisor runs no code of the library, so it cannot be taken along. What the library's code starts and leaves
+/// behind becomes a child of the supervisor, even where it made itself a session of its own, and is killed.
+package struct TrialSupervisor {
+  /// The words with which the command is a helper.
+  package static let arguments = ["plugin", "probe"]
+
+  private let child: pid_t
+  private let channel: CInt
+  private let board: TrialBoard
+  private var streams: [TrialStream]
+  private let deadline: Duration
+
+  /// Serves the one request that comes on standard input; gives the exit status. To be called by a process that has one
+  /// thread.
+  ///
+  /// - Parameter body: does what is asked for, in the child process, on a thread of its own.
+  package static func run(_ body: @escaping @Sendable (TrialRequest, TrialChannel) -> Void) -> CInt {
+    // A host that reads the report when we are gone would find nothing; it is there until the last byte is taken.
+    signal(SIGPIPE, SIG_IGN)
+    guard let request = readRequest(), sluice_adopt_orphans() == 0 else { return 1 }
+    guard var supervisor = TrialSupervisor(request, body) else { return 1 }
+    guard let report = supervisor.watch() else { return 1 }
+    return send(report.line) ? 0 : 1
+  }
+
+  private static func readRequest() -> TrialRequest? {
+    var line: [UInt8] = []
+    while line.last != UInt8(ascii: "\n") {
+      guard let piece = DescriptorPiece.read(STDIN_FILENO), !piece.isEmpty else { return nil }
+      line += piece
+    }
+    return TrialRequest(line: line)
+  }
+
+  private static func send(_ line: [UInt8]) -> Bool {
+    var sent = 0
+    while sent < line.count {
+      let step = line.withUnsafeBytes { write(STDIN_FILENO, $0.baseAddress.map { $0 + sent }, line.count - sent) }
+      if step < 0, errno == EINTR { continue }
+      guard step > 0 else { return false }
+      sent += step
+    }
+    return true
+  }
+
+  private init?(_ request: TrialRequest, _ body: @escaping @Sendable (TrialRequest, TrialChannel) -> Void) {
+    guard let result = TrialPipe(), let output = TrialPipe(), let errors = TrialPipe(),
+      let board = TrialBoard()
+    else { return nil }
+    let supervisor = getpid()
+    let process = sluice_fork()
+    guard process >= 0 else { return nil }
+    if process == 0 {
+      Self.enter(request, supervisor, result.writing, output.writing, errors.writing)
+      let channel = TrialChannel(descriptor: result.writing, board: board)
+      // The runtime's locks identify a thread by its id, which is read only once (Swift 6.3): in this thread it is
+      // still the supervisor's. If another thread wanted such a lock too, both would wait forever, and use up a
+      // processor.
+      let isDone = SystemThread.runAndWait { body(request, channel) } != nil
+      fflush(nil)
+      _exit(isDone ? 0 : 1)
+    }
+    // Here too, so that the group exists whichever process is first.
+    setpgid(process, process)
+    for pipe in [result, output, errors] { close(pipe.writing) }
+    child = process
+    self.board = board
+    channel = STDIN_FILENO
+    streams =
+      [TrialStream(descriptor: result.reading, roomBytes: TrialStream.channelRoomBytes)]
+      + [output, errors].map { TrialStream(descriptor: $0.reading) }
+    deadline = MonotonicClock.now + request.deadline
+  }
+
+  /// Makes the child what the library may see: a group of its own, its streams caught, its limits set.
+  private static func enter(
+    _ request: TrialRequest, _ supervisor: pid_t, _ result: CInt, _ output: CInt, _ errors: CInt
+  ) {
+    setpgid(0, 0)
+    guard sluice_die_with_parent(supervisor) != 0 else { _exit(1) }
+    // For code that expects the default action of SIGPIPE.
+    signal(SIGPIPE, SIG_DFL)
+    let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    dup2(nothing, STDIN_FILENO)
+    dup2(output, STDOUT_FILENO)
+    dup2(errors, STDERR_FILENO)
+    var limits = sluice_process_limits(
+      processor_seconds: request.limits.processorSeconds, memory_bytes: request.limits.memoryBytes,
+      descriptors: request.limits.descriptors, file_bytes: request.limits.fileBytes)
+    guard sluice_limit_process(&limits) == 0 else { _exit(1) }
+  }
+
+  /// Waits for the child's end; nil when the host is gone, and with it everything that was started.
+  private mutating func watch() -> TrialReport? {
+    let process = sluice_open_process(child)
+    var isTimedOut = false
+    while true {
+      let entries = [process, channel] + streams.map(\.pollDescriptor)
+      var polled = entries.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      // Without a descriptor of the process, on old kernels, its end is asked for now and then.
+      let left = MonotonicClock.milliseconds(until: deadline)
+      poll(&polled, nfds_t(polled.count), process < 0 ? min(left, 5) : left)
+      for index in streams.indices where polled[index + 2].revents != 0 { streams[index].read() }
+      if polled[1].revents != 0 {
+        endAll()
+        return nil
+      }
+      if hasEnded() { break }
+      if MonotonicClock.milliseconds(until: deadline) == 0 {
+        isTimedOut = true
+        break
+      }
+    }
+    return report(isTimedOut: isTimedOut)
+  }
+
+  /// Whether the child is a zombie now; it is left to be waited for.
+  private func hasEnded() -> Bool {
+    var information = siginfo_t()
+    let status = waitid(P_PID, id_t(child), &information, WEXITED | WNOHANG | WNOWAIT)
+    return status != 0 || information.si_signo == SIGCHLD
+  }
+
+  private mutating func report(isTimedOut: Bool) -> TrialReport {
+    if isTimedOut { kill(child, SIGKILL) }
+    let status = WaitStatus.wait(for: child) ?? .exited(0)
+    let left = endAll()
+    for index in streams.indices { streams[index].readRest() }
+    var report = TrialReport(ending: isTimedOut ? .timedOut : TrialReport.Ending(status))
+    report.takeLines(streams[0].bytes)
+    report.output = streams[1].output
+    report.errorOutput = streams[2].output
+    report.leftProcesses = isTimedOut ? [] : left
+    report.hasLostChannel = board.hasLostChannel
+    return report
+  }
+
+  @discardableResult
+  private func endAll() -> [String] { Self.endDescendants(andGroup: child) }
+
+  /// Kills every descendant, and gives the names of those that were alive. They come to this process when their parents end,
+  /// hence turn by turn; so it adopts orphans.
+  @discardableResult
+  package static func endDescendants(andGroup group: Int32) -> [String] {
+    var names: [String] = []
+    for _ in 0..<1000 {
+      var ended: pid_t
+      repeat { ended = waitpid(-1, nil, WNOHANG) } while ended > 0
+      guard ended == 0 else { break }
+      let alive = children()
+      if names.count < 16 { names += alive.map { name(of: $0) } }
+      kill(-group, SIGKILL)
+      for process in alive { kill(process, SIGKILL) }
+      _ = WaitStatus.wait(for: -1)
+    }
+    return names
+  }
+
+  private static func children() -> [pid_t] {
+    [pid_t](unsafeUninitializedCapacity: 1024) { buffer, count in
+      count = Int(sluice_list_children(buffer.baseAddress, Int32(buffer.count)))
+    }
+  }
+
+  private static func name(of process: pid_t) -> String {
+    guard let file = FileDescriptor(opening: "/proc/\(process)/comm", O_RDONLY), let text = file.readAll(capacity: 64)
+    else { return "process \(process)" }
+    return String(decoding: text.filter { $0 >= 0x20 }, as: UTF8.self)
+  }
+}
+
+/// A pipe; both ends are closed on exec.
+private struct TrialPipe {
+  let reading: CInt
+  let writing: CInt
+
+  init?() {
+    var ends: [CInt] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    (reading, writing) = (ends[0], ends[1])
+  }
+}

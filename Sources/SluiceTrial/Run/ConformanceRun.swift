@@ -1,0 +1,111 @@
+package import SluiceJSON
+import SluicePluginHost
+package import SluicePluginImage
+
+/// A conformance run: each check in a child process of a helper.
+package struct ConformanceRun: Sendable {
+  /// What is known of one check when it is over.
+  package struct Outcome: Sendable {
+    package let check: ConformanceCheck
+    package let verdict: CheckVerdict
+    package let duration: Duration
+  }
+
+  package var checks = ConformanceCheck.all
+  package var seed: UInt64
+  /// For each check.
+  package var deadline: Duration
+  private let path: String
+  private var instances: [TrialRequest.Instance]
+  private let helper: TrialHelper
+  /// What the checks are given besides the instances.
+  private let payload: JSONValue = .object()
+
+  /// - Parameters:
+  ///   - configuration: nil means the smallest configuration that the plugin's schema allows, or an empty one without a
+  ///     schema.
+  ///   - callOutAnswer: a response document that answers all call-outs of the plugin; nil means a built-in one.
+  package init(
+    of path: String, configuration: JSONValue?, callOutAnswer: JSONValue? = nil, seed: UInt64, deadline: Duration,
+    helper: TrialHelper
+  ) {
+    self.path = path
+    self.seed = seed
+    self.deadline = deadline
+    self.helper = helper
+    payload["callOutAnswer"] = callOutAnswer
+    instances = configuration.map { [TrialRequest.Instance(name: "plugin", configuration: $0)] } ?? []
+  }
+
+  /// Runs the checks in order; `report` hears of each before it begins and when it is over.
+  /// - Throws: why the library cannot be used at all.
+  /// - Parameter derived: called with the configuration if it comes from the schema.
+  package mutating func run(
+    derived: (JSONValue) -> Void = { _ in }, begin: (ConformanceCheck) -> Void = { _ in }, end: (Outcome) -> Void
+  ) throws(PluginError) {
+    guard let folder = PluginStore.defaultPath() else {
+      throw PluginError(.store, .store(path: "(none)"), "there is no home folder to keep private copies of plugins in")
+    }
+    let (copy, _) = try PluginLoader(store: PluginStore(at: folder)).stage(path)
+    if instances.isEmpty {
+      try deriveInstance(copy.path)
+      if let configuration = instances.first?.configuration { derived(configuration) }
+    } else if let error = try refusal(of: instances, copy.path) {
+      throw error
+    }
+    for check in checks {
+      begin(check)
+      let started = ContinuousClock.now
+      let verdict = try verdict(of: check, copy.path)
+      end(Outcome(check: check, verdict: verdict, duration: started.duration(to: .now)))
+    }
+    // Until here the copy is held.
+    withExtendedLifetime(copy) {}
+  }
+
+  /// Uses the configuration that the schema gives, if the plugin accepts it.
+  private mutating func deriveInstance(_ copy: String) throws(PluginError) {
+    let request = TrialRequest(
+      library: copy, path: path, task: TrialRun.schemaTask, instances: [], deadline: deadline)
+    let report = try TrialProcess(request, helper: helper).run()
+    guard let text = report.result?["schema"]?.string, let schema = try? JSONValue(parsing: text),
+      let configuration = ExampleConfiguration(schema: schema).value, !Array(configuration.members).isEmpty
+    else { return }
+    let derived = [TrialRequest.Instance(name: "plugin", configuration: configuration)]
+    guard let error = try refusal(of: derived, copy) else { return instances = derived }
+    payload["refusedConfiguration"] = JSONValue("\(configuration)")
+    payload["refusal"] = JSONValue(error.reason)
+  }
+
+  /// Why the plugin does not accept these configurations; nil when it does. Without an instance nothing else can be
+  /// checked.
+  private func refusal(of instances: [TrialRequest.Instance], _ copy: String) throws(PluginError) -> PluginError? {
+    let request = TrialRequest(library: copy, path: path, instances: instances, deadline: deadline)
+    let report = try TrialProcess(request, helper: helper).run()
+    guard let error = report.failure(of: request.subject, secrets: TrialSecrets(instances.map(\.configuration))),
+      error.code == .configuration || error.code == .createFailed
+    else { return nil }
+    return error
+  }
+
+  private func verdict(of check: ConformanceCheck, _ copy: String) throws(PluginError) -> CheckVerdict {
+    let request = TrialRequest(
+      library: copy, path: path, task: check.name, instances: instances, seed: seed, deadline: deadline,
+      limits: TrialLimits(processorSeconds: UInt64(clamping: deadline.components.seconds) + 1, descriptors: 1024),
+      payload: payload)
+    let report = try TrialProcess(request, helper: helper).run()
+    let secrets = TrialSecrets(instances.map(\.configuration))
+    // Only what became of the process: what the check itself found is its verdict.
+    if CheckVerdict(report.result) == nil || report.hasProcessFailure {
+      guard let failure = report.failure(of: request.subject, secrets: secrets) else {
+        return .failed("the check gave no answer")
+      }
+      return .failed(failure.reason)
+    }
+    if let warning = report.exitWarning { return .failed("it \(warning)") }
+    if check.name == "quiet-output", report.output.byteCount > 0 {
+      return .failed("it wrote \(report.output.byteCount) bytes to standard output, which belongs to the program")
+    }
+    return CheckVerdict(report.result) ?? .failed("the check gave no answer")
+  }
+}

@@ -1,0 +1,49 @@
+import SluiceJSON
+import SluicePluginHost
+import SluicePluginImage
+
+/// The helper: what `sluice` is when a host has started it to try a library out.
+package enum TrialRun {
+  /// What does a task that is not of this module, in the child process.
+  package typealias Body = @Sendable (TrialRequest, TrialChannel) -> Void
+
+  /// Serves the one request on standard input; gives the exit status. The process must have one thread.
+  package static func serve(_ tasks: [String: Body] = [:]) -> Int32 { TrialSupervisor.run { perform($0, $1, tasks) } }
+
+  /// In the child process.
+  private static func perform(_ request: TrialRequest, _ channel: TrialChannel, _ tasks: [String: Body]) {
+    if let body = tasks[request.task] { return body(request, channel) }
+    guard request.task != TrialRequest.probe else { return probe(request, channel) }
+    guard request.task != schemaTask else { return tellSchema(request, channel) }
+    guard let check = ConformanceCheck.named(request.task) else {
+      return channel.finish(CheckVerdict.failed("there is no check of that name").document)
+    }
+    channel.finish(CheckRun(request, channel).verdict(of: check).document)
+  }
+
+  /// The task that reports the schema of the plugin's configuration.
+  static let schemaTask = "schema"
+
+  private static func tellSchema(_ request: TrialRequest, _ channel: TrialChannel) {
+    do {
+      let host = try TrialHost()
+      let generation = try TrialLibrary(request, channel, host: host.runtime).generation
+      let document: JSONValue = ["passed": true]
+      document["schema"] = generation.configurationSchema.map { JSONValue($0) }
+      channel.finish(document)
+    } catch {
+      channel.finish(["passed": false])
+    }
+  }
+
+  private static func probe(_ request: TrialRequest, _ channel: TrialChannel) {
+    TrialExit.watch()
+    do throws(PluginError) {
+      let library = try ProbeRun(request, channel).run()
+      channel.finish(["passed": true])
+      TrialExit.run(channel, library)
+    } catch {
+      channel.finish(["error": error.document])
+    }
+  }
+}

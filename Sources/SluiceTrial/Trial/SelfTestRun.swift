@@ -1,0 +1,108 @@
+import SluiceIDNA
+import SluiceJSON
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+
+/// Runs the cases that a plugin brings along (`sluice.selftest/1`).
+struct SelfTestRun {
+  private let host: TrialHost
+  private let instance: PluginInstance
+  private let channel: TrialChannel
+
+  /// What the wire answers to the case that is under way: cases run one after the other.
+  private static let response = Locked<Response?>(nil)
+  static let answer: TrialHost.Answer = { _ in .response(response.withLock { $0 } ?? Response(status: 200)) }
+
+  /// - Parameter host: one whose wire answers with ``answer``.
+  init(_ host: TrialHost, _ instance: PluginInstance, _ channel: TrialChannel) {
+    self.host = host
+    self.instance = instance
+    self.channel = channel
+  }
+
+  /// Runs all; gives how many there were.
+  /// - Throws: what is wrong with the first that fails.
+  @discardableResult
+  func run() throws(PluginError) -> Int {
+    let cases = try instance.generation.selfTests()
+    for test in cases {
+      channel.step("in the self-test \"\(test.name)\" of \"\(instance.name)\"")
+      try run(test)
+    }
+    return cases.count
+  }
+
+  private func run(_ test: SelfTestCase) throws(PluginError) {
+    guard let configuration = test.configuration else { return try run(test, on: instance) }
+    let own = try PluginInstance(
+      instance.generation, name: instance.name, configuration: configuration, runtime: host.runtime)
+    try run(test, on: own)
+    own.destroy(within: TrialHost.patience)
+  }
+
+  private func run(_ test: SelfTestCase, on instance: PluginInstance) throws(PluginError) {
+    if test.hasDocuments { try exchange(test, on: instance) }
+    if let message = instance.runSelfTest(test.index) { throw failure(test, message) }
+  }
+
+  private func exchange(_ test: SelfTestCase, on instance: PluginInstance) throws(PluginError) {
+    let result: TransactionResult?
+    do throws(MessageError) {
+      let request = try RequestDocument.read(test.request ?? Self.plainRequest, rules: .line, hosts: .idna)
+      let response = try test.response.map { document throws(MessageError) in
+        try ResponseDocument.read(document, rules: .line)
+      }
+      Self.response.withLock { $0 = response }
+      // A status is for the case to judge, and an attempt is all that it is about.
+      let settings = PipelineSettings(
+        deadline: TrialHost.patience, maximumAttempts: 1, acceptedStatuses: StatusSet([100...999]))
+      result = host.run(request, through: host.pipeline(instance, settings: settings))
+    } catch { throw failure(test, "its document is invalid: \(error)") }
+    guard let result else { throw failure(test, "its transaction did not end") }
+    try compare(test, result)
+  }
+
+  private static var plainRequest: JSONValue { ["method": "GET", "url": "http://example.com/"] }
+
+  private func compare(_ test: SelfTestCase, _ result: TransactionResult) throws(PluginError) {
+    if let error = result.error { throw failure(test, "its transaction failed: \(error)") }
+    if let expected = test.expectedRequest {
+      guard let issued = result.issuedRequest else { throw failure(test, "no request was sent") }
+      try compare(test, "request", expected) { RequestDocument.make(issued, body: $0) }
+    }
+    if let expected = test.expectedResponse {
+      guard let response = result.response else { throw failure(test, "there was no response") }
+      try compare(test, "response", expected) { ResponseDocument.make(response, body: $0) }
+    }
+  }
+
+  private func compare(
+    _ test: SelfTestCase, _ side: String, _ expected: JSONValue, _ make: (BodyDocument.Filling) -> JSONValue
+  ) throws(PluginError) {
+    let wantsJSON = expected["body"]?["json"] != nil
+    let found = make(wantsJSON ? .parsed : .plain)
+    for (key, value) in expected.members {
+      try compare(test, "the \(side)'s \(key)", value, found[key] ?? .null)
+    }
+  }
+
+  /// Compares only those members of an object that `expected` names; null means that a member must not exist.
+  private func compare(
+    _ test: SelfTestCase, _ place: String, _ expected: JSONValue, _ found: JSONValue
+  ) throws(PluginError) {
+    guard expected.isObject, found.isObject || found.isNull else {
+      guard found != expected else { return }
+      throw failure(test, "\(place): expected \(expected), found \(found)")
+    }
+    for (key, value) in expected.members { try compare(test, "\(place).\(key)", value, found[key] ?? .null) }
+  }
+
+  private func failure(_ test: SelfTestCase, _ message: String) -> PluginError {
+    PluginError(
+      .selfTestFailed, .plugin(name: instance.name, path: instance.generation.path),
+      "self-test \"\(test.name)\" failed: \(message)")
+  }
+}

@@ -1,0 +1,142 @@
+import SluiceJSON
+import SluiceLoop
+import SluiceMessages
+import SluicePipeline
+import SluicePluginHost
+import SluicePluginImage
+import SluiceSupport
+
+/// A host for one plugin in a child process: real loops, no wire.
+final class TrialHost: Sendable {
+  /// What the wire answers to a request. Called on a loop.
+  typealias Answer = @Sendable (Request) -> StubTransport.Reply
+
+  /// How long a transaction may take that nobody but the plugin can hold up.
+  static let patience = Duration.seconds(5)
+
+  let loops: [Loop]
+  let runtime: HostRuntime
+  private let lines = Locked<[PluginLogEntry]>([])
+
+  /// - Parameters:
+  ///   - loops: how many.
+  ///   - features: what it offers to its plugins.
+  ///   - callOutAnswer: the response to call-outs of plugins; nil refuses call-outs.
+  init(
+    loops count: Int = 1, features: HostFeatures = .offered, callOutAnswer: Response? = nil,
+    answer: @escaping Answer = { _ in .response(Response(status: 200)) }
+  ) throws(TrialFailure) {
+    var loops: [Loop] = []
+    do {
+      for index in 0..<count { loops.append(try Loop(index: index)) }
+    } catch { throw TrialFailure("no event loop could be made: \(error.message)") }
+    self.loops = loops
+    let lines = lines
+    runtime = HostRuntime(
+      loops: loops.map { loop in
+        let environment = LoopEnvironment(
+          loop: loop, transport: StubTransport(loop: loop, readsBodies: true, answer: answer))
+        environment.callOutTransport = callOutAnswer.map { response in
+          StubTransport(loop: loop) { _ in .response(response) }
+        }
+        return environment
+      },
+      programName: "sluice", programVersion: "trial", features: features, isProbe: true
+    ) { entry in
+      lines.withLock { if $0.count < 1000 { $0.append(entry) } }
+    }
+  }
+
+  /// What plugin and host had to say.
+  var log: [PluginLogEntry] { lines.withLock { $0 } }
+
+  /// What the log says of the first violation of a kind, from its words on: the log also names the function.
+  func detail(of kind: Violation) -> Substring {
+    let details = log.lazy.compactMap { entry in
+      entry.message.firstRange(of: kind.text).map { entry.message[$0.lowerBound...] }
+    }
+    return details.first ?? kind.text[...]
+  }
+
+  /// Takes nothing new from plugins, and ends the loops.
+  func close() {
+    runtime.close(within: Self.patience)
+    for loop in loops { loop.shutdown() }
+  }
+
+  /// A pipeline that is nothing but this instance, in every list.
+  /// - Parameter place: with a configuration of its own; nil for one without.
+  func pipeline(
+    _ instance: PluginInstance, at place: PluginPlace? = nil,
+    settings: PipelineSettings = PipelineSettings(deadline: patience)
+  ) -> Pipeline {
+    let stages = [StageBinding(name: instance.name, interceptor: place ?? instance)]
+    let tracers =
+      instance.capabilities.contains(.trace)
+      ? [TracerBinding(name: instance.name, tracer: instance, budget: nil)] : []
+    return Pipeline(
+      requestStages: stages, issueStages: stages, responseStages: stages, tracers: tracers, settings: settings,
+      loops: loops.count, resources: [instance])
+  }
+
+  /// Runs a transaction to its end; nil where it does not come to one, which takes a loop that hangs.
+  func run(_ request: Request, through pipeline: Pipeline, loop index: Int = 0) -> TransactionResult? {
+    start(request, through: pipeline, loop: index).wait()
+  }
+
+  /// Begins a transaction on a loop.
+  func start(
+    _ request: Request, through pipeline: Pipeline, loop index: Int = 0, cancelling: Bool = false
+  ) -> TrialTransaction {
+    let started = TrialTransaction()
+    let environment = runtime.loops[index]
+    environment.loop.post {
+      let transaction = Transaction.begin(request, on: environment, through: pipeline) { started.finish($0) }
+      guard !started.hasEnded else { return }
+      started.note(suspended: environment.suspensions.suspendedCount > 0)
+      if cancelling { transaction.cancel() }
+    }
+    return started
+  }
+}
+
+/// A transaction under way, seen from another thread.
+final class TrialTransaction: Sendable {
+  private struct State: Sendable {
+    var result: TransactionResult?
+    var wasSuspended = false
+  }
+  private let state = Monitor(State())
+
+  var hasEnded: Bool { state.withLock { $0.result != nil } }
+  /// Whether a call was suspended when the first turn was over.
+  var wasSuspended: Bool { state.withLock { $0.wasSuspended } }
+
+  /// The result; nil if none came in twice the time that its deadline allows.
+  func wait() -> TransactionResult? { state.wait(upTo: TrialHost.patience * 2) { $0.result } }
+
+  func finish(_ result: TransactionResult) { state.update { $0.result = result } }
+  func note(suspended: Bool) { state.withLock { $0.wasSuspended = suspended } }
+}
+
+/// Why a trial ends without the answer that was hoped for.
+struct TrialFailure: Error {
+  enum Kind {
+    case failed
+    /// The check could not be tried.
+    case skipped
+    /// The plugin does not have the feature.
+    case absent
+  }
+
+  let reason: String
+  let kind: Kind
+
+  init(_ reason: String, _ kind: Kind = .failed) {
+    self.reason = reason
+    self.kind = kind
+  }
+
+  static func skip(_ reason: String) -> TrialFailure { TrialFailure(reason, .skipped) }
+  static func absent(_ reason: String) -> TrialFailure { TrialFailure(reason, .absent) }
+}

@@ -1,0 +1,168 @@
+import SluiceCurl
+import SluiceMessages
+import SluicePipeline
+import SluiceTestKit
+import Testing
+
+/// Servers that break the rules of HTTP/2 (RFC 9113), or end a stream with an error.
+@Suite struct HTTP2FailureTests {
+  /// How a GET ends to which the server answers these bytes.
+  private func end(_ bytes: [UInt8], method: String = "GET", body: Body = .empty) async throws -> (
+    Probe.Record, place: String
+  ) {
+    let certificates = try await TestCertificates.shared()
+    let server = try await TLSServer.start(certificates.server, ["-alpn", "h2"])
+    var settings = TransportSettings.patient
+    settings.tls.ca = certificates.authority
+    let wire = try Wire(settings)
+    let probe = Probe()
+    wire.start(Request(method: method, url: try HTTPURL(server.baseURL), body: body), probe)
+    try await server.waitForInput(containing: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+    try server.send(bytes)
+    return (try await probe.waitForEnd(), "\(server.baseURL): ")
+  }
+
+  struct Break: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let bytes: [UInt8]
+
+    init(_ name: String, _ bytes: [UInt8]) { (testDescription, self.bytes) = (name, bytes) }
+  }
+
+  private static let beforeTheHead = [
+    Break("HTTP/1.1", Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)),
+    Break("text", Array(String(repeating: "garbage ", count: 20).utf8)),
+    Break("no settings", HTTP2Frame.head),
+    Break("settings of three bytes", HTTP2Frame.frame(type: 4, [1, 2, 3])),
+    Break("headers of a stream that is the server's", HTTP2Frame.settings + HTTP2Frame.headers([0x88], stream: 2)),
+    Break("data of the connection", HTTP2Frame.settings + HTTP2Frame.data("x", stream: 0)),
+    Break("data before a head", HTTP2Frame.settings + HTTP2Frame.data("x")),
+    Break("a frame beyond the limit", HTTP2Frame.settings + HTTP2Frame.frame(type: 0, stream: 1, count: 0x20000)),
+    Break("headers that do not decompress", HTTP2Frame.settings + HTTP2Frame.headers([0xBF, 0x80])),
+    Break(
+      "data within a head", HTTP2Frame.settings + HTTP2Frame.frame(type: 1, stream: 1, [0x88]) + HTTP2Frame.data("x")),
+    Break("a window of nothing", HTTP2Frame.settings + HTTP2Frame.frame(type: 8, [0, 0, 0, 0])),
+    Break("a ping of three bytes", HTTP2Frame.settings + HTTP2Frame.frame(type: 6, [1, 2, 3])),
+  ]
+
+  @Test(arguments: beforeTheHead)
+  func `what is not HTTP 2 is an invalid response, and not a broken connection`(_ broken: Break) async throws {
+    let (record, place) = try await end(broken.bytes)
+    #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
+    #expect(
+      record.error?.message == place
+        + "a rule of HTTP/2 was broken: what came before the response is not valid HTTP/2; only"
+        + " the server can fix it, but HTTP/1.1 may work: transport.httpVersion \"1.1\"")
+    #expect(record.error?.isBeforeSending == false && record.issued.count == 1 && record.ends.count == 1)
+  }
+
+  @Test(arguments: [
+    Break("no status", HTTP2Frame.headers(HTTP2Frame.field("a", "b"), endsStream: true)),
+    Break("a field of HTTP/1", HTTP2Frame.headers([0x88] + HTTP2Frame.field("connection", "close"), endsStream: true)),
+    Break("a name in upper case", HTTP2Frame.headers([0x88] + HTTP2Frame.field("A", "b"), endsStream: true)),
+    Break(
+      "two lengths",
+      HTTP2Frame.headers([0x88] + HTTP2Frame.field("content-length", "2") + HTTP2Frame.field("content-length", "5"))),
+    Break(
+      "a body beyond its length",
+      HTTP2Frame.headers([0x88] + HTTP2Frame.field("content-length", "2")) + HTTP2Frame.data("hello", endsStream: true)),
+    Break(
+      "a body below its length",
+      HTTP2Frame.headers([0x88] + HTTP2Frame.field("content-length", "9")) + HTTP2Frame.data("hello", endsStream: true)),
+    Break("reset with PROTOCOL_ERROR", HTTP2Frame.reset(1)), Break("reset with COMPRESSION_ERROR", HTTP2Frame.reset(9)),
+  ])
+  func `a stream that breaks a rule is an invalid response`(_ broken: Break) async throws {
+    let (record, place) = try await end(HTTP2Frame.settings + broken.bytes)
+    #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
+    #expect(record.error?.message.hasPrefix(place + "a rule of HTTP/2 was broken: HTTP/2 stream 1 ") == true)
+    #expect(record.error?.message.hasSuffix("HTTP/1.1 may work: transport.httpVersion \"1.1\"") == true)
+  }
+
+  @Test(
+    arguments: [
+      (2, "INTERNAL_ERROR (err 2); the server's log may say why"), (8, "CANCEL (err 8); the server's log may say why"),
+      (11, "ENHANCE_YOUR_CALM (err 11); the server wants fewer requests"),
+    ] as [(UInt32, String)])
+  func `a stream that the server resets says so, with the name of the error`(
+    _ code: UInt32, _ words: String
+  ) async throws {
+    let (record, place) = try await end(HTTP2Frame.settings + HTTP2Frame.reset(code))
+    #expect(record.code == .connectionLost, "\(String(describing: record.error))")
+    #expect(
+      record.error?.message
+        == place + "the server reset the stream before the response: HTTP/2 stream 1 was not closed cleanly: " + words)
+  }
+
+  @Test func `a server that wants HTTP 1_1 is said to, and the request is not sent again`() async throws {
+    let (record, place) = try await end(HTTP2Frame.settings + HTTP2Frame.reset(13))
+    #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
+    #expect(
+      record.error?.message == place + "the server takes this request over HTTP/1.1 alone (HTTP_1_1_REQUIRED); set"
+        + " transport.httpVersion \"1.1\"")
+    #expect(record.issued.count == 1)
+  }
+
+  @Test func `a stream beyond the last one that the server takes was not processed`() async throws {
+    let (record, _) = try await end(HTTP2Frame.settings + HTTP2Frame.goAway(lastStream: 0, 1))
+    #expect(record.code == .notProcessed, "\(String(describing: record.error))")
+    #expect(record.error?.isBeforeSending == true)
+  }
+
+  @Test(
+    arguments: [
+      ("with the stream", HTTP2Frame.head + HTTP2Frame.data("hi", endsStream: true), "GET", "hi"),
+      (
+        "with an empty frame", HTTP2Frame.head + HTTP2Frame.data("hi") + HTTP2Frame.data("", endsStream: true), "GET",
+        "hi"
+      ),
+      ("with the head", HTTP2Frame.headers([0x88], endsStream: true), "GET", ""),
+      ("with the head, to HEAD", HTTP2Frame.headers([0x88], endsStream: true), "HEAD", ""),
+      (
+        "with the length alone",
+        HTTP2Frame.headers([0x88] + HTTP2Frame.field("content-length", "2")) + HTTP2Frame.data("hi"), "GET", "hi"
+      ),
+      (
+        "with trailers",
+        HTTP2Frame.head + HTTP2Frame.data("hi") + HTTP2Frame.headers(HTTP2Frame.field("a", "b"), endsStream: true),
+        "GET", "hi"
+      ),
+    ] as [(String, [UInt8], String, String)])
+  func `a response that ends is whole`(_ name: String, _ bytes: [UInt8], _ method: String, _ body: String) async throws
+  {
+    let (record, _) = try await end(HTTP2Frame.settings + bytes, method: method)
+    #expect(record.error == nil && record.bodyText == body, "\(name): \(String(describing: record.error))")
+  }
+
+  @Test func `a response whose stream is reset without an error before its end is cut short`() async throws {
+    let (record, _) = try await end(
+      HTTP2Frame.settings + HTTP2Frame.head + HTTP2Frame.data("x") + HTTP2Frame.reset(0))
+    // Libcurl 7.88 may lose the head over it, so that either code fits.
+    #expect([.connectionLost, .invalidResponse].contains(record.code), "\(record.bodyText)")
+  }
+
+  /// More than the server takes without a WINDOW_UPDATE, so that the response comes first.
+  @Test func `a response that comes before the whole request was sent counts, though the stream is reset then`()
+    async throws
+  {
+    let head = HTTP2Frame.headers([0x88] + HTTP2Frame.field("content-length", "2"))
+    let response = head + HTTP2Frame.data("hi") + HTTP2Frame.data("", endsStream: true)
+    let (record, _) = try await end(
+      HTTP2Frame.settings + response + HTTP2Frame.reset(0), method: "POST",
+      body: .bytes(Array(repeating: 0x78, count: 1 << 20)))
+    #expect(record.error == nil && record.bodyText == "hi", "\(String(describing: record.error))")
+  }
+
+  @Test func `over HTTP 1_1 with TLS a connection that ends without a byte is still lost`() async throws {
+    let certificates = try await TestCertificates.shared()
+    let server = try await TLSServer.start(certificates.server)
+    var settings = TransportSettings.patient
+    settings.tls.ca = certificates.authority
+    let wire = try Wire(settings)
+    let probe = Probe()
+    wire.start(Request(url: try HTTPURL(server.baseURL)), probe)
+    try await server.waitForInput(containing: "GET / HTTP/1.1\r\n")
+    try server.close()
+    let record = try await probe.waitForEnd()
+    #expect(record.code == .connectionLost, "\(String(describing: record.error))")
+  }
+}

@@ -1,0 +1,71 @@
+import SluiceMessages
+import Testing
+
+@testable import SluiceCurl
+
+/// What a response may bring along, whichever version of libcurl hands it over.
+@Suite struct ResponseReaderTests {
+  @Test func `a head takes its limit, informational heads included, and no byte more`() {
+    var reader = ResponseReader()
+    var left = ResponseReader.maximumHeadBytes
+    for line in ["HTTP/1.1 103 Early Hints\r\n", "\r\n", "HTTP/1.1 200 OK\r\n"] {
+      let refusal = reader.refusal(of: line)
+      #expect(refusal == nil)
+      left -= line.utf8.count
+    }
+    let filling = reader.refusal(of: Self.line(byteCount: left))
+    #expect(filling == nil)
+    let end = reader.refusal(of: "\r\n")
+    #expect(end == "a head of more than 307200 bytes; only the server can fix it")
+    #expect(!reader.isHeadDone)
+  }
+
+  @Test func `continuation lines count for the head`() {
+    var reader = ResponseReader()
+    _ = reader.refusal(of: "HTTP/1.1 200 OK\r\n")
+    _ = reader.refusal(of: "X-A: one\r\n")
+    let fold = " \(String(repeating: "v", count: 1021))\r\n"
+    let refusals = (0..<300).compactMap { _ in reader.refusal(of: fold) }
+    #expect(refusals == ["a head of more than 307200 bytes; only the server can fix it"])
+  }
+
+  @Test func `trailers take their own limit and no byte more`() {
+    var reader = ResponseReader()
+    _ = reader.refusal(of: "HTTP/1.1 200 OK\r\n")
+    _ = reader.refusal(of: Self.line(byteCount: 200_000))
+    let head = reader.refusal(of: "\r\n")
+    #expect(head == nil && reader.isHeadDone)
+    let filling = reader.refusal(of: Self.line(byteCount: ResponseReader.maximumTrailerBytes))
+    #expect(filling == nil)
+    let next = reader.refusal(of: "X: y\r\n")
+    #expect(next == "trailers of more than 262144 bytes; only the server can fix it")
+    #expect(reader.trailers.count == 1)
+  }
+
+  @Test func `head and trailers have a maximum number of fields`() {
+    var reader = ResponseReader()
+    _ = reader.refusal(of: "HTTP/1.1 200 OK\r\n")
+    let fields = (0..<ResponseReader.maximumFields).compactMap { _ in reader.refusal(of: "a: b\r\n") }
+    #expect(fields.isEmpty)
+    let next = reader.refusal(of: "a: b\r\n")
+    #expect(next == "a head of more than 4096 fields; only the server can fix it")
+    let end = reader.refusal(of: "\r\n")
+    #expect(end == nil && reader.isHeadDone)
+    let trailers = (0...ResponseReader.maximumFields).compactMap { _ in reader.refusal(of: "a: b\r\n") }
+    #expect(trailers == ["trailers of more than 4096 fields; only the server can fix it"])
+  }
+
+  /// A field line of `count` bytes, including its end.
+  private static func line(byteCount: Int) -> String {
+    "X: \(String(repeating: "v", count: byteCount - 5))\r\n"
+  }
+}
+
+extension ResponseReader {
+  /// Why the line was not taken; nil where it was.
+  fileprivate mutating func refusal(of line: String) -> String? {
+    let step = Array(line.utf8).withUnsafeBytes { take($0) }
+    guard case .invalid(let reason) = step else { return nil }
+    return reason
+  }
+}

@@ -1,0 +1,60 @@
+import Glibc
+@testable import SluicePluginImage
+import SluiceTestKit
+@testable import SluiceTrial
+import Testing
+
+@testable import SluicePluginHost
+
+/// What a library starts while it is tried out does not outlive the trial.
+@Suite(.serialized) struct ProbeDescendantsTests {
+  /// Runs a probe whose fixture writes the number of the process it starts into a file; gives the number and the refusal.
+  private func process(_ defines: [String], deadline: Duration = Patience.limit) async throws -> (pid_t, PluginError?) {
+    let folder = try TemporaryDirectory()
+    let file = folder.path("number")
+    let refusal = try await ProbeFixture.refusal(
+      of: "constructor-forks", defines + ["NUMBER_FILE=\"\(file)\""], deadline: deadline)
+    let number = try #require(pid_t(try FileTree.readText(file).filter(\.isNumber)))
+    return (number, refusal)
+  }
+
+  /// Whether the condition comes to hold.
+  private func comes(_ condition: () -> Bool) async throws -> Bool {
+    let end = ContinuousClock.now + Patience.limit
+    while !condition(), ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
+    return condition()
+  }
+
+  @Test(arguments: [[], ["DAEMON=1"]])
+  func `a process that a constructor starts is killed and named, a daemon too`(_ defines: [String]) async throws {
+    let (number, refusal) = try await process(defines)
+    let error = try #require(refusal)
+    #expect(error.code == .probeLeftProcess)
+    #expect(error.reason.contains("went on after the trial"), "\(error)")
+    #expect(kill(number, 0) != 0, "process \(number) is still there")
+  }
+
+  @Test(arguments: [["HANG=1"], ["HANG=1", "DAEMON=1"]])
+  func `at the deadline goes all that was started`(_ defines: [String]) async throws {
+    let (number, refusal) = try await process(defines, deadline: .seconds(1))
+    #expect(refusal?.code == .probeTimedOut)
+    #expect(kill(number, 0) != 0, "process \(number) is still there")
+  }
+
+  @Test func `a probe that is cancelled ends at once, with all that it started`() async throws {
+    let folder = try TemporaryDirectory()
+    let file = folder.path("number")
+    let fixture = try await ProbeFixture("constructor-forks", ["HANG=1", "DAEMON=1", "NUMBER_FILE=\"\(file)\""])
+    let probe = try #require(HelperProbe(helper: ProbeFixture.helper))
+    let candidate = fixture.candidate(deadline: .seconds(600))
+    let task = Task { try await probe.examine(candidate) }
+    let hasStarted = try await comes { (try? FileTree.readText(file))?.hasSuffix("\n") == true }
+    #expect(hasStarted)
+    task.cancel()
+    let result = await task.result
+    #expect(throws: PluginError.self) { try result.get() }
+    let number = try #require(pid_t(try FileTree.readText(file).filter(\.isNumber)))
+    let hasEnded = try await comes { kill(number, 0) != 0 }
+    #expect(hasEnded)
+  }
+}

@@ -1,0 +1,49 @@
+@testable import SluicePluginImage
+import SluiceTestKit
+@testable import SluiceTrial
+import Testing
+
+@testable import SluicePluginHost
+
+/// A library is not refused for what it does at the end of a process, but reported.
+struct ProbeExitTests {
+  private func warning(_ behaviour: String, _ defines: [String]) async throws -> String? {
+    let fixture = try await ProbeFixture(behaviour, defines)
+    let said = Watched<[String]>([])
+    let probe = try #require(
+      HelperProbe(helper: ProbeFixture.helper) { _, words in said.update { $0.append(words) } })
+    try await probe.examine(fixture.candidate())
+    withExtendedLifetime(fixture) {}
+    #expect(said.value.count < 2)
+    return said.value.first
+  }
+
+  @Test(arguments: [
+    ([], "crashes with SIGABRT in a destructor of the library"),
+    (["ATEXIT"], "crashes with SIGABRT in a function that it registered with atexit"),
+    (["ATEXIT", "DOES=hang()"], "does not return in a function that it registered with atexit"),
+    (["DOES=_exit(7)"], "ends the process with status 7 in a destructor of the library"),
+  ])
+  func `a function that misbehaves at the end of the process is named, and the build is accepted`(
+    _ defines: [String], _ words: String
+  ) async throws {
+    let warning = try #require(try await warning("ends-badly", defines))
+    #expect(warning.hasPrefix(words), "\(warning)")
+    #expect(warning.hasSuffix("do that work in deactivate or destroy"))
+  }
+
+  @Test(arguments: [[], ["ATEXIT"]])
+  func `an exit function that does no harm causes no warning`(_ atexit: [String]) async throws {
+    #expect(try await warning("ends-badly", atexit + ["DOES=(void)0"]) == nil)
+  }
+
+  @Test(arguments: ["minimal", "keeps-state", "tests-itself"])
+  func `a library without exit functions causes no warning`(_ behaviour: String) async throws {
+    #expect(try await warning(behaviour, []) == nil)
+  }
+
+  @Test func `a library that exits before the trial is over is refused`() async throws {
+    let error = try #require(try await ProbeFixture.refusal(of: "create-misbehaves", ["DOES=exit(7)"]))
+    #expect(error.code == .probeExited && error.reason.contains("status 7 in create"))
+  }
+}

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Compares the public symbols that "import Sluice" shows with the list in docs/api.txt, and prints the difference. A
+# change of the list is a change of the API: it belongs into the changelog.
+# usage: scripts/check-api.sh [--print]      from what "swift build" made
+set -u
+cd "$(dirname "$0")/.."
+list=docs/api.txt
+modules='Sluice SluiceAssembly SluiceIDNA SluiceJSON SluiceJSONSchema SluiceLoop SluiceMessages SluiceMetrics
+SluicePipeline SluicePlugin SluiceTraceContext'
+
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+fail() { echo "check-api: $*" >&2; exit 1; }
+
+# The modules are those that Exports.swift and the SDK re-export, and Sluice itself.
+exported=$(sed -n 's/^@_exported public import //p' Sources/Sluice/Exports.swift Sources/SluicePlugin/Plugin/Plugin.swift)
+for module in $exported; do
+  case " $(echo $modules) " in *" $module "*) ;; *) fail "$module is re-exported and is not in the list of modules" ;; esac
+done
+
+maps=
+for map in Sources/C*/module.modulemap include/module.modulemap .build/debug/C*.build/module.modulemap; do
+  if [ -f "$map" ]; then maps="$maps -Xcc -fmodule-map-file=$map"; fi
+done
+
+symbols() { # module
+  # shellcheck disable=SC2086 # the maps are words
+  swift symbolgraph-extract -module-name "$1" -minimum-access-level public -skip-synthesized-members \
+    -target "$(uname -m)-unknown-linux-gnu" -I .build/debug/Modules -I include -I Sources/CJansson $maps \
+    -output-dir "$work" >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
+  grep -ohE '"kind":\{"identifier":"swift\.[a-z.]+","displayName":"[A-Za-z ]+"\},"identifier":\{[^}]*\},"pathComponents":\[[^]]*\]' \
+    "$work/$1"*.symbols.json |
+    sed -E 's/^"kind":\{"identifier":"swift\.([a-z.]+)".*"pathComponents":\[(.*)\]$/\1 \2/; s/","/./g; s/"//g' |
+    sed "s/^/$1 /"
+}
+
+for module in $modules; do
+  symbols "$module" >>"$work/symbols" || fail "the symbols of $module cannot be read; run: swift build"
+done
+LC_ALL=C sort "$work/symbols" >"$work/sorted"
+count=$(grep -c . "$work/sorted")
+[ "$count" -gt 100 ] || fail "only $count symbols were found"
+if [ "${1-}" = --print ]; then cat "$work/sorted"; exit; fi
+diff -u "$list" "$work/sorted" >"$work/difference" ||
+  fail "the public API differs from $list; if that is wanted, run: scripts/check-api.sh --print >$list
+$(grep '^[+-][^+-]' "$work/difference")"
+echo "check-api: $count public symbols, as in $list"
