@@ -92,7 +92,7 @@ let package = Package(
     .systemLibrary(name: "CIDN2", pkgConfig: "libidn2", providers: [.apt(["libidn2-dev"])]),
     .target(name: "CLinux", cSettings: strictC),
     .target(name: "CStreamEvents", cSettings: strictC),
-    .target(name: "CJSONSchema", dependencies: ["CJansson"]),
+    .target(name: "CJSONSchema"),
 
     // Pure: no C, no I/O, no JSON, no unsafe code.
     .target(name: "SluiceMessages", swiftSettings: pure),
@@ -107,8 +107,9 @@ let package = Package(
     .target(name: "SluiceSupport", swiftSettings: strict),
     .target(
       name: "SluiceJSON", dependencies: ["SluiceMessages", "CJansson"], swiftSettings: strict),
-    // Apart from SluiceJSON, so that no plugin carries the C++ of the checker.
-    .target(name: "SluiceJSONSchema", dependencies: ["SluiceJSON", "CJSONSchema"], swiftSettings: strict),
+    // Apart from SluiceJSON, so that no plugin carries the C++ of the patterns.
+    .target(
+      name: "SluiceJSONSchema", dependencies: ["SluiceMessages", "SluiceJSON", "CJSONSchema"], swiftSettings: strict),
     // Apart from SluiceMessages, which plugins carry.
     .target(name: "SluiceIDNA", dependencies: ["SluiceMessages", "CIDN2"], swiftSettings: strict),
     // Apart from the transport, which has libcurl: what undoes a content coding needs no wire.

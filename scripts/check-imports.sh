@@ -15,7 +15,7 @@ pure  SluiceHTTP1       SluiceMessages
 pure  SluicePipeline    SluiceMessages SluiceMetrics SluiceTraceContext
 edge  SluiceSupport
 edge  SluiceJSON        SluiceMessages CJansson
-edge  SluiceJSONSchema  SluiceJSON CJSONSchema CJansson
+edge  SluiceJSONSchema  SluiceMessages SluiceJSON CJSONSchema
 edge  SluiceIDNA        SluiceMessages CIDN2
 edge  SluiceContentCoding CZlib CBrotli CZstd
 edge  SluiceLoop        SluicePipeline SluiceMessages CLinux

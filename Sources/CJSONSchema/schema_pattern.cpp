@@ -1,56 +1,66 @@
-#include "schema_pattern.hpp"
+// The C functions: nothing thrown inside leaves them.
+#include "schema_pattern.h"
 
-#include "CJSONSchema.h"
-#include "json_value.hpp"
+// libstdc++ refuses an expression with more states than this; the walk over states without input is recursive.
+#define _GLIBCXX_REGEX_STATE_LIMIT 4096
 
-namespace sluice {
+#include <cstdio>
+#include <iterator>
+#include <regex>
+#include <stdexcept>
+#include <string>
+
+struct sluice_pattern {
+  std::wregex compiled;
+};
 
 namespace {
 
-/// UTF-8, already known to be valid, as code points: byte-wise matching would cut characters apart.
-std::wstring code_points(std::string_view text) {
-  std::wstring result;
-  result.reserve(text.size());
-  for (std::size_t index = 0; index < text.size();) {
-    unsigned char lead = static_cast<unsigned char>(text[index]);
-    std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    wchar_t point = length == 1 ? lead : lead & (0x7F >> length);
-    for (std::size_t next = 1; next < length && index + next < text.size(); ++next) {
-      point = point << 6 | (static_cast<unsigned char>(text[index + next]) & 0x3F);
-    }
-    result += point;
-    index += length;
+/// Counts the comparisons: the matcher reads a character once for each alternative that has come this far.
+struct CountedText {
+  using iterator_category = std::bidirectional_iterator_tag;
+  using value_type = wchar_t;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const wchar_t *;
+  using reference = const wchar_t &;
+
+  const wchar_t *at;
+  size_t *left;
+
+  reference operator*() const {
+    if (*left == 0) throw std::length_error("too many comparisons");
+    --*left;
+    return *at;
   }
-  return result;
-}
+  CountedText &operator++() { return ++at, *this; }
+  CountedText &operator--() { return --at, *this; }
+  bool operator==(const CountedText &other) const { return at == other.at; }
+  bool operator!=(const CountedText &other) const { return at != other.at; }
+};
 
 }  // namespace
 
-void SchemaPatterns::add(std::string_view pattern) {
-  std::string key(pattern);
-  if (compiled_.count(key) != 0) return;
-  if (pattern.size() > SLUICE_SCHEMA_PATTERN_LIMIT_BYTES) {
-    throw SchemaError("a pattern of " + std::to_string(pattern.size()) + " bytes, the limit is " +
-                      std::to_string(SLUICE_SCHEMA_PATTERN_LIMIT_BYTES));
-  }
+sluice_pattern *sluice_pattern_compile(const wchar_t *pattern, size_t length, char *message, size_t size) {
   // The polynomial matcher advances all alternatives together, so that nothing backtracks and the stack does not grow
   // with the text. The lazy prefix makes one pass of it a search.
   constexpr auto flags = std::regex_constants::ECMAScript | std::regex_constants::nosubs |
                          std::regex_constants::__polynomial;
   try {
-    compiled_.emplace(std::move(key), std::wregex(L"[\\s\\S]*?(?:" + code_points(pattern) + L")", flags));
-  } catch (const std::regex_error &error) {
-    throw SchemaError("pattern \"" + std::string(pattern) + "\" is not supported: " + error.what());
+    return new sluice_pattern{std::wregex(L"[\\s\\S]*?(?:" + std::wstring(pattern, length) + L")", flags)};
+  } catch (const std::exception &error) {
+    std::snprintf(message, size, "%s", error.what());
+    return nullptr;
   }
 }
 
-bool SchemaPatterns::matches(const std::string &pattern, std::string_view text) const {
-  if (text.size() > SLUICE_SCHEMA_MATCHED_LIMIT_BYTES) {
-    throw SchemaError("a text of " + std::to_string(text.size()) + " bytes is too long for a pattern, the limit is " +
-                      std::to_string(SLUICE_SCHEMA_MATCHED_LIMIT_BYTES));
+int sluice_pattern_matches(const sluice_pattern *pattern, const wchar_t *text, size_t length, size_t *comparisons) {
+  CountedText start{text, comparisons};
+  CountedText end{text + length, comparisons};
+  try {
+    return std::regex_search(start, end, pattern->compiled, std::regex_constants::match_continuous);
+  } catch (...) {
+    return -1;
   }
-  std::wstring points = code_points(text);
-  return std::regex_search(points, compiled_.at(pattern), std::regex_constants::match_continuous);
 }
 
-}  // namespace sluice
+void sluice_pattern_free(sluice_pattern *pattern) { delete pattern; }

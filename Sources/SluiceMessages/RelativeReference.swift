@@ -60,7 +60,7 @@ public enum RelativeReference {
   }
 
   /// RFC 3986 §5.2.4, for a path that begins with a slash.
-  static func removingDotSegments(_ path: String) -> String {
+  package static func removingDotSegments(_ path: String) -> String {
     let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     var kept: [Substring] = []
     for (index, segment) in segments.enumerated() {

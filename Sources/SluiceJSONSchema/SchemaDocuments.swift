@@ -1,0 +1,119 @@
+import SluiceJSON
+
+/// A schema with the documents that it may refer to: finds what each `$ref` in them means. Nothing is fetched.
+struct SchemaDocuments {
+  /// Keeps the copies: the members below know values in them by their address. A copy is a tree, so that a schema is in
+  /// one place only, where it has one base URI.
+  private var copies: [JSONValue] = []
+  private var bases: [JSONValue.Place: SchemaURI] = [:]
+  private var resources: [String: JSONValue] = [:]
+  /// Where each reference leads in the end; null while that is being found out.
+  private var ends: [JSONValue.Place: JSONValue] = [:]
+  /// Every schema that is a `$ref`. Following one can lead to more, which are added at the end.
+  private(set) var references: [JSONValue] = []
+  private(set) var root = JSONValue.null
+
+  init(_ schema: JSONValue, _ documents: [String: JSONValue]) throws(JSONError) {
+    root = try add(schema, SchemaURI("schema:///"))
+    for (uri, document) in documents.sorted(by: { $0.key < $1.key }) { _ = try add(document, SchemaURI(uri)) }
+  }
+
+  private mutating func add(_ document: JSONValue, _ uri: SchemaURI) throws(JSONError) -> JSONValue {
+    let copy = try document.deepCopy()
+    copies.append(copy)
+    note(copy, as: uri.resource)
+    try index(copy, base: uri)
+    return copy
+  }
+
+  private mutating func note(_ schema: JSONValue, as uri: String) {
+    if resources[uri] == nil { resources[uri] = schema }
+  }
+
+  /// Notes the base URI, `$id` and `$ref` of a schema and of everything in it that is a schema by its keyword.
+  private mutating func index(_ schema: JSONValue, base: SchemaURI, depth: Int = 0) throws(JSONError) {
+    guard depth <= SchemaLimit.nesting else {
+      throw .invalidSchema("subschemas are nested deeper than \(SchemaLimit.nesting) levels")
+    }
+    guard schema.isObject, bases[schema.place] == nil else { return }
+    var base = base
+    // Beside `$ref` every other keyword is without meaning, `$id` included (draft-07 §8.3).
+    if schema.reference != nil {
+      references.append(schema)
+    } else if let identifier = schema["$id"]?.string {
+      base = SchemaURI(identifier).resolved(against: base)
+      note(schema, as: base.fragmentText.isEmpty ? base.resource : base.text)
+    }
+    bases[schema.place] = base
+    for (keyword, value) in schema.members {
+      for child in Self.schemas(in: value, of: keyword) { try index(child, base: base, depth: depth + 1) }
+    }
+  }
+
+  private static func schemas(in value: JSONValue, of keyword: String) -> [JSONValue] {
+    switch keyword {
+    case "items" where !value.isArray, "additionalItems", "additionalProperties", "contains", "else", "if", "not",
+      "propertyNames", "then":
+      [value]
+    case "allOf", "anyOf", "items", "oneOf": Array(value.elements)
+    case "definitions", "dependencies", "patternProperties", "properties": value.members.map(\.value)
+    default: []
+    }
+  }
+
+  /// The schema at the end of a chain of references; the schema itself if it is none.
+  mutating func end(of schema: JSONValue) throws(JSONError) -> JSONValue {
+    var end = schema
+    var passed: [JSONValue.Place] = []
+    while let reference = end.reference {
+      if let known = ends[end.place] {
+        guard !known.isNull else {
+          throw .invalidSchema("\"$ref\": \(schema["$ref"]?.excerpt ?? "") leads back to itself")
+        }
+        end = known
+        break
+      }
+      ends[end.place] = .null
+      passed.append(end.place)
+      end = try target(of: reference, base: bases[end.place])
+    }
+    for place in passed { ends[place] = end }
+    return end
+  }
+
+  private mutating func target(of reference: String, base: SchemaURI?) throws(JSONError) -> JSONValue {
+    let uri = base.map { SchemaURI(reference).resolved(against: $0) } ?? SchemaURI(reference)
+    let fragment = uri.fragmentText
+    let isPointer = fragment.isEmpty || fragment.utf8.first == UInt8(ascii: "/")
+    guard let found = try resource(isPointer ? uri.resource : uri.text) else {
+      throw .invalidSchema("\"$ref\": \"\(reference)\" names nothing in this schema (nothing is fetched)")
+    }
+    guard isPointer else { return found }
+    var (target, base) = (JSONValue?.some(found), bases[found.place] ?? uri)
+    for token in JSONPointer(fragment)?.tokens ?? ["~"] {
+      target = target?.value(at: JSONPointer(tokens: [token]))
+      base = target.flatMap { bases[$0.place] } ?? base
+    }
+    guard let target, target.isObject || target.kind == .boolean else {
+      throw .invalidSchema("\"$ref\": \"\(reference)\" does not point to a schema")
+    }
+    try index(target, base: base)
+    return target
+  }
+
+  private mutating func resource(_ uri: String) throws(JSONError) -> JSONValue? {
+    if let known = resources[uri] { return known }
+    guard uri == Draft07.uri else { return nil }
+    return try add(JSONValue(parsing: Draft07.text), SchemaURI(uri))
+  }
+}
+
+extension JSONValue {
+  /// Tells one value from another one that is equal, for as long as both exist.
+  typealias Place = UnsafeRawPointer
+
+  var place: Place { withUnsafeJSON { UnsafeRawPointer($0) } }
+
+  /// The URI in a schema that is a reference.
+  var reference: String? { isObject ? self["$ref"]?.string : nil }
+}
