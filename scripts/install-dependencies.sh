@@ -3,12 +3,12 @@
 # usage: scripts/install-dependencies.sh [--build]     --build leaves out what only the tests need
 set -eu
 
-packages="pkg-config libjansson-dev libcurl4-openssl-dev libmicrohttpd-dev libelf-dev libssl-dev libvalijson-dev
+packages="pkg-config libjansson-dev libcurl4-openssl-dev libmicrohttpd-dev libelf-dev libssl-dev
   zlib1g-dev libbrotli-dev libzstd-dev libidn2-dev"
 for_tests="nginx-light json-schema-test-suite openssl binutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 [ "${1:-}" = --build ] || packages="$packages $for_tests"
 
-# Any C compiler will do for the plugins in C; the C++ headers are for the JSON Schema checker.
+# Any C compiler will do for the plugins in C; the C++ headers are for the patterns of JSON Schemas.
 command -v cc >/dev/null || packages="$packages gcc libc6-dev"
 [ -d /usr/include/c++ ] || packages="$packages g++"
 
