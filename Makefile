@@ -3,7 +3,7 @@ SHELL := /bin/sh
 SWIFT ?= swift
 # Options for every swift build and swift test, for instance: make test SWIFTFLAGS='-j 2'
 SWIFTFLAGS ?=
-VERSION := 0.1.0
+VERSION = $(shell sed -n 's/.*static let version = "\(.*\)"/\1/p' Sources/SluiceAssembly/Engine/Engine+Version.swift)
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -46,6 +46,7 @@ test: deps lint ## everything that has to hold before a change lands
 
 # The checks of what was built for the tests.
 check:
+	scripts/check-version.sh $(VERSION)
 	scripts/check-foundation.sh .build/debug/sluice $(DEBUG_LIBRARIES)
 	scripts/check-exports.sh $(DEBUG_LIBRARIES)
 	scripts/check-headers.sh

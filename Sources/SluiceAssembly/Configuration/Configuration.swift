@@ -60,7 +60,7 @@ public struct Configuration: Sendable {
 
   private static var transportDefaults: TransportSettings {
     var settings = TransportSettings()
-    settings.userAgent = "sluice/\(ProductVersion.text)"
+    settings.userAgent = "sluice/\(Engine.version)"
     return settings
   }
 }

@@ -1,3 +1,4 @@
+import Sluice
 import SluiceCurl
 import SluiceJSON
 import SluicePluginHost
@@ -6,7 +7,7 @@ import SluiceServer
 
 /// `sluice version`.
 enum VersionCommand {
-  static let version = "0.1.0"
+  static let version = Engine.version
 
   static let description = CommandDescription(
     "version", summary: "Show the version, the plugin ABI and the libraries in use"
