@@ -21,7 +21,7 @@ SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTra
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 
-.PHONY: help build deps demo test check examples soak fuzz lint format check-asan check-leaks check-tsan check-install check-w3c install uninstall clean
+.PHONY: help build deps test-deps demo test check examples soak fuzz lint format check-asan check-leaks check-tsan check-install check-w3c install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,13 +32,16 @@ build: ## the command and the plugins, optimized
 	$(SWIFT) build -c release $(SWIFTFLAGS)
 	chmod go-w .build/release .build/release/*.so
 
-deps: ## install the packages that are missing, with sudo where you are not root
+deps: ## install the packages that the build needs and that are missing, with sudo where you are not root
 	@scripts/install-dependencies.sh
+
+test-deps: ## the same, with what the tests need
+	@scripts/install-dependencies.sh --tests
 
 demo: deps build ## a pipeline at work, in half a minute
 	scripts/demo.sh
 
-test: deps lint ## everything that has to hold before a change lands
+test: test-deps lint ## everything that has to hold before a change lands
 	$(SWIFT) build --build-tests $(SWIFTFLAGS)
 	chmod go-w .build/debug .build/debug/*.so
 	scripts/run-tests.sh $(SWIFT) test --skip-build $(SWIFTFLAGS)
@@ -65,7 +68,7 @@ examples: ## build the packages in Examples, and run the client
 
 # One at a time: at full size a test takes the whole machine, and what runs beside it would run into its own limits.
 # The races for a token, or a completion, run once more under the thread sanitizer.
-soak: deps ## the tests at full size: long, and hungry for memory
+soak: test-deps ## the tests at full size: long, and hungry for memory
 	SLUICE_SOAK=1 $(SWIFT) test --no-parallel $(SWIFTFLAGS)
 	SLUICE_SOAK=1 $(MAKE) check-tsan SWIFTFLAGS='$(SWIFTFLAGS) --filter exactly.one.wins'
 
@@ -90,7 +93,7 @@ format: ## fix the style
 TSAN_EXPORTS = $(patsubst %,-Xlinker --export-dynamic-symbol=__tsan_%, \
   external_read external_write ignore_thread_begin ignore_thread_end)
 
-check-asan: deps ## the tests under AddressSanitizer, and those of bodies, suspensions and swaps with a search for leaks
+check-asan: test-deps ## the tests under AddressSanitizer, and those of bodies, suspensions and swaps with a search for leaks
 	SLUICE_SANITIZER=address ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0 \
 	  $(SWIFT) test --no-parallel --sanitize=address --scratch-path .build/asan $(SWIFTFLAGS)
 	$(MAKE) check-leaks
@@ -107,7 +110,7 @@ check-leaks:
 	  --skip '$(LEAKING_TESTS)'
 
 # Without its pause of a second at the end of each process: most tests of the command start several.
-check-tsan: deps ## the tests under ThreadSanitizer
+check-tsan: test-deps ## the tests under ThreadSanitizer
 	SLUICE_SANITIZER=thread TSAN_OPTIONS=handle_segv=0:handle_abort=0:halt_on_error=1:atexit_sleep_ms=0 \
 	  $(SWIFT) test --no-parallel --sanitize=thread --scratch-path .build/tsan \
 	  $(TSAN_EXPORTS) $(SWIFTFLAGS)

@@ -1,12 +1,16 @@
 #!/bin/sh
-# Installs the Debian packages that building and testing need, as far as they are missing.
-# usage: scripts/install-dependencies.sh [--build]     --build leaves out what only the tests need
+# Installs the Debian packages that building needs, and with --tests those that the tests need too, as far as they are missing.
+# usage: scripts/install-dependencies.sh [--tests]
 set -eu
 
 packages="pkg-config libjansson-dev libcurl4-openssl-dev libmicrohttpd-dev libelf-dev libssl-dev
   zlib1g-dev libbrotli-dev libzstd-dev libidn2-dev"
 for_tests="nginx-light json-schema-test-suite openssl binutils gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
-[ "${1:-}" = --build ] || packages="$packages $for_tests"
+case ${1:-} in
+  '') ;;
+  --tests) packages="$packages $for_tests" ;;
+  *) echo "usage: scripts/install-dependencies.sh [--tests]" >&2; exit 2 ;;
+esac
 
 # Any C compiler will do for the plugins in C; the C++ headers are for the patterns of JSON Schemas.
 command -v cc >/dev/null || packages="$packages gcc libc6-dev"
