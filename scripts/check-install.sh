@@ -17,6 +17,9 @@ export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 version=$(pkg-config --modversion sluice)
 "$prefix/bin/sluice" version | grep -qF "$version" || fail "sluice version does not name $version, as sluice.pc does"
 
+"$prefix/bin/sluice" plugin inspect bearer-auth >"$work/out" || fail "an installed plugin is not found by its name"
+grep -qxF "$prefix/lib/sluice/plugins/libbearer-auth.so" "$work/out" || fail "bearer-auth is found elsewhere: $(head -n 1 "$work/out")"
+
 # shellcheck disable=SC2046 # the flags are words
 "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden $(pkg-config --cflags sluice) \
   -o "$work/libstatic-headers.so" plugins/static-headers/*.c $(pkg-config --libs jansson)

@@ -70,7 +70,7 @@ struct ControlCommands: Sendable {
         .invalidRequest, "plugins and configuration are both given",
         advice: "leave plugins out: a configuration brings every library that has changed")
     }
-    let configuration = try Self.configuration(source)
+    let configuration = try configuration(source)
     return try await report { () throws(SwapError) in try await reload(configuration) }
   }
 
@@ -106,19 +106,19 @@ struct ControlCommands: Sendable {
   }
 
   /// A path, which the engine reads, or the document itself.
-  private static func configuration(_ source: JSONValue) throws(ControlError) -> Configuration {
+  private func configuration(_ source: JSONValue) throws(ControlError) -> Configuration {
     do {
       if let path = source.string {
         guard path.hasPrefix("/") else {
           throw ControlError(
             .invalidRequest, "configuration: expected an absolute path, found \(PlainText.quote(path))")
         }
-        return try Configuration(file: path)
+        return try Configuration(file: path, installedPlugins: engine.installedPlugins)
       }
       guard source.isObject, let text = try? source.serialized() else {
         throw ControlError(.invalidRequest, "configuration: expected a path or an object")
       }
-      return try Configuration(text: text)
+      return try Configuration(text: text, installedPlugins: engine.installedPlugins)
     } catch let error as ConfigurationError {
       throw ControlError(.configuration, "\(error.location): \(error.reason)", advice: error.advice)
     } catch let error as ControlError {

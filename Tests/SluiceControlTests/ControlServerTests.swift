@@ -109,6 +109,27 @@ import Testing
     await end()
   }
 
+  @Test func `a configuration over the socket names the installed plugins of the engine`() async throws {
+    let plugins = InstalledPlugins(in: BuiltProducts.directory)
+    let store = #""store": "\#(folder.path("store"))""#
+    let engine = try Engine(Configuration(text: Array("{\(store)}".utf8), installedPlugins: plugins))
+    let control = try ControlServer(engine, at: .path(folder.path("d.sock")))
+    let response = try await blocking { [path = control.path] in
+      try RawClient(unixSocket: path).request(
+        "POST", "/v1/swap",
+        body: #"{"configuration": {"plugins": {"a": {"library": "traffic-metrics"}}, "tracers": ["a"], \#(store)}}"#)
+    }
+    #expect(response.status == 200, "\(response.bodyText)")
+    let serving = await engine.status.generations.map(\.library)
+    #expect(serving == [BuiltProducts.library("traffic-metrics")])
+    await engine.shutdown()
+    control.stop()
+    let (refused, _) = try await ask(
+      "POST", "/v1/swap", #"{"configuration": {"plugins": {"a": {"library": "traffic-metrics"}}}}"#)
+    #expect(refused.status == 422 && refused.bodyText.contains("no installed plugin"), "\(refused.bodyText)")
+    await end()
+  }
+
   @Test(arguments: [true, false]) func `a huge body is turned away`(_ isChunked: Bool) async throws {
     let client = try RawClient(unixSocket: control.path)
     let start = "POST /v1/swap HTTP/1.1\r\nHost: a\r\n"

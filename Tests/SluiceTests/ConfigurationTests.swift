@@ -72,13 +72,13 @@ import Testing
     ("{\"limits\": {\"blockingCalls\": 0}}", "limits.blockingCalls: expected an integer from 1 to 1000000"),
     ("{\"plugins\": []}", "plugins: expected an object, found a list"),
     ("{\"plugins\": {\"a\": {}}}", "plugins.a: expected \"library\" with the path of a plugin, or \"builtin\""),
-    ("{\"plugins\": {\"a\": {\"library\": \"x\", \"builtin\": \"y\"}}}", "has both"),
+    ("{\"plugins\": {\"a\": {\"library\": \"x.so\", \"builtin\": \"y\"}}}", "has both"),
     ("{\"plugins\": {\"a\": {\"builtin\": \"nope\"}}}", "no built-in is named \"nope\""),
-    ("{\"plugins\": {\"a b\": {\"library\": \"x\"}}}", "without spaces"),
+    ("{\"plugins\": {\"a b\": {\"library\": \"x.so\"}}}", "without spaces"),
     ("{\"request\": [\"auth\"]}", "request[0]: no plugin is named \"auth\"; add it under \"plugins\""),
     ("{\"request\": [1]}", "request[0]: expected a plugin's name, or an object with \"plugin\", found an integer"),
     (
-      "{\"plugins\": {\"a\": {\"library\": \"x\"}}, \"request\": [{\"plugin\": \"a\", \"match\": {\"paths\": [\"/a/../b\"]}}]}",
+      "{\"plugins\": {\"a\": {\"library\": \"x.so\"}}, \"request\": [{\"plugin\": \"a\", \"match\": {\"paths\": [\"/a/../b\"]}}]}",
       "request[0].match.paths[0]: the pattern matches nothing"
     ),
     ("{\"transport\": {\"loops\": 0}}", "transport.loops: expected an integer from 1 to 128, found 0"),
@@ -91,7 +91,7 @@ import Testing
     ("{\"watchdog\": {\"kill\": \"10ms\"}}", "watchdog.kill: expected at least \"1s\", found \"10ms\""),
     ("{\"control\": {}}", "control: expected a path, true or false, found an object"),
     ("{\"control\": \"\"}", "control: expected a path, found an empty string"),
-    ("{\"plugins\": {\"a\": {\"library\": \"x\"},\n \"a\": {\"library\": \"y\"}}}", "conf/sluice.json:2"),
+    ("{\"plugins\": {\"a\": {\"library\": \"x.so\"},\n \"a\": {\"library\": \"y.so\"}}}", "conf/sluice.json:2"),
     ("{\"deadline\": ", "conf/sluice.json:1: not JSON"),
     ("", "not JSON"),
     ("[]", "expected an object, found a list"),
@@ -103,7 +103,7 @@ import Testing
 
   @Test func `an environment variable that is not set is named`() {
     let error = Self.error(
-      "{\"plugins\": {\"a\": {\"library\": \"x\", \"config\": {\"token\": {\"env\": \"SLUICE_TEST_UNSET\"}}}}}")
+      "{\"plugins\": {\"a\": {\"library\": \"x.so\", \"config\": {\"token\": {\"env\": \"SLUICE_TEST_UNSET\"}}}}}")
     #expect(
       error.contains("plugins.a.config.token: the environment variable \"SLUICE_TEST_UNSET\" is not set"), "\(error)")
   }
@@ -112,7 +112,8 @@ import Testing
     let folder = try TemporaryDirectory()
     _ = try folder.write("s3cret\n", to: "token")
     let path = try folder.write(
-      "{\"plugins\": {\"a\": {\"library\": \"x\", \"config\": {\"list\": [{\"file\": \"token\"}]}}}}", to: "sluice.json"
+      "{\"plugins\": {\"a\": {\"library\": \"x.so\", \"config\": {\"list\": [{\"file\": \"token\"}]}}}}",
+      to: "sluice.json"
     )
     let configuration = try Configuration(file: path)
     #expect(configuration.plugins.first?.config["list"]?[0]?.string == "s3cret")
@@ -128,7 +129,7 @@ import Testing
   }
 
   @Test func `a configuration that breaks off anywhere is refused and never crashes`() {
-    let text = "{\"plugins\": {\"a\": {\"library\": \"x\"}}, \"request\": [\"a\"], \"deadline\": \"5s\"}"
+    let text = "{\"plugins\": {\"a\": {\"library\": \"x.so\"}}, \"request\": [\"a\"], \"deadline\": \"5s\"}"
     for length in 0..<text.utf8.count { #expect(Self.error(String(text.prefix(length))) != "no error") }
   }
 

@@ -25,6 +25,10 @@ extension Configuration {
       guard plugin.library != nil else {
         throw build.error("a built-in is part of the engine", advice: "leave the key out")
       }
+      guard try !isInstalled(node) else {
+        throw build.error(
+          "an installed plugin is not built", advice: "leave the key out, or write the path of the library")
+      }
       plugin.build = try PluginBuildRule(build)
     }
     if let allow = node["allow"] {
@@ -44,7 +48,7 @@ extension Configuration {
 
   private static func source(_ node: ConfigurationNode) throws(ConfigurationError) -> PluginConfiguration.Source {
     switch (node["library"], node["builtin"]) {
-    case (let library?, nil): return .library(path: try library.path())
+    case (let library?, nil): return .library(path: try library.library())
     case (nil, let builtin?):
       let name = try builtin.string()
       guard BuiltIns.names.contains(name) else {
@@ -55,6 +59,12 @@ extension Configuration {
     case (nil, nil): throw node.error("expected \"library\" with the path of a plugin, or \"builtin\" with its name")
     case (_?, _?): throw node.error("has both \"library\" and \"builtin\"", advice: "keep one of them")
     }
+  }
+
+  /// Whether the library is given by the name of an installed plugin.
+  private static func isInstalled(_ node: ConfigurationNode) throws(ConfigurationError) -> Bool {
+    try node["library"].map { library throws(ConfigurationError) in InstalledPlugins.isName(try library.string()) }
+      ?? false
   }
 
   /// A list of names, or of objects with a name, a `match` and a `config`.

@@ -7,8 +7,11 @@ extension Configuration {
   static let limitBytes = 16 << 20
 
   /// Reads a configuration file; paths in it are relative to it.
-  public init(file path: String) throws(ConfigurationError) {
-    try self.init(text: Self.text(of: path), file: path)
+  /// - Parameter installedPlugins: where libraries are looked up that are given by a name.
+  public init(
+    file path: String, installedPlugins: InstalledPlugins = .ofThisProgram
+  ) throws(ConfigurationError) {
+    try self.init(text: Self.text(of: path), file: path, installedPlugins: installedPlugins)
   }
 
   /// The text of a configuration file, for callers that hand it to a second process and therefore read the file only once.
@@ -19,8 +22,12 @@ extension Configuration {
   }
 
   /// Reads a configuration from text.
-  /// - Parameter file: the base of relative paths, and the file that errors name.
-  public init(text: [UInt8], file: String? = nil) throws(ConfigurationError) {
+  /// - Parameters:
+  ///   - file: the base of relative paths, and the file that errors name.
+  ///   - installedPlugins: where libraries are looked up that are given by a name.
+  public init(
+    text: [UInt8], file: String? = nil, installedPlugins: InstalledPlugins = .ofThisProgram
+  ) throws(ConfigurationError) {
     let root: JSONValue
     do { root = try JSONValue(parsing: text, options: .rejectDuplicates) } catch {
       let location = ConfigurationLocation(file: file, line: error.line)
@@ -28,8 +35,9 @@ extension Configuration {
     }
     self.init()
     self.file = file
-    try read(
-      ConfigurationNode(value: root, pointer: JSONPointer(), source: ConfigurationSource(file: file, text: text)))
+    self.installedPlugins = installedPlugins
+    let source = ConfigurationSource(file: file, text: text, installedPlugins: installedPlugins)
+    try read(ConfigurationNode(value: root, pointer: JSONPointer(), source: source))
   }
 
   private static func words(_ error: JSONError) -> String {

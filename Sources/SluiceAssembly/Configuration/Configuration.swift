@@ -53,6 +53,9 @@ public struct Configuration: Sendable {
   /// The control socket; nil means none.
   public var control: ControlPlace?
 
+  /// Where libraries were looked up that the file gives by a name. A configuration that the control socket is given
+  /// later is read with the same value.
+  public var installedPlugins = InstalledPlugins.ofThisProgram
   /// The file that the configuration was read from; nil for one that was created in code.
   package var file: String?
 

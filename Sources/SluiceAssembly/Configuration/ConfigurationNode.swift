@@ -99,6 +99,14 @@ struct ConfigurationNode {
   /// A path, made relative to the configuration's file.
   func path() throws(ConfigurationError) -> String { source.resolve(try string()) }
 
+  /// The path of a library: as written, relative to the configuration's file, or that of the installed plugin with that
+  /// name.
+  func library() throws(ConfigurationError) -> String {
+    let text = try string()
+    guard InstalledPlugins.isName(text) else { return source.resolve(text) }
+    return try source.installedPlugins.path(of: text, at: location)
+  }
+
   /// One of a few words.
   func word<Word: RawRepresentable & CaseIterable>(_ type: Word.Type) throws(ConfigurationError) -> Word
   where Word.RawValue == String {

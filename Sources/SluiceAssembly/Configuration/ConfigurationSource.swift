@@ -3,10 +3,13 @@ import SluiceJSON
 /// The text of a configuration, kept so that an error can name the line.
 final class ConfigurationSource: Sendable {
   let file: String?
+  /// Where libraries are looked up that are given by a name.
+  let installedPlugins: InstalledPlugins
   private let text: [UInt8]
 
-  init(file: String?, text: [UInt8]) {
+  init(file: String?, text: [UInt8], installedPlugins: InstalledPlugins = .ofThisProgram) {
     self.file = file
+    self.installedPlugins = installedPlugins
     self.text = text
   }
 

@@ -59,6 +59,9 @@ public final class Engine: Sendable {
   /// The base of relative URLs.
   public var baseURL: HTTPURL? { swaps.published.configuration.baseURL }
 
+  /// Where a configuration for this engine finds libraries that it gives by a name.
+  package var installedPlugins: InstalledPlugins { swaps.published.configuration.installedPlugins }
+
   /// - Parameter hosted: the one loop, if it has no thread of its own.
   private static func startWorkers(
     _ configuration: Configuration, _ hosted: Loop?, _ makeTransport: TransportMaker

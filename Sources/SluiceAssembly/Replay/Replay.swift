@@ -28,6 +28,8 @@ public struct Replay: Sendable {
     /// The files to load, by the library's path in the configuration; a library that is not listed is loaded from that
     /// path.
     public var libraries: [String: String]
+    /// Where libraries are looked up that the configuration gives by a name.
+    public var installedPlugins = InstalledPlugins.ofThisProgram
 
     public init(configuration: [UInt8], file: String? = nil, libraries: [String: String] = [:]) {
       self.configuration = configuration

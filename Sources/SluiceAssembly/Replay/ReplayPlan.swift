@@ -31,9 +31,10 @@ struct ReplayPlan: Sendable {
 
   init(_ build: Replay.Build) throws(EngineError) {
     self.build = build
-    do { configuration = try Configuration(text: build.configuration, file: build.file) } catch {
-      throw .configuration(error)
-    }
+    do {
+      configuration = try Configuration(
+        text: build.configuration, file: build.file, installedPlugins: build.installedPlugins)
+    } catch { throw .configuration(error) }
   }
 
   var secrets: SecretList {
@@ -52,7 +53,8 @@ struct ReplayPlan: Sendable {
     defer { withExtendedLifetime(copies) {} }
     let payload = ReplayRequest(
       configuration: String(decoding: build.configuration, as: UTF8.self), file: build.file,
-      copies: copies.mapValues(\.path), key: key, patience: replay.patience,
+      pluginFolder: build.installedPlugins.folder, copies: copies.mapValues(\.path), key: key,
+      patience: replay.patience,
       exchanges: selection.exchanges.map { ($0.index, $0.document) })
     let request = TrialRequest(
       library: "", path: configuration.libraries.joined(separator: ", "), task: ReplayRun.task, instances: [],

@@ -8,6 +8,8 @@ struct ReplayRequest {
   var configuration: String
   /// What relative paths in it start from.
   var file: String?
+  /// Where libraries are looked up that it gives by a name: the child may be a program of another installation.
+  var pluginFolder: String?
   /// The private copy of each library, by its path in the configuration.
   var copies: [String: String]
   /// One for all runs that are compared.
@@ -23,6 +25,7 @@ struct ReplayRequest {
       "keyHigh": JSONValue(Int64(bitPattern: key.high)), "patience": JSONValue(Int64(clamping: patience.nanoseconds)),
     ]
     document["file"] = file.map { JSONValue($0) }
+    document["pluginFolder"] = pluginFolder.map { JSONValue($0) }
     let copies = JSONValue.object()
     for (path, copy) in self.copies { copies[path] = JSONValue(copy) }
     document["copies"] = copies
@@ -39,7 +42,7 @@ extension ReplayRequest {
       let high = document["keyHigh"]?.integer
     else { return nil }
     self.init(
-      configuration: configuration, file: document["file"]?.string,
+      configuration: configuration, file: document["file"]?.string, pluginFolder: document["pluginFolder"]?.string,
       copies: Dictionary(
         (document["copies"]?.members).map { Array($0).compactMap { key, value in value.string.map { (key, $0) } } }
           ?? [],

@@ -48,9 +48,11 @@ package struct ReplayRun {
   }
 
   private static func configuration(_ replay: ReplayRequest) throws(EngineError) -> Configuration {
-    do { return try Configuration(text: Array(replay.configuration.utf8), file: replay.file) } catch {
-      throw .configuration(error)
-    }
+    do {
+      return try Configuration(
+        text: Array(replay.configuration.utf8), file: replay.file,
+        installedPlugins: InstalledPlugins(given: replay.pluginFolder))
+    } catch { throw .configuration(error) }
   }
 
   private func run(_ index: Int, _ document: JSONValue, _ words: String, _ host: ReplayHost) throws(PluginError) {

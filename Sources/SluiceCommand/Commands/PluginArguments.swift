@@ -2,7 +2,7 @@ import Sluice
 import SluiceJSON
 import SluiceMessages
 
-/// `--plugin PATH[=JSON]`: plugins without a configuration file.
+/// `--plugin LIBRARY[=JSON]`: plugins without a configuration file.
 enum PluginArguments {
   static func append(_ arguments: [String], to configuration: inout Configuration) throws(CommandError) {
     for argument in arguments {
@@ -20,11 +20,19 @@ enum PluginArguments {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let path = String(parts[0])
     guard !path.isEmpty else {
-      throw CommandError(.usage, "--plugin: expected PATH or PATH=JSON, found \(PlainText.quote(argument))")
+      throw CommandError(.usage, "--plugin: expected LIBRARY or LIBRARY=JSON, found \(PlainText.quote(argument))")
     }
     return PluginConfiguration(
-      name: name(path, taken), source: .library(path: path), config: try config(parts.dropFirst().first),
-      location: ConfigurationLocation(file: "--plugin \(path)"))
+      name: name(path, taken), source: .library(path: try library(path, for: "--plugin")),
+      config: try config(parts.dropFirst().first), location: ConfigurationLocation(file: "--plugin \(path)"))
+  }
+
+  /// The path of a library that is given by a path, or by the name of an installed plugin, as in a configuration.
+  static func library(_ text: String, for subject: String) throws(CommandError) -> String {
+    guard InstalledPlugins.isName(text) else { return text }
+    do { return try InstalledPlugins.ofThisProgram.path(of: text, at: ConfigurationLocation(file: subject)) } catch {
+      throw CommandError(.usage, "\(error)")
+    }
   }
 
   private static func config(_ text: Substring?) throws(CommandError) -> JSONValue {

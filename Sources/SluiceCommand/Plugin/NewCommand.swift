@@ -1,4 +1,5 @@
 import Glibc
+import Sluice
 import SluiceMessages
 
 /// `sluice plugin new`.
@@ -38,16 +39,9 @@ enum NewCommand {
   }
 
   private static func validated(_ name: String) throws(CommandError) -> String {
-    let isLetter = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) }
-    let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-    let bytes = Array(name.utf8)
-    guard bytes.count <= 64, let first = bytes.first, isLetter(first), bytes.last != UInt8(ascii: "-"),
-      bytes.allSatisfy({ isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "-") }), !name.contains("--")
-    else {
+    guard PluginName.isValid(name) else {
       throw CommandError(
-        .usage,
-        "plugin new: \(PlainText.quote(name)) is no name for a plugin: lower-case letters, digits and single dashes, "
-          + "a letter first, up to 64")
+        .usage, "plugin new: \(PlainText.quote(name)) is no name for a plugin: expected \(PluginName.rule)")
     }
     return name
   }

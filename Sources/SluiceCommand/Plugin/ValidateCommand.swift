@@ -9,12 +9,12 @@ import SluiceTrial
 enum ValidateCommand {
   static let description = CommandDescription(
     "plugin validate", summary: "Check that a plugin follows the rules, each check in its own process",
-    operands: "FILE", operandCount: 0...1,
+    operands: "LIBRARY", operandCount: 0...1,
     details: """
-      Runs code of the library, in child processes with limits. The instances can find out that this is a trial; they are
-      activated, and call-outs get a canned answer. Without --config the smallest configuration that the plugin's schema
-      allows is tried. The status is 1 if a check failed, with --strict also if one was skipped, and 3 if the library cannot
-      be used.
+      A library is given by its path, or by the name of an installed plugin. Its code runs in child processes with limits.
+      The instances can find out that this is a trial; they are activated, and call-outs get a canned answer. Without
+      --config the smallest configuration that the plugin's schema allows is tried. The status is 1 if a check failed, with
+      --strict also if one was skipped, and 3 if the library cannot be used.
       """,
     options: [
       Option("config", "c", "JSON|FILE", "The configuration of the instances; many plugins require one"),
@@ -33,9 +33,10 @@ enum ValidateCommand {
   private static func validate(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let checks = try chosen(arguments.all("only"))
     if arguments.has("list") { return try list(checks, asJSON: arguments.has("json")) }
-    guard let path = arguments.operands.first else {
-      throw CommandError(.usage, "plugin validate: expected FILE, a plugin's library")
+    guard let library = arguments.operands.first else {
+      throw CommandError(.usage, "plugin validate: expected LIBRARY, the path of a plugin's library or its name")
     }
+    let path = try PluginArguments.library(library, for: "plugin validate")
     let seed = try arguments.integer("seed", 0...Int.max).map { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000_000)
     guard let helper = TrialHelper.find() else {
       throw CommandError(.failed, "plugin validate: there is no sluice command to try a library out in")

@@ -25,7 +25,7 @@ enum RunCommand {
       Option("drain", nil, "DURATION", "When interrupted, time for requests in flight to finish (default 30s)"),
       Option("events", nil, "FILE", "Record every event of every transaction here, for \"sluice verify-trace\""),
       Option("metadata", nil, nil, "Add to each result the original and the sent request, the final URL and timings"),
-      Option("plugin", nil, "PATH[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
+      Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
       Option(
         "control", nil, "PATH", isArgumentOptional: true,
         "Listen for \"sluice ctl\" at this socket (default: one named after the process)"),

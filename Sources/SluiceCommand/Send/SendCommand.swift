@@ -51,7 +51,7 @@ enum SendCommand {
   ]
   private static let pipelineOptions = [
     Option("config", "c", "FILE", "The configuration of the pipeline"),
-    Option("plugin", nil, "PATH[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
+    Option("plugin", nil, "LIBRARY[=JSON]", "Add a plugin to each list that it has callbacks for; may be repeated"),
   ]
   private static let transportOptions = [
     Option("timeout", "m", "DURATION", "Limit the whole request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)"),

@@ -45,6 +45,26 @@ import Testing
     #expect(report.text() == "2 requests: same")
   }
 
+  @Test func `names are looked up in the child process where they were looked up here`() async throws {
+    let folder = try TemporaryDirectory()
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    let plugins = InstalledPlugins(in: BuiltProducts.directory)
+    let text = """
+      {"plugins": {"a": {"library": "static-headers", "config": {"request": {"x-team": "core"}}}}, "request": ["a"],
+       "store": "\(folder.path("store"))"}
+      """
+    let engine = try Engine(Configuration(text: Array(text.utf8), installedPlugins: plugins))
+    var request = Request(url: try HTTPURL(server.baseURL))
+    request.wantsRecording = true
+    let recording = try #require(await engine.transaction(request).recording)
+    await engine.shutdown()
+    var build = Replay.Build(configuration: Array(text.utf8))
+    build.installedPlugins = plugins
+    let report = try await ReplayFixture.replay().compare([recording], old: build, new: build)
+    #expect(report.isSame && report.comparisons.count == 1, "\(report.text())")
+  }
+
   @Test func `a secret that is another is a difference, and is not shown`() async throws {
     let fixture = try await ReplayFixture(new: [#"SECRET="Bearer two""#])
     let report = try await fixture.compare(try await fixture.record())

@@ -25,7 +25,7 @@ import Testing
       (["X-B3-TraceId": trace, "X-B3-SpanId": span, "X-B3-Sampled": "1", "X-B3-Flags": "0"], .accepted),
       (["X-B3-TraceId": trace, "X-B3-SpanId": span, "X-B3-ParentSpanId": "1234567890abcdef"], .deferred),
     ] as [(Lines, SamplingState)], ["b3", "b3multi"])
-  func `A4: both propagators read the headers of B3`(_ given: (Lines, SamplingState), name: String) {
+  func `both propagators read the headers of B3`(_ given: (Lines, SamplingState), name: String) {
     let extraction = Propagators.of(name).extract(given.0)
     #expect(extraction.trace == Self.remote(given.1))
     #expect(extraction.propagator == name)
@@ -70,7 +70,7 @@ import Testing
     #expect(trace.isSampled == (given.1 == .debug))
   }
 
-  @Test func `A4: each form is written in its own headers`() {
+  @Test func `each form is written in its own headers`() {
     let parent = Propagators.of("b3").extract(["b3": "\(Self.trace)-\(Self.span)-1"]).parent
     let trace = HopTrace(parent, newTraceID: .new, spanID: newSpanID)
     #expect(Propagators.of("b3").inject(trace) == ["b3": "\(Self.trace)-efefefefefefefef-1"])
@@ -90,7 +90,7 @@ import Testing
     #expect(multi["X-B3-Flags"] == (sent == "d" ? "1" : nil))
   }
 
-  @Test func `A4: a decision that is left open stays open where the trace is only handed on`() {
+  @Test func `a decision that is left open stays open where the trace is only handed on`() {
     let parent = Propagators.of("b3").extract(["b3": "\(Self.trace)-\(Self.span)"]).parent
     #expect(Propagators.of("b3").inject(HopTrace(handingOn: parent)) == ["b3": "\(Self.trace)-\(Self.span)"])
     #expect(
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(arguments: ["0", "1", "d"])
-  func `A4: handing on writes the decision that was made`(decision: String) {
+  func `handing on writes the decision that was made`(decision: String) {
     let text = "\(Self.trace)-\(Self.span)-\(decision)"
     let parent = Propagators.of("b3").extract(["b3": text]).parent
     #expect(Propagators.of("b3").inject(HopTrace(handingOn: parent)) == ["b3": text])

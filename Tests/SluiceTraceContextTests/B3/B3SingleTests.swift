@@ -26,7 +26,7 @@ import Testing
       ("0011223344556677-\(span)", remote(.deferred, high: 0)),
       ("0", .sampling(.denied)), ("1", .sampling(.accepted)), ("d", .sampling(.debug)),
     ] as [(String, B3)])
-  func `A4: ids, decision and parent are read, and an id of 64 bits is padded with zeros`(text: String, content: B3) {
+  func `ids, decision and parent are read, and an id of 64 bits is padded with zeros`(text: String, content: B3) {
     #expect(Self.read(text) == .success(content))
   }
 

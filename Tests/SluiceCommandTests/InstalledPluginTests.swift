@@ -1,0 +1,127 @@
+import Glibc
+import SluiceServer
+import SluiceTestKit
+import Testing
+
+/// Plugins that are given by a name: a command in `PREFIX/bin`, and traps with the same names in every other place.
+@Suite struct InstalledPluginTests {
+  private let folder: TemporaryDirectory
+  private let command: String
+  /// Exists once code of a trap has run.
+  private let mark: String
+
+  /// Installs `static-headers`, and fills the working folder with libraries of that name, and of one that is not installed.
+  init() async throws {
+    folder = try TemporaryDirectory()
+    for name in ["bin", "lib", "lib/sluice", "lib/sluice/plugins", "work", "work/plugins"] {
+      try folder.makeFolder(name)
+    }
+    (command, mark) = (folder.path("bin/sluice"), folder.path("trapped"))
+    // A copy if the folder is on another file system.
+    if link(Tool.path, command) != 0 { try await Command.check("cp", [Tool.path, command]) }
+    try await Command.check(
+      "install", ["-m", "755", BuiltProducts.library("static-headers"), folder.path("lib/sluice/plugins")])
+    let trap = try await PluginCompiler.compile(
+      source: """
+        #include <fcntl.h>
+        #include <sluice/sluice.h>
+        __attribute__((constructor)) static void loaded(void) { open("\(mark)", O_CREAT | O_WRONLY, 0600); }
+        SLUICE_PLUGIN("trap", "1.0.0", SLUICE_UNCONFIGURED);
+        """, name: "trap")
+    for name in ["static-headers", "missing"] {
+      for file in [name, "\(name).so", "lib\(name).so", "lib\(name)"] {
+        for place in ["work", "work/plugins"] {
+          try await Command.check("install", ["-m", "755", trap.path, folder.path("\(place)/\(file)")])
+        }
+      }
+    }
+  }
+
+  private var isTrapped: Bool { access(mark, F_OK) == 0 }
+
+  /// Runs a command in the working folder, which is also wherever a loader or a shell would look.
+  private func run(_ arguments: String..., as command: String? = nil) async throws -> CommandResult {
+    var environment = Tool.cleared
+    for name in ["LD_LIBRARY_PATH", "PATH", "PREFIX", "SLUICE_PLUGINS"] {
+      let before = name == "PATH" || name == "LD_LIBRARY_PATH" ? getenv(name).map { ":\(String(cString: $0))" } : nil
+      environment[name] = "\(folder.path("work")):\(folder.path("work/plugins"))" + (before ?? "")
+    }
+    return try await Command.run(
+      command ?? self.command, arguments, environment: environment, workingDirectory: folder.path("work"))
+  }
+
+  private func configure(_ library: String) throws {
+    try folder.write(
+      """
+      {"plugins": {"fixed": {"library": "\(library)", "config": {"request": {"x-team": "core"}}}},
+       "request": ["fixed"], "store": "../store"}
+      """, to: "work/c.json")
+  }
+
+  @Test func `a name is the installed library, whatever has the same name elsewhere`() async throws {
+    let server = try LoopbackServer()
+    defer { server.stop() }
+    try configure("static-headers")
+    let check = try await run("check", "-c", "c.json")
+    #expect(check.status == 0, "\(check.errorText)")
+    let sent = try await run("send", "-c", "c.json", server.baseURL)
+    #expect(sent.status == 0, "\(sent.errorText)")
+    let given = try await run(
+      "send", "--plugin", "static-headers={\"request\": {\"x-team\": \"core\"}}", server.baseURL)
+    #expect(given.status == 0, "\(given.errorText)")
+    #expect(server.requests.map { $0.headers.first("x-team") } == ["core", "core"])
+    let facts = try await run("plugin", "inspect", "static-headers")
+    #expect(facts.outputText.hasPrefix("\(folder.path("lib/sluice/plugins/libstatic-headers.so"))\n"))
+    #expect(!isTrapped)
+  }
+
+  @Test func `a symbolic link to the command has the plugins of the command`() async throws {
+    let other = try TemporaryDirectory()
+    try other.makeFolder("bin")
+    symlink(command, other.path("bin/sluice"))
+    try configure("static-headers")
+    let check = try await run("check", "-c", "c.json", as: other.path("bin/sluice"))
+    #expect(check.status == 0, "\(check.errorText)")
+  }
+
+  @Test func `a name that is not installed is refused, even if the working folder has such a file`() async throws {
+    try configure("missing")
+    let words = "no plugin \"missing\" is installed in \(folder.path("lib/sluice/plugins")), which has static-headers;"
+    let results = [
+      try await run("check", "-c", "c.json"), try await run("run", "-c", "c.json"),
+      try await run("send", "-c", "c.json", "http://127.0.0.1:1/"),
+      try await run("send", "--plugin", "missing", "http://127.0.0.1:1/"),
+      try await run("plugin", "inspect", "missing"), try await run("plugin", "validate", "missing"),
+    ]
+    for result in results {
+      #expect(result.status == 2)
+      #expect(result.errorText.contains(words), "\(result.errorText)")
+    }
+    #expect(!isTrapped)
+  }
+
+  @Test(arguments: ["..", "", "Missing", "mis sing", "missing.so.1", "libmissing"])
+  func `what is neither a path nor a name is refused`(_ library: String) async throws {
+    try configure(library)
+    let result = try await run("check", "-c", "c.json")
+    #expect(result.status == 2)
+    let isName = library == "libmissing"
+    #expect(
+      result.errorText.contains(isName ? "no plugin \"libmissing\" is installed" : "is neither the path of a library"))
+    #expect(!isTrapped)
+  }
+
+  @Test func `the traps work: as a path, one is loaded`() async throws {
+    try configure("./libmissing.so")
+    _ = try await run("check", "-c", "c.json")
+    #expect(isTrapped)
+  }
+
+  @Test func `a command in a build folder has no installed plugins and says so`() async throws {
+    try configure("static-headers")
+    let result = try await run("check", "-c", "c.json", as: Tool.path)
+    #expect(result.status == 2)
+    #expect(result.errorText.contains("is not installed in a folder \"bin\""), "\(result.errorText)")
+    #expect(!isTrapped)
+  }
+}
