@@ -14,6 +14,8 @@ bindir = $(PREFIX)/bin
 includedir = $(PREFIX)/include
 libdir = $(PREFIX)/lib
 datadir = $(PREFIX)/share
+pkgconfigdir = $(libdir)/pkgconfig
+cmakedir = $(libdir)/cmake/Sluice
 
 BUILT = .build/$(CONFIGURATION)
 PLUGINS = bearer-auth json-edit static-headers traffic-metrics access-log error-enrichment oauth-refresh cache otlp
@@ -21,7 +23,8 @@ SDK_MODULES = CJansson CSluice SluiceSupport SluiceMessages SluiceJSON SluiceTra
 SWIFT_FILES = Package.swift Sources Tests plugins $(wildcard Examples Benchmarks Fuzzers/Package.swift Fuzzers/Sources share/sluice/sdk/Package.swift)
 DEBUG_LIBRARIES = $(PLUGINS:%=.build/debug/lib%.so)
 
-.PHONY: help build deps test-deps demo test check examples soak fuzz lint format check-asan check-leaks check-tsan check-install check-w3c install uninstall clean
+.PHONY: help build deps test-deps demo test check examples soak fuzz lint format check-asan check-leaks check-tsan check-install \
+  check-w3c deb tarball check-deb install uninstall clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -124,17 +127,29 @@ check-w3c: ## the suites of W3C Trace Context and Baggage: make check-w3c SUITE=
 check-install:
 	scripts/check-install.sh
 
+deb: build ## Debian packages in .build/packages, with Swift's runtime: sluice and libsluice-dev
+	scripts/make-deb.sh $(VERSION)
+
+tarball: build ## an archive in .build/packages that runs from any folder, with Swift's runtime
+	scripts/make-tarball.sh $(VERSION)
+
+# Needs root, the network and debootstrap, and makes a root of Debian 12; so it is no part of make check.
+check-deb: deb tarball ## install the packages into a bare Debian and use them there, as root
+	scripts/check-deb.sh $(VERSION)
+
 install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
 	@test -x $(BUILT)/sluice || { echo "make install: $(BUILT)/sluice is not there; run make build first" >&2; exit 1; }
 	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(includedir)/sluice/draft" "$(DESTDIR)$(libdir)/sluice/plugins" \
-	  "$(DESTDIR)$(libdir)/pkgconfig" "$(DESTDIR)$(datadir)/sluice/sdk"
+	  "$(DESTDIR)$(pkgconfigdir)" "$(DESTDIR)$(cmakedir)" "$(DESTDIR)$(datadir)/sluice/sdk"
 	install -m 755 $(BUILT)/sluice "$(DESTDIR)$(bindir)"
 	install -m 644 include/sluice/*.h "$(DESTDIR)$(includedir)/sluice"
 	install -m 644 include/sluice/draft/*.h "$(DESTDIR)$(includedir)/sluice/draft"
 	install -m 755 $(PLUGINS:%=$(BUILT)/lib%.so) "$(DESTDIR)$(libdir)/sluice/plugins"
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' share/pkgconfig/sluice.pc.in \
-	  >"$(DESTDIR)$(libdir)/pkgconfig/sluice.pc"
-	chmod 644 "$(DESTDIR)$(libdir)/pkgconfig/sluice.pc"
+	  >"$(DESTDIR)$(pkgconfigdir)/sluice.pc"
+	sed -e 's|@VERSION@|$(VERSION)|' share/cmake/SluiceConfigVersion.cmake.in >"$(DESTDIR)$(cmakedir)/SluiceConfigVersion.cmake"
+	chmod 644 "$(DESTDIR)$(pkgconfigdir)/sluice.pc" "$(DESTDIR)$(cmakedir)/SluiceConfigVersion.cmake"
+	install -m 644 share/cmake/SluiceConfig.cmake "$(DESTDIR)$(cmakedir)"
 	cp share/sluice/sdk/Package.swift share/sluice/sdk/exports.map LICENSE NOTICE "$(DESTDIR)$(datadir)/sluice/sdk"
 	rm -rf "$(DESTDIR)$(datadir)/sluice/sdk/include" "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
 	install -d "$(DESTDIR)$(datadir)/sluice/sdk/Sources"
@@ -149,10 +164,10 @@ install: ## what make build made, under PREFIX=/usr/local; DESTDIR for packagers
 	  install -D -m 644 share/completions/sluice.fish "$(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish"; fi
 
 uninstall: ## take away what install put under PREFIX
-	rm -f "$(DESTDIR)$(bindir)/sluice" "$(DESTDIR)$(libdir)/pkgconfig/sluice.pc" "$(DESTDIR)$(datadir)/man/man1/sluice"*.1 \
+	rm -f "$(DESTDIR)$(bindir)/sluice" "$(DESTDIR)$(pkgconfigdir)/sluice.pc" "$(DESTDIR)$(datadir)/man/man1/sluice"*.1 \
 	  "$(DESTDIR)$(datadir)/bash-completion/completions/sluice" "$(DESTDIR)$(datadir)/zsh/site-functions/_sluice" \
 	  "$(DESTDIR)$(datadir)/fish/vendor_completions.d/sluice.fish"
-	rm -rf "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice" "$(DESTDIR)$(datadir)/sluice"
+	rm -rf "$(DESTDIR)$(includedir)/sluice" "$(DESTDIR)$(libdir)/sluice" "$(DESTDIR)$(datadir)/sluice" "$(DESTDIR)$(cmakedir)"
 
 clean: ## remove what was built
 	rm -rf .build

@@ -22,7 +22,7 @@ struct PluginSDK {
     throw CommandError(
       .failed,
       "the headers for plugins are neither next to this command nor known to pkg-config as \"sluice\"; "
-        + "run \"make install\", or set PKG_CONFIG_PATH")
+        + "install the package libsluice-dev, run \"make install\", or set PKG_CONFIG_PATH")
   }
 
   private init?(installedAt prefix: String) {

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Makes an archive of the release build that runs from any folder, with the libraries of Swift's runtime.
+# usage: scripts/make-tarball.sh VERSION [FOLDER]      FOLDER is .build/packages unless said
+set -eu
+cd "$(dirname "$0")/.."
+version=$1 output=${2:-.build/packages}
+umask 022
+mkdir -p "$output"
+output=$(realpath "$output")
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+name=sluice-$version-linux-$(uname -m)
+tree=$work/$name
+
+# With an empty prefix, the folder takes the place of /usr.
+scripts/stage-release.sh "$tree" ""
+# The folder may be anywhere: paths start from the file.
+sed -i 's|^prefix=.*|prefix=${pcfiledir}/../..|' "$tree/lib/pkgconfig/sluice.pc"
+documents=$tree/share/doc/sluice
+mkdir -p "$documents"
+cp LICENSE NOTICE CHANGELOG.md "$documents"
+cp share/debian/copyright "$documents/copyright"
+
+# What the system has to have: names of libraries, and the newest version of glibc's functions.
+files=$(find "$tree/bin" "$tree/lib" -type f \( -name sluice -o -name '*.so' \))
+{
+  echo "Sluice $version needs these libraries of the system:"
+  echo
+  for file in $files; do readelf -d "$file"; done | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u | while read -r library; do
+    [ -f "$tree/lib/sluice/swift/$library" ] || echo "  $library"
+  done
+  echo
+  echo "and glibc $(for file in $files; do readelf -VW "$file"; done | grep -oE 'GLIBC_[0-9.]+' | sed s/GLIBC_// | sort -uV | tail -n 1) or newer."
+} >"$documents/REQUIREMENTS"
+
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+chmod -R u=rwX,go=rX "$tree"
+tar -C "$work" --owner=0 --group=0 --numeric-owner --sort=name --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | gzip -9n >"$output/$name.tar.gz"
+echo "$output/$name.tar.gz"

@@ -1,0 +1,65 @@
+#!/bin/sh
+# Installs the release build into a folder as packages have it: with the libraries of Swift's runtime that it needs, without
+# debug information, and without paths of this machine.
+# usage: scripts/stage-release.sh FOLDER PREFIX [VARIABLE=VALUE…]     the variables are for make install
+set -eu
+cd "$(dirname "$0")/.."
+folder=$1 prefix=$2
+shift 2
+built=.build/release
+plugins=$folder$prefix/lib/sluice/plugins runtime=$folder$prefix/lib/sluice/swift command=$folder$prefix/bin/sluice
+
+fail() {
+  echo "stage-release: $*" >&2
+  exit 1
+}
+
+for tool in patchelf readelf strip ldd perl; do
+  command -v $tool >/dev/null || fail "there is no $tool; on Debian, install patchelf, binutils and perl"
+done
+[ -x $built/sluice ] || fail "$built/sluice is not there; run make build first"
+
+make -s install DESTDIR="$folder" PREFIX="$prefix" CONFIGURATION=release "$@"
+
+# What a file needs of the runtime, and what that needs.
+toolchain=$(ldd $built/sluice | awk '$1 == "libswiftCore.so" { print $3 }')
+[ -f "$toolchain" ] || fail "libswiftCore.so, which $built/sluice needs, is not found"
+toolchain=$(dirname "$(realpath "$toolchain")")
+needs() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r name; do [ ! -f "$toolchain/$name" ] || echo "$name"; done; }
+install -d -m 755 "$runtime"
+queue=$(needs $built/sluice)
+while [ -n "$queue" ]; do
+  next=
+  for name in $queue; do
+    [ ! -f "$runtime/$name" ] || continue
+    install -m 644 "$toolchain/$name" "$runtime"
+    next="$next $(needs "$toolchain/$name")"
+  done
+  queue=$next
+done
+
+# A plugin is loaded from a private copy, where $ORIGIN is another folder. So it finds only what the command has loaded.
+for plugin in "$plugins"/*.so; do
+  for name in $(needs "$plugin"); do
+    [ -f "$runtime/$name" ] || fail "$plugin needs $name of Swift's runtime, which the command does not load"
+  done
+done
+
+strip --strip-unneeded "$command"
+# The names of functions stay: reports of crashes show them.
+strip --strip-debug "$plugins"/*.so
+patchelf --set-rpath '$ORIGIN/../lib/sluice/swift' "$command"
+for plugin in "$plugins"/*.so; do
+  if [ -n "$(needs "$plugin")" ]; then patchelf --set-rpath '$ORIGIN/../swift' "$plugin"; else patchelf --remove-rpath "$plugin"; fi
+done
+
+# The linker writes the path of its output into each library, as the name of a version that nobody asks for. The same number
+# of bytes, so that nothing moves.
+FOLDER=$(realpath $built)/
+export FOLDER
+perl -0777 -pi -e 's|\Q$ENV{FOLDER}\E|"/" x length $ENV{FOLDER}|ge' "$command" "$plugins"/*.so
+for file in "$command" "$plugins"/*.so; do
+  for path in "$PWD" "$toolchain"; do
+    if LC_ALL=C grep -qaF "$path" "$file"; then fail "$file contains a path of this machine: $path"; fi
+  done
+done
