@@ -100,30 +100,27 @@ final class UnixSocketFile: Sendable {
 private final class SocketFolder {
   private static let patience = Duration.seconds(5)
 
-  private let descriptor: Int32
+  private let descriptor: FileDescriptor
   private let path: String
 
   init(of socket: String, _ endpoint: ServerEndpoint) throws(ServerError) {
     let path = socket.lastIndex(of: "/").map { $0 == socket.startIndex ? "/" : String(socket[..<$0]) } ?? "."
-    self.path = path
-    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else {
+    guard let descriptor = FileDescriptor(opening: path, O_RDONLY | O_DIRECTORY) else {
       let code: ServerError.Code = errno == EACCES ? .permissionDenied : .pathUnfit
       throw ServerError(
         code, endpoint, underlying: "its folder \(path): \(String(cString: strerror(errno)))",
         advice: "make the folder, or name another path")
     }
-    var status = stat()
-    fstat(descriptor, &status)
+    guard let status = descriptor.status() else { throw ServerError(errorNumber: errno, endpoint) }
     let isShared = status.st_mode & 0o022 != 0 && status.st_mode & S_ISVTX == 0
     guard !isShared, status.st_uid == geteuid() || status.st_uid == 0 else {
       throw ServerError(
         .pathUnfit, endpoint, underlying: "its folder \(path) is open to other users",
         advice: "name a path in a folder of your own with mode 0700")
     }
+    self.path = path
+    self.descriptor = descriptor
   }
-
-  deinit { close(descriptor) }
 
   /// Waits for other holders only for a limited time, because anybody who may read a folder may lock it.
   func withLock<Result>(
@@ -134,14 +131,14 @@ private final class SocketFolder {
         .listenFailed, endpoint, underlying: "another process keeps its folder \(path) locked",
         advice: "name a path in a folder of your own")
     }
-    defer { flock(descriptor, LOCK_UN) }
+    defer { flock(descriptor.raw, LOCK_UN) }
     return try body()
   }
 
   @discardableResult
   func tryLock() -> Bool {
     let end = ContinuousClock.now + Self.patience
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+    while flock(descriptor.raw, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR, ContinuousClock.now < end else { return false }
       usleep(2000)
     }

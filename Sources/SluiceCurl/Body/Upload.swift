@@ -100,30 +100,26 @@ extension Request {
 
 /// An open file that is sent; closed with its last user.
 final class UploadFile {
-  private let descriptor: Int32
+  private let file: FileDescriptor
   private let path: String
 
   init(_ body: FileBody) throws(TransportError) {
     path = body.path
     // A file that was replaced by a FIFO since would hold the loop.
-    descriptor = open(body.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else {
+    guard let file = FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY) else {
       throw TransportError(
         .bodyFile, "cannot open \(path) to send it: \(SystemError.text(errno))\(SystemError.advice(errno))",
         isBeforeSending: true)
     }
-    var facts = stat()
-    guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
-      close(descriptor)
+    guard file.status()?.isRegularFile == true else {
       throw TransportError(.bodyFile, "the body in \(path) is not a regular file", isBeforeSending: true)
     }
+    self.file = file
   }
-
-  deinit { close(descriptor) }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(TransportError) -> Int {
     while true {
-      let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+      let count = pread(file.raw, buffer.baseAddress, buffer.count, off_t(offset))
       if count >= 0 { return count }
       guard errno == EINTR else { throw TransportError(.bodyFile, "cannot read \(path): \(SystemError.text(errno))") }
     }
