@@ -8,14 +8,14 @@ import SluiceSupport
 /// A name is looked up in ``folder`` and nowhere else. The working folder, the folder of the configuration and
 /// environment variables such as `LD_LIBRARY_PATH` have no influence.
 public struct InstalledPlugins: Sendable, Hashable {
-  /// The folder with the plugins; nil if there is none to look in.
+  /// The folder that is searched; nil if no installation is known.
   public let folder: String?
-  /// Why no name can be found.
+  /// Why no installation is known, if there is more to say.
   private let reason: String?
 
   /// The plugins of the installation that the running program belongs to: a program `PREFIX/bin/NAME` has them in
   /// `PREFIX/lib/sluice/plugins`. Symbolic links to the program are followed. Another program has none.
-  public static let ofThisProgram = InstalledPlugins(program: programPath())
+  public static let ofThisProgram = InstalledPlugins(program: RunningProgram.path())
 
   /// The plugins of an installation elsewhere.
   /// - Parameter folder: an absolute path; in another folder no name is found.
@@ -39,9 +39,14 @@ public struct InstalledPlugins: Sendable, Hashable {
     (folder, reason) = ("\(prefix)/lib/sluice/plugins", nil)
   }
 
-  /// For a program that was given another's: the same folder, or none.
+  /// What another process looks in: the same folder, or none.
   init(given folder: String?) {
-    if let folder { self.init(in: folder) } else { self.init(program: nil) }
+    if let folder { self.init(in: folder) } else { self.init(folder: nil, reason: nil) }
+  }
+
+  private init(folder: String?, reason: String?) {
+    self.folder = folder
+    self.reason = reason
   }
 
   /// The path of the library of a plugin.
@@ -89,17 +94,5 @@ public struct InstalledPlugins: Sendable, Hashable {
   /// combining character would hide a `/`.
   package static func isName(_ library: String) -> Bool {
     !library.utf8.contains(UInt8(ascii: "/")) && !library.utf8.suffix(3).elementsEqual(".so".utf8)
-  }
-
-  /// The path without symbolic links. The kernel marks a program whose file was replaced, as an upgrade does.
-  private static func programPath() -> String? {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
-      guard let start = buffer.baseAddress else { return nil }
-      let count = readlink("/proc/self/exe", start, buffer.count)
-      guard count > 0, count < buffer.count else { return nil }
-      let path = String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
-      let mark = " (deleted)"
-      return path.hasSuffix(mark) && access(path, F_OK) != 0 ? String(path.dropLast(mark.count)) : path
-    }
   }
 }

@@ -11,7 +11,7 @@ package struct TrialHelper: Sendable, Hashable {
   /// This program if it is the command, otherwise the command next to it, otherwise the first on `PATH`; nil if none is
   /// found.
   package static func find() -> TrialHelper? {
-    let program = programPath()
+    let program = RunningProgram.path()
     // By this name also when the file was replaced meanwhile.
     if let program, name(of: program) == "sluice" { return TrialHelper(path: "/proc/self/exe") }
     let beside = program.map { [folder(of: $0)] } ?? []
@@ -22,17 +22,6 @@ package struct TrialHelper: Sendable, Hashable {
       if stat(path, &status) == 0, status.isRegularFile, access(path, X_OK) == 0 { return TrialHelper(path: path) }
     }
     return nil
-  }
-
-  private static func programPath() -> String? {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
-      guard let start = buffer.baseAddress else { return nil }
-      let count = readlink("/proc/self/exe", start, buffer.count)
-      guard count > 0 else { return nil }
-      let path = String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
-      let mark = " (deleted)"
-      return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
-    }
   }
 
   private static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
