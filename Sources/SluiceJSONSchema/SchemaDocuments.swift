@@ -61,7 +61,7 @@ struct SchemaDocuments {
     }
   }
 
-  /// The schema at the end of a chain of references; the schema itself if it is none.
+  /// Follows a chain of references to its end. A schema without `$ref` is its own end.
   mutating func end(of schema: JSONValue) throws(JSONError) -> JSONValue {
     var end = schema
     var passed: [JSONValue.Place] = []

@@ -110,7 +110,7 @@ import Testing
   ]
 
   @Test(arguments: cases.indices)
-  func `every reason stands in the text and in the JSON, with what exactly it was`(index: Int) async throws {
+  func `the text and the JSON have every reason, with its details`(index: Int) async throws {
     let item = Self.cases[index]
     let own = item.own.map { ["-H", $0] } ?? []
     let text = try await Self.send(

@@ -61,7 +61,7 @@ struct HeaderFieldsTests {
     #expect(fields.count == 3)
   }
 
-  @Test func `each field stands in the buffer as a line that ends in NUL`() {
+  @Test func `each field is a line in the buffer that ends in NUL`() {
     var fields: HeaderFields = ["a": "1", "Empty": ""]
     fields["a"] = "22"
     for index in fields.indices {

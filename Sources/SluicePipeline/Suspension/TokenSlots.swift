@@ -37,7 +37,7 @@ package final class TokenSlots<Occupant>: Sendable {
     return first..<first + UInt32(added)
   }
 
-  /// The place with an index; nil if there is none.
+  /// The place at an index; nil if the table does not have it.
   package subscript(index: UInt32) -> TokenSlot<Occupant>? {
     let shifted = Int(index) + firstCount
     let chunk = (Int.bitWidth - 1 - shifted.leadingZeroBitCount) - firstCount.trailingZeroBitCount

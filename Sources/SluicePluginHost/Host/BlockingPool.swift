@@ -81,7 +81,7 @@ final class BlockingPool: Sendable {
   }
 
   private func startThread() -> Bool {
-    // Not a reference: what a call leaves behind that ends its thread must not hold the pool.
+    // Not a reference: a call that ends its thread leaks the closure, which must not keep the pool alive.
     let context = Unmanaged.passRetained(Runner(self))
     let isStarted = SystemThread.start(name) {
       sluice_watch_thread(context.toOpaque()) { BlockingPool.threadEnded(Unmanaged<Runner>.fromOpaque($0)) }

@@ -134,7 +134,7 @@ import Testing
     try folder.write(bytes, to: String(file.dropFirst(folder.path.utf8.count + 1)))
   }
 
-  @Test func `the folder is its owner's, and no request field stands in it`() async throws {
+  @Test func `the folder is its owner's, and has no request field`() async throws {
     let server = try LoopbackServer { _ in .cacheable("body", "max-age=600", ["Vary: X-Key"]) }
     defer { server.stop() }
     let engine = try engine()

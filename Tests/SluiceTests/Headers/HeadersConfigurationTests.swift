@@ -93,7 +93,7 @@ import Testing
     #expect(throws: EngineError.self) { try Engine(configuration) }
   }
 
-  @Test func `the stage stands in issue and nowhere else`() throws {
+  @Test func `the stage is allowed in issue and nowhere else`() throws {
     for list in ["request", "response", "tracers"] {
       let text = "{\"plugins\": {\"trace\": {\"builtin\": \"headers\"}}, \"\(list)\": [\"trace\"]}"
       let configuration = try Configuration(text: Array(text.utf8))

@@ -11,7 +11,7 @@ import Testing
     try Engine(Configuration(text: Array(text.utf8)))
   }
 
-  @Test func `what a C plugin records stands in the engine's reports, its name before it`() async throws {
+  @Test func `the engine's reports have what a C plugin records, under its name`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     let product = try await PluginCompiler.compile("records-metrics")
@@ -48,7 +48,7 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `what a Swift plugin records stands in the engine's reports`() async throws {
+  @Test func `the engine's reports have what a Swift plugin records`() async throws {
     let engine = try Self.engine(
       #"{"plugins": {"work": {"library": "\#(BuiltProducts.library("swift-work"))"}}}"#)
     for number in 1...3 { _ = await engine.notify(topic: "swift-take", payload: ["number": JSONValue(Int64(number))]) }

@@ -4,7 +4,7 @@ import Testing
 
 /// Whose metrics they are; what the environment says of it is tested with the command.
 @Suite struct ServiceNameTests {
-  @Test func `the name of the service stands in the document and in target_info, escaped`() async throws {
+  @Test func `the document and target_info have the name of the service, escaped`() async throws {
     let engine = try Engine(Configuration(text: Array(##"{"serviceName": "the \"shop\""}"##.utf8)))
     #expect(engine.metricsDocument()["resource"] == ["service.name": "the \"shop\""])
     let lines = engine.prometheusText().split(separator: "\n")
