@@ -156,20 +156,19 @@ let package = Package(
       dependencies: [
         "SluicePlugin", "SluicePluginHost", "SluicePluginImage", "SluiceTrial", "SluiceLoop", "SluicePipeline",
         "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
-        "SluiceSupport", "CSluice", "CLinux", "CCrypto",
+        "SluiceSupport", "CSluice", "CCrypto",
       ], swiftSettings: strict),
     .target(
       name: "Sluice",
       dependencies: [
-        "SluiceAssembly", "SluiceCurl", "SluicePlugin", "SluicePluginHost", "SluicePluginImage", "SluiceTrial",
-        "SluiceLoop", "SluicePipeline", "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA",
-        "SluiceJSON", "SluiceJSONSchema", "SluiceSupport",
+        "SluiceAssembly", "SluiceCurl", "SluicePlugin", "SluiceTrial", "SluiceLoop", "SluicePipeline",
+        "SluiceTraceContext", "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluiceJSONSchema",
       ], swiftSettings: strict),
     // Apart from Sluice, so that a program without a control socket links no server.
     .target(
       name: "SluiceControl",
       dependencies: [
-        "Sluice", "SluiceAssembly", "SluiceServer", "SluiceLoop", "SluicePipeline", "SluiceMessages", "SluiceJSON",
+        "Sluice", "SluiceServer", "SluiceLoop", "SluicePipeline", "SluiceMessages", "SluiceJSON",
         "SluiceSupport",
       ], swiftSettings: strict),
     .target(
@@ -181,8 +180,7 @@ let package = Package(
     .executableTarget(
       name: "SluiceCommand",
       dependencies: [
-        "Sluice", "SluiceAssembly", "SluiceControl", "SluiceServer", "SluicePipeline", "SluiceTraceContext",
-        "SluiceCurl",
+        "Sluice", "SluiceControl", "SluiceServer", "SluicePipeline", "SluiceTraceContext", "SluiceCurl",
         "SluiceMessages", "SluiceMetrics", "SluiceIDNA", "SluiceJSON", "SluicePluginHost", "SluicePluginImage",
         "SluiceCrash", "SluiceTrial", "SluiceLoop", "SluiceSupport", "CLinux",
       ],
@@ -276,7 +274,7 @@ let package = Package(
         "SluiceJSONSchema", "SluicePluginHost", "SluicePluginImage", "SluiceCrash", "SluiceTrial", "SluiceCurl",
         "SluiceLoop", "SluiceSupport",
       ]),
-    tests("SluiceControl", ["Sluice", "SluiceAssembly", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
+    tests("SluiceControl", ["Sluice", "SluiceServer", "SluiceJSON", "SluiceSupport"]),
     tests("CacheRules", ["SluiceMessages"]),
     tests("OTLPRules", ["SluiceMessages", "SluiceJSON"]),
     tests("SluiceCommand", ["SluiceServer", "SluiceMessages", "SluiceJSON"]),

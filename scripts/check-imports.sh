@@ -27,9 +27,9 @@ edge  SluiceTrial       SluicePluginHost SluicePluginImage SluiceCrash SluiceLoo
 edge  SluiceServer      SluiceHTTP1 SluiceMessages SluiceJSON CMicrohttpd CLinux
 edge  SluiceAssembly    SluicePlugin SluicePluginHost SluicePluginImage SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema CSluice CCrypto
 edge  Sluice            SluiceAssembly SluiceCurl SluicePlugin SluiceTrial SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON SluiceJSONSchema
-edge  SluiceControl     Sluice SluiceAssembly SluiceServer SluiceLoop SluicePipeline SluiceMessages SluiceJSON
+edge  SluiceControl     Sluice SluiceServer SluiceLoop SluicePipeline SluiceMessages SluiceJSON
 edge  SluicePlugin      CSluice CJansson SluiceJSON SluiceTraceContext SluiceMessages
-edge  SluiceCommand     Sluice SluiceAssembly SluiceControl SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
+edge  SluiceCommand     Sluice SluiceControl SluiceServer SluiceTrial SluiceCrash SluicePluginHost SluicePluginImage SluiceCurl SluiceLoop SluicePipeline SluiceTraceContext SluiceMessages SluiceMetrics SluiceIDNA SluiceJSON CLinux
 edge  SluiceTestKit     SluicePipeline SluiceMessages SluiceJSON SluiceServer CLinux CTestKit
 edge  plugins           SluicePlugin SluiceMessages SluiceJSON CSluice CCrypto CacheRules OTLPRules
 '

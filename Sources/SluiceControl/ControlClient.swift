@@ -1,7 +1,6 @@
 import Glibc
 import Sluice
 public import SluiceJSON
-import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluiceServer

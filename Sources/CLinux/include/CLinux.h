@@ -17,6 +17,5 @@
 #include "socket_type.h"
 #include "standard_streams.h"
 #include "symbol_name.h"
-#include "thread_name.h"
 #include "unnamed_file.h"
 #endif

@@ -1,6 +1,5 @@
 import SluiceIDNA
 import SluiceJSON
-import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 

@@ -1,5 +1,4 @@
 public import SluiceJSON
-import SluiceLoop
 public import SluiceMessages
 public import SluicePipeline
 import SluicePluginHost

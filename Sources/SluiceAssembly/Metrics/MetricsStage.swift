@@ -1,4 +1,3 @@
-import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 

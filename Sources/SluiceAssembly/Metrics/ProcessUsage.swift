@@ -1,5 +1,4 @@
 import Glibc
-import SluiceLoop
 import SluiceSupport
 
 /// What this process takes from the machine, as proc(5) tells it. What cannot be read is nil.

@@ -1,5 +1,4 @@
 import SluiceIDNA
-import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost

@@ -3,7 +3,6 @@ import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
-import SluiceSupport
 import SluiceTrial
 
 /// The runs of one build.

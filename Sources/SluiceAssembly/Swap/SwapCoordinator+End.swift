@@ -1,4 +1,3 @@
-import SluiceLoop
 import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport

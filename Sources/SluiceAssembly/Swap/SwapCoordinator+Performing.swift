@@ -1,4 +1,3 @@
-import SluiceLoop
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage

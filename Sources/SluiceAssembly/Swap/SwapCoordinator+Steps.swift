@@ -1,5 +1,4 @@
 import SluiceJSON
-import SluiceLoop
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage

@@ -1,6 +1,3 @@
-import SluiceLoop
-import SluiceSupport
-
 /// A requested swap, until it is answered.
 struct SwapRequest: Sendable {
   typealias Answer = @Sendable (SwapReport, EngineError?) -> Void

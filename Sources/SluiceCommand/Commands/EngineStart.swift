@@ -1,6 +1,5 @@
 import Glibc
 import Sluice
-import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 import SluicePluginHost

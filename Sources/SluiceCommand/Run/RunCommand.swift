@@ -1,7 +1,6 @@
 import Glibc
 import Sluice
 import SluiceControl
-import SluiceLoop
 import SluicePipeline
 import SluiceSupport
 

@@ -1,4 +1,3 @@
-import SluiceCurl
 import SluiceIDNA
 import SluiceJSON
 import SluiceMessages

@@ -1,6 +1,5 @@
 import Sluice
 import SluiceJSON
-import SluiceLoop
 import SluicePipeline
 import SluiceSupport
 

@@ -1,6 +1,4 @@
 import Sluice
-import SluiceCurl
-import SluiceLoop
 import SluiceMessages
 import SluicePipeline
 

@@ -1,8 +1,6 @@
 import Glibc
 import Sluice
-import SluiceCurl
 import SluiceIDNA
-import SluiceLoop
 import SluiceMessages
 
 /// The request that the arguments of `send` describe.

@@ -1,5 +1,4 @@
 import Sluice
-import SluiceCurl
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport

@@ -1,7 +1,6 @@
 import CSluice
 import SluiceJSON
 package import SluicePluginImage
-import SluiceSupport
 
 // Hand-over from generation to generation: `sluice.state/1`.
 extension PluginInstance {

@@ -4,7 +4,6 @@ import Sluice
 import SluiceControl
 import SluiceCrash
 import SluiceJSON
-import SluiceLoop
 import SluicePipeline
 import SluicePluginHost
 import SluiceTrial
