@@ -120,7 +120,7 @@ public struct CrashReport: Sendable {
 
   /// Reads the record from a file or from a pipe whose other ends are closed; the descriptor stays the caller's.
   public init?(reading descriptor: Int32) {
-    // A file was written through the same description, and stands at its end.
+    // A file was written through the same description, so its offset is at its end.
     lseek(descriptor, 0, SEEK_SET)
     guard let bytes = Self.readAll(descriptor) else { return nil }
     self.init(record: bytes)

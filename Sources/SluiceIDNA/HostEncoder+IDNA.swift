@@ -31,7 +31,7 @@ private enum IDNA {
     case IDN2_TOO_BIG_DOMAIN: "has more than 253 bytes in A-labels"
     case IDN2_TOO_BIG_LABEL, IDN2_PUNYCODE_BIG_OUTPUT: "has a label of more than 63 bytes as A-label"
     case IDN2_PUNYCODE_BAD_INPUT, IDN2_INVALID_ALABEL, IDN2_UALABEL_MISMATCH, IDN2_INVALID_NONTRANSITIONAL:
-      "has a label after xn-- that stands for no name"
+      "has a label after xn-- that is no encoded name"
     default: "is no internationalized name: \(String(cString: idn2_strerror(code.rawValue)))"
     }
   }

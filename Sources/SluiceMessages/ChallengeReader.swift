@@ -4,7 +4,7 @@
 ///     challenge = token [ 1*SP ( token68 / [ param ] *( OWS "," OWS [ param ] ) ) ]
 ///     param     = token BWS "=" BWS ( token / quoted-string )
 ///
-/// A comma may stand between parameters and between challenges: what follows it is a parameter where a token and a `=` do.
+/// A comma separates parameters, and challenges too: what follows it is a parameter where a token and a `=` do.
 struct ChallengeReader {
   private let bytes: [UInt8]
   private var position = 0

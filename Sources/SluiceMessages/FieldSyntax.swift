@@ -61,7 +61,7 @@ public enum FieldSyntax {
     return byte < 128 && (byte < 64 ? otherTokensBelow64 : otherTokensFrom64) &>> UInt64(byte & 63) & 1 == 1
   }
 
-  /// One bit for each byte that may stand in a token.
+  /// One bit for each byte that is allowed in a token.
   @inlinable static var otherTokensBelow64: UInt64 { 0x03FF_6CFA_0000_0000 }
   @inlinable static var otherTokensFrom64: UInt64 { 0x57FF_FFFF_C7FF_FFFE }
 

@@ -1,5 +1,5 @@
 extension HTTPURL {
-  /// Parses an absolute URL, or an IRI (RFC 3987), which becomes the URL that it stands for: `https://bücher.example/ä` is
+  /// Parses an absolute URL, or an IRI (RFC 3987), which is converted to a URL: `https://bücher.example/ä` is
   /// `https://xn--bcher-kva.example/%C3%A4`. The longest accepted is ``maximumBytes``, both before and after.
   /// - Parameter hosts: converts a host beyond ASCII; without an encoder such a host is refused.
   public init(_ string: String, hosts: HostEncoder? = nil) throws(MessageError) {
@@ -43,7 +43,7 @@ extension HTTPURL {
       isASCII = isASCII && byte < 0x80
       if byte > 0x20, byte != 0x7F, byte != UInt8(ascii: "\\") { continue }
       throw failure(
-        bytes, "\(name(Unicode.Scalar(byte))) at offset \(index) may not stand in a URL; percent-encode it")
+        bytes, "\(name(Unicode.Scalar(byte))) at offset \(index) is not allowed in a URL; percent-encode it")
     }
     return isASCII
   }
@@ -81,7 +81,7 @@ extension HTTPURL {
   /// The URL for an error message.
   static func subject(_ bytes: Span<UInt8>) -> String { "url \"\(shownReference(bytes))\"" }
 
-  /// A URL or a relative reference, valid or not, for an error message: a password could stand before any @, a secret
+  /// A URL or a relative reference, valid or not, for an error message: a password could be before any @, a secret
   /// behind ? and #, and these parts are left out.
   package static func shownReference(_ reference: Span<UInt8>) -> String {
     let start = reference.indices.last { reference[$0] == UInt8(ascii: "@") } ?? 0

@@ -28,7 +28,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     parts = Parts(string, origin, userInfo, pathRange, queryRange)
   }
 
-  /// The URL as it was given, or as what the given IRI stands for; always ASCII.
+  /// The URL as it was given, or the URL that the given IRI was converted to; always ASCII.
   public var string: String { parts.string }
 
   public var origin: Origin { parts.origin }

@@ -1,9 +1,9 @@
 // Fields as bytes: what the wire and the ABI use, without making strings.
 extension HeaderFields {
-  /// Where the name stands in ``buffer``; followed by `: `.
+  /// The range of the name in ``buffer``; `: ` follows it.
   public func nameRange(at index: Int) -> Range<Int> { entries[index].nameRange }
 
-  /// Where the value stands in ``buffer``; followed by a NUL.
+  /// The range of the value in ``buffer``; a NUL follows it.
   public func valueRange(at index: Int) -> Range<Int> { entries[index].valueRange }
 
   public func marks(at index: Int) -> Marks { entries[index].marks }

@@ -53,7 +53,7 @@ extension HeaderFields: Sequence {
 }
 
 extension HeaderFields: Hashable {
-  /// Equal when the same fields stand in the same order; names without case, values byte by byte. Marks don't count.
+  /// Equal when both have the same fields in the same order; names without case, values byte by byte. Marks don't count.
   public static func == (left: HeaderFields, right: HeaderFields) -> Bool {
     guard left.count == right.count else { return false }
     return left.indices.allSatisfy { index in

@@ -1,5 +1,5 @@
 extension HeaderFields {
-  /// Checks every name and value against RFC 9110; CR, LF and NUL are refused wherever they stand.
+  /// Checks every name and value against RFC 9110; CR, LF and NUL are refused everywhere.
   public func validate() throws(MessageError) {
     for index in indices {
       try Self.check(

@@ -2,7 +2,7 @@
 public struct HostPatternList: Sendable {
   private struct Entry: Sendable {
     let rule: HostPattern.Rule
-    /// Where the host of the pattern stands in ``hosts``.
+    /// The index of the pattern's host in ``hosts``.
     let host: Range<Int>
   }
 

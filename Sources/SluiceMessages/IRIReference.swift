@@ -1,4 +1,4 @@
-/// Internationalized references (RFC 3987), as the URI references that they stand for (§3.1): the host in A-labels, and
+/// Internationalized references (RFC 3987), as URI references (§3.1): the host in A-labels, and
 /// every other byte beyond ASCII percent-encoded.
 enum IRIReference {
   /// The URI reference of a text, absolute or relative. Characters that no reference may have are refused.
@@ -7,7 +7,7 @@ enum IRIReference {
     var text = text
     text.makeContiguousUTF8()
     if let scalar = text.unicodeScalars.first(where: isRefused) {
-      throw HTTPURL.failure(text.utf8.span, "\(HTTPURL.name(scalar)) may not stand in a URL; take it out")
+      throw HTTPURL.failure(text.utf8.span, "\(HTTPURL.name(scalar)) is not allowed in a URL; take it out")
     }
     return try uri(text.utf8.span, hosts)
   }
@@ -43,9 +43,9 @@ enum IRIReference {
     do { return try hosts.labels(of: name) } catch { throw failure(reference, name, error.reason) }
   }
 
-  /// Where the host stands that has to be converted; empty where there is none, or one that is ASCII.
+  /// The range of a host that has to be converted; empty if there is no host, or one in ASCII.
   ///
-  /// What stands before the last @ may hold a password, and is never taken for a part of the host.
+  /// The part before the last @ may hold a password, and is never taken for a part of the host.
   private static func hostRange(_ reference: Span<UInt8>) -> Range<Int> {
     guard var start = authorityStart(reference) else { return 0..<0 }
     let authorityEnd = HTTPURL.firstIndex(in: reference, from: start) { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 }

@@ -15,7 +15,7 @@ public struct MediaType: Sendable, Hashable {
     charset = parts.dropFirst().lazy.compactMap(Self.charset).first
   }
 
-  /// Cut at each `;` that stands in no quoted string, without the white space around.
+  /// Cut at each `;` outside of quoted strings, without the white space around it.
   private static func parts(_ value: String) -> [Substring] {
     var parts: [Substring] = []
     var start = value.startIndex

@@ -63,7 +63,7 @@ public enum PercentCoding {
 
   private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 
-  /// What a hexadecimal digit stands for; nil for anything else.
+  /// The value of a hexadecimal digit; nil for anything else.
   static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")

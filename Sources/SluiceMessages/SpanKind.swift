@@ -1,4 +1,4 @@
-/// What a span stands for; numbered as in OpenTelemetry's protocol.
+/// What a span describes; numbered as in OpenTelemetry's protocol.
 public enum SpanKind: UInt32, Sendable, Hashable {
   /// Work inside the program.
   case `internal` = 1

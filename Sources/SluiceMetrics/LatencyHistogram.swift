@@ -18,7 +18,7 @@ public final class LatencyHistogram: Sendable {
     if nanoseconds > longest.load(ordering: .relaxed) { longest.store(nanoseconds, ordering: .relaxed) }
   }
 
-  /// The counts as they stand.
+  /// The counts so far.
   ///
   /// While the owner records, a duration may already be in the buckets and not yet in the sum; the count is that of the
   /// buckets, so quantiles always agree with it.

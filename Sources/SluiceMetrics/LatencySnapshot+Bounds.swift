@@ -7,7 +7,7 @@ extension LatencySnapshot {
   /// The counts between bounds given in seconds and in ascending order: one more than there are bounds.
   ///
   /// The element at `i` counts durations above bound `i - 1` and up to bound `i`, the last one those above every bound; they
-  /// are not cumulative, and their sum is ``count``. A duration within 1/16 of a bound may stand on its other side.
+  /// are not cumulative, and their sum is ``count``. A duration within 1/16 of a bound may be counted on its other side.
   public func counts(withinSeconds bounds: [Double]) -> [UInt64] {
     var result = [UInt64](repeating: 0, count: bounds.count + 1)
     var slot = 0

@@ -33,7 +33,7 @@ struct OpenConnections {
 
   mutating func close(_ id: ID) { entries[id] = nil }
 
-  /// A request is there. False where too many are being answered already: the one that came last stands outside of the limit.
+  /// A request is there. False where too many are being answered already: the last one does not count against the limit.
   mutating func begin(_ id: ID) -> Bool {
     guard entries.count(where: { $0.value.isBusy }) < limit else { return false }
     mark(id, isBusy: true)

@@ -16,7 +16,7 @@ public struct ServerEndpoint: Sendable, Equatable, CustomStringConvertible {
   /// when the server stops. The folder has to be there, and no other user may rename what is in it.
   public static func unix(path: String) -> Self { Self(form: .unix(path: path)) }
 
-  /// Host and port as they stand in a URL, or the path.
+  /// Host and port as a URL has them, or the path.
   public var description: String {
     switch form {
     case .unix(let path): path

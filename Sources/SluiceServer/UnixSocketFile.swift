@@ -34,7 +34,7 @@ final class UnixSocketFile: Sendable {
     inode = status.st_ino
   }
 
-  /// Removes the file once, unless another one stands in its place.
+  /// Removes the file once, unless another file has its path.
   func remove() {
     let isFirst = isRemoved.withLock { isRemoved in
       defer { isRemoved = true }

@@ -8,7 +8,7 @@ import Testing
     (["ftp://127.0.0.1/"], "scheme \"ftp\" is not supported"), (["/items"], "not absolute"),
     (["mailto:a@127.0.0.1"], "not absolute"), (["ht!tp://x"], "\"ht!tp\" before :// is no scheme"),
     (["http://💩.example/"], "its host \"💩.example\" has a character"),
-    (["http://h/\u{FFFD}"], "U+FFFD may not stand in a URL"),
+    (["http://h/\u{FFFD}"], "U+FFFD is not allowed in a URL"),
     (["-H", "a", "http://127.0.0.1/"], "expected \"NAME: VALUE\""),
     (["-H", "a: b\r\nc: d", "http://127.0.0.1/"], "holds CR, LF"),
     (["-H", "Host:", "http://127.0.0.1/"], "\"Host\" cannot be removed"),

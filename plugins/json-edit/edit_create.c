@@ -2,7 +2,7 @@
 
 #include "edit.h"
 
-/// Where in the configuration an operation stands, for messages.
+/// The place of an operation in the configuration, for messages.
 typedef struct place {
   const char *side;
   size_t index;

@@ -56,7 +56,7 @@ typedef struct sluice_call_record {
   sluice_call_frame frames[SLUICE_CALL_DEPTH];
 } sluice_call_record;
 
-/// Keeps the subject for good, where the handler of a crash finds it.
+/// Keeps the subject until the process ends, where the handler of a crash finds it.
 void sluice_keep_call_subject(sluice_call_subject *_Nonnull subject);
 
 /// The subjects kept so far, the latest first. [any, signal handlers too]
@@ -98,7 +98,7 @@ static inline void sluice_begin_call(
 
 static inline void sluice_end_call(void) {
   sluice_call_record *record = sluice_thread_calls.record;
-  // Without a record at the beginning there may be one now, if memory was to be had for a call inside of this one.
+  // Without a record at the beginning there may be one now, if there was memory for a call inside of this one.
   if (__builtin_expect(!record || record->depth == 0, 0)) return;
   __atomic_store_n(&record->depth, record->depth - 1, __ATOMIC_RELEASE);
 }

@@ -36,7 +36,7 @@ typedef struct sluice_process_limits {
   uint64_t file_bytes;
 } sluice_process_limits;
 
-/// Limits the calling process for good; no core is written either. Memory is left alone under a sanitizer, which reserves
+/// Limits the calling process until it ends; no core is written either. Memory is left alone under a sanitizer, which reserves
 /// more address space than any machine has memory. 0, or -1 with errno.
 int sluice_limit_process(const sluice_process_limits *limits);
 

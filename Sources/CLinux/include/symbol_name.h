@@ -1,4 +1,4 @@
-// What stands behind the symbols of languages that mangle them. In C because Swift's runtime offers it to C alone.
+// The names behind the symbols of languages that mangle them. In C because Swift's runtime offers it to C alone.
 #ifndef SLUICE_SYMBOL_NAME_H
 #define SLUICE_SYMBOL_NAME_H
 

@@ -14,7 +14,7 @@ struct HostList: Sendable {
     let source: String
   }
 
-  /// Where an origin stands.
+  /// Whether an origin is in the list, and in which part.
   enum Place: Sendable, Hashable {
     /// The position of an entry; the first matching entry decides.
     case entry(Int)

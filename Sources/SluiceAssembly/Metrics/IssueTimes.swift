@@ -44,7 +44,7 @@ struct IssueTimes {
 
   private func home(_ key: UInt64) -> Int { Int(truncatingIfNeeded: key) & mask }
 
-  /// Where the key stands or would stand.
+  /// The index of the key, or the one at which it belongs.
   private func place(of key: UInt64) -> Int {
     var index = home(key)
     while places[index].key != 0, places[index].key != key { index = (index + 1) & mask }

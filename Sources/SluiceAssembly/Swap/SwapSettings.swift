@@ -2,7 +2,7 @@
 public struct SwapSettings: Sendable, Hashable {
   /// The comparison of a new snapshot with the previous one.
   public struct Probation: Sendable, Hashable {
-    /// How long the previous snapshot stands by for a return.
+    /// How long the previous snapshot is kept ready for a rollback.
     public var duration: Duration
     /// How many transactions must have ended on the new snapshot before it is judged.
     public var transactions: Int

@@ -1,7 +1,7 @@
 import SluiceMessages
 
 /// Takes the words of a command line apart as getopt_long does: `-o FILE`, `-oFILE`, `-si`, `--output FILE`,
-/// `--output=FILE`; `--` ends the options, which may stand behind operands.
+/// `--output=FILE`; `--` ends the options, which may follow operands.
 ///
 /// Values of options that take bytes are kept as they are; any other word that is not UTF-8 is refused, because it would
 /// name another file, header or URL than the one that was meant.

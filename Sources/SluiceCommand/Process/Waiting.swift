@@ -2,7 +2,7 @@ import SluiceSupport
 
 /// Runs asynchronous code to its end on a thread that may block.
 enum Waiting {
-  /// Starts the pool that tasks run on while there are descriptors to be had: libdispatch ends the process where its first
+  /// Starts the pool that tasks run on while descriptors are left: libdispatch ends the process where its first
   /// task finds none.
   static func startPool() { result {} }
 

@@ -97,7 +97,7 @@ struct HeaderList: ~Copyable {
   /// Room that a handle keeps from one request to the next.
   private static let keptBytes = 16_384
 
-  /// Room for the lines that ``Suppressed`` stands for, and for the field names of ``Defaults``.
+  /// Room for the lines of ``Suppressed``, and for the field names of ``Defaults``.
   private static let ownBytes = 80
 
   /// Whether the field is left out; a default that the caller's own field replaces is not suppressed any more.

@@ -5,7 +5,7 @@ import SluicePipeline
 
 // Called by libcurl.
 extension CurlTransfer {
-  /// The connection stands. False stops libcurl before it writes a byte.
+  /// The connection is open. False stops libcurl before it writes a byte.
   func willIssue(through handle: CurlHandle, from port: Int32) -> Bool {
     guard failure == nil, !isCancelled, let observer else { return false }
     guard !hasIssued else {

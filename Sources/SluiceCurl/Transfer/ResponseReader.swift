@@ -220,7 +220,7 @@ struct ResponseReader {
     }
   }
 
-  /// Where the colon stands, if a token and nothing else is before it (RFC 9110 §5.6.2): looked at once, byte by byte.
+  /// The index of the colon, if a token and nothing else is before it (RFC 9110 §5.6.2): looked at once, byte by byte.
   private static func endOfName(in bytes: Span<UInt8>) -> Int? {
     var index = 0
     while index < bytes.count {

@@ -3,7 +3,7 @@ import SluiceMessages
 
 /// The fields of a live document, read and changed in place, without converting the message.
 ///
-/// Names are given in any case and stand in the document in lower case. Values go in and out as bytes: a plain string
+/// Names are given in any case, and are in lower case in the document. Values go in and out as bytes: a plain string
 /// costs no copy, `{"base64": "…"}` is decoded. What a plugin left there that is no field value counts as absent here
 /// and is refused when the document is read back.
 public struct DocumentHeaders {

@@ -73,7 +73,7 @@ package enum HeadersDocument {
 }
 
 extension HeaderFields {
-  /// Marks fields as the ones they came from: a field that stands in `origin` unchanged keeps its marks, one whose value
+  /// Marks fields as the ones they came from: a field that is in `origin` unchanged keeps its marks, one whose value
   /// changed stays sensitive, and what is new gets `added`.
   mutating func takeMarks(from origin: HeaderFields, added: Marks) {
     if added.isEmpty, origin.indices.allSatisfy({ origin.marks(at: $0).isEmpty }) { return }
@@ -87,7 +87,7 @@ extension HeaderFields {
     }
   }
 
-  /// Looks first where the field should stand, which is behind the one found before: a message of many lines is compared
+  /// Looks first behind the field that was found before: a message of many lines is compared
   /// line by line as long as their order is as it was.
   private func marks(
     of name: Span<UInt8>, _ value: Span<UInt8>, expectedAt expected: inout Int, otherwise added: Marks

@@ -1,4 +1,4 @@
-/// Finds where in a text a value stands, for messages about configuration files.
+/// Finds the position of a value in a text, for messages about configuration files.
 ///
 /// It reads the text again instead of keeping positions while parsing, because errors are rare. A text that is not
 /// valid JSON is read as far as it makes sense.

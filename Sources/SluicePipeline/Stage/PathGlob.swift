@@ -1,8 +1,8 @@
 import SluiceMessages
 
-/// A pattern for a URL's path: `*` stands for any characters but a slash, `**` for any characters, everything else for itself.
+/// A pattern for a URL's path: `*` matches any characters except a slash, `**` matches any characters, and everything else matches itself.
 ///
-/// Escapes in the pattern are compared by what they stand for: `/%7Ea` is `/~a`, and `/a%2fb` is `/a%2Fb`.
+/// Escapes in the pattern are decoded before they are compared: `/%7Ea` is `/~a`, and `/a%2fb` is `/a%2Fb`.
 public struct PathGlob: Sendable, Hashable {
   enum Part: Sendable, Hashable {
     case text([UInt8])

@@ -65,7 +65,7 @@ extension TransactionMachine {
     return .beginHop
   }
 
-  /// The response stands as any other; its `didReceive` was told.
+  /// The response is kept as any other; its `didReceive` was told.
   private mutating func takeResponse() -> Action {
     crossing = nil
     if !isOnWire, let failure { return failureStage(0, failure) }

@@ -11,7 +11,7 @@ public final class StubTransport: Transport {
       Response, pieces: [[UInt8]] = [], failure: TransportError? = nil, hints: [HeaderFields] = [])
     /// The head and these pieces, and then nothing, until the transfer is cancelled.
     case stalled(Response, pieces: [[UInt8]] = [])
-    /// The connection stands, and then there is no response.
+    /// The connection is open, and then there is no response.
     case failure(TransportError)
     /// No connection: nothing is issued.
     case connectFailure(TransportError)

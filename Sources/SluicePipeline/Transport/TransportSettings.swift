@@ -4,7 +4,7 @@ public import SluiceMessages
 public struct TransportSettings: Sendable {
   /// Bounds one attempt. The driver enforces it; the transport only carries it.
   public var timeout = Duration.seconds(30)
-  /// Bounds the time until a connection stands: name, TCP, proxy and TLS together.
+  /// Bounds the time until a connection is open: name, TCP, proxy and TLS together.
   public var connectTimeout = Duration.seconds(5)
   /// Event loops, each with a thread and connections of its own.
   public var loops = 1

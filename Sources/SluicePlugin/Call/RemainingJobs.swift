@@ -26,7 +26,7 @@ enum RemainingJobs {
     do {
       try BackgroundThread { work() }.detach()
     } catch {
-      // Where no thread is to be had, the caller has to do it.
+      // If no thread can be started, the caller has to do it.
       work()
     }
   }

@@ -216,7 +216,7 @@ extension CalledExchange {
 }
 
 extension HeaderFields {
-  /// A content length that stands there becomes that of the body.
+  /// A content length that is there becomes that of the body.
   fileprivate mutating func follow(_ body: Body) {
     guard contains("content-length") else { return }
     self["content-length"] = String(body.byteCount ?? 0)

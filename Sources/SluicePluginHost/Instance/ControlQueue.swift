@@ -64,7 +64,7 @@ final class ControlQueue: Sendable {
           didRun()
         })
     else { return }
-    // The pool is closed, or there is no thread to be had; then the next call tries again.
+    // The pool is closed, or no thread could be started; then the next call tries again.
     state.withLock { $0.isUnderWay = false }
   }
 

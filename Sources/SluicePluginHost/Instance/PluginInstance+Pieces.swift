@@ -41,7 +41,7 @@ extension PluginInstance {
       case .fail(let failure), .fault(let failure): return failure
       }
     }
-    // What the calls added stands behind what they were shown.
+    // What the calls added comes after what they were shown.
     for index in taken.reversed() { exchange.nativeResponse?.trailers.remove(at: index) }
     return nil
   }

@@ -5,7 +5,7 @@ import Synchronization
 
 /// One metric of an instance, with its series.
 ///
-/// The series stand in a table that is twice as large as their limit and only ever filled, so that any thread finds one
+/// The series are in a table that is twice as large as their limit and only ever filled, so that any thread finds one
 /// without a lock; making one takes the lock. The series for what is beyond the limit is there from the start.
 final class PluginMetric: Sendable {
   /// What a histogram has where the plugin names no bounds: those that OpenTelemetry advises for durations in seconds.

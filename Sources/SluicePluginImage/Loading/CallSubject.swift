@@ -2,7 +2,7 @@ package import CLinux
 import Glibc
 import SluiceMessages
 
-/// Whose code a call runs, for the record of what each thread calls; kept for good, as the code itself is.
+/// Whose code a call runs, for the record of what each thread calls; never freed, as the code itself is never unmapped.
 ///
 /// `@unchecked Sendable`: what the pointer shows is never written after `init`.
 package struct CallSubject: @unchecked Sendable {

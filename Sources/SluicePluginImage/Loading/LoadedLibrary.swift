@@ -4,7 +4,7 @@ package import CSluice
 import Glibc
 import SluiceSupport
 
-/// A library that is mapped into this process, for good. The only place that calls the dynamic loader.
+/// A library that is mapped into this process and is never unmapped. The only place that calls the dynamic loader.
 ///
 /// Never unloaded: Swift's runtime keeps pointers into every image it has seen, and threads, thread-local destructors and
 /// signal handlers may point there too. Hence RTLD_NODELETE. The one `dlclose` gives back a second reference to a library

@@ -11,7 +11,7 @@ public enum Baggage {
   /// What is passed on of a text.
   public enum Content: Sendable, Equatable {
     case nothing
-    /// That part of the text, as it stands.
+    /// That part of the text, unchanged.
     case part(Range<Int>)
     /// The valid members, where the text holds more than that.
     case members([UInt8])
@@ -88,7 +88,7 @@ public enum Baggage {
     return skipMember(member, &position) && position == member.count
   }
 
-  /// Reads a member up to a comma or the end; false where that is not what stands there.
+  /// Reads a member up to a comma or the end; false if the text is something else.
   private static func skipMember(_ text: Span<UInt8>, _ position: inout Int) -> Bool {
     guard skipPair(text, &position, needsValue: true) else { return false }
     while position < text.count, text[position] == UInt8(ascii: ";") {

@@ -4,7 +4,7 @@ import SluiceMessages
 public struct BaggageMember: Sendable, Hashable {
   public struct Property: Sendable, Hashable {
     public var key: String
-    /// Decoded; nil where the key stands alone.
+    /// Decoded; nil for a key without a value.
     public var value: String?
 
     public init(_ key: String, _ value: String? = nil) {
@@ -16,7 +16,7 @@ public struct BaggageMember: Sendable, Hashable {
   public var key: String
   /// Decoded; any text.
   public var value: String
-  /// In their order; a key may stand more than once.
+  /// In their order; a key may occur more than once.
   public var properties: [Property]
 
   public init(_ key: String, _ value: String, properties: [Property] = []) {
@@ -27,7 +27,7 @@ public struct BaggageMember: Sendable, Hashable {
 }
 
 extension Baggage {
-  /// The valid members of a header, in their order; a key that stands twice is there twice.
+  /// The valid members of a header, in their order; a key that occurs twice is there twice.
   public static func members(of text: String) -> [BaggageMember] {
     let bytes = text.utf8.span
     var members: [BaggageMember] = []

@@ -1,6 +1,6 @@
 /// What the propagators found in a carrier.
 ///
-/// The first of them that finds a valid trace decides it; the baggage stands apart from that.
+/// The first of them that finds a valid trace decides it; the baggage is independent of that.
 public struct Extraction: Sendable, Hashable {
   public private(set) var trace: RemoteTrace?
   /// The name of the propagator that found the trace.

@@ -15,7 +15,7 @@ public protocol Propagator: Sendable {
 }
 
 extension Carrier {
-  /// The value of a header that may stand once; nil where it is absent. Blanks at the ends don't count.
+  /// The value of a header that is allowed once; nil if it is absent. Blanks at the ends don't count.
   func value(of header: String, _ extraction: inout Extraction) -> String? {
     let values = values(of: header)
     guard values.count <= 1 else {

@@ -34,7 +34,7 @@ public enum TraceState {
     return true
   }
 
-  /// Where the value of the first member of that key stands.
+  /// The range of the value of the first member with that key.
   static func value(of key: String, in text: Span<UInt8>) -> Range<Int>? {
     let key = key.utf8.span
     var position = 0
@@ -47,7 +47,7 @@ public enum TraceState {
     return nil
   }
 
-  /// Reads `key=value` and the blanks after it, up to a comma or the end; false where that is not what stands there.
+  /// Reads `key=value` and the blanks after it, up to a comma or the end; false if the text is something else.
   private static func skipMember(_ text: Span<UInt8>, _ position: inout Int) -> Bool {
     let key = position
     while position < text.count, isKeyCharacter(text[position]) { position += 1 }
@@ -58,7 +58,7 @@ public enum TraceState {
     let value = position
     while position < text.count, isValueCharacter(text[position]) { position += 1 }
     var end = position
-    // Spaces may stand in a value, and at its end belong to the list.
+    // Spaces are allowed inside a value; those at its end belong to the list.
     while end > value, text[end - 1] == 0x20 { end -= 1 }
     ListSyntax.skipBlanks(text, &position)
     return (1...256).contains(end - value) && (position == text.count || text[position] == UInt8(ascii: ","))

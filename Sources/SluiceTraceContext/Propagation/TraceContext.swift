@@ -98,7 +98,7 @@ public struct TraceContext: Sendable, Hashable {
 }
 
 extension HeaderFields: HeaderSink {
-  /// Replaces what stands there.
+  /// Replaces the values of that name.
   @discardableResult
   public mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
     set(name, to: value)

@@ -15,7 +15,7 @@
 
 #define SLUICE_SPANS_ID "sluice.spans/1"
 
-/// What the span stands for; numbered as in OpenTelemetry's protocol.
+/// What the span describes; numbered as in OpenTelemetry's protocol.
 typedef uint32_t sluice_span_kind;
 enum {
   /// Work inside the program.
@@ -29,7 +29,7 @@ typedef uint32_t sluice_span_status;
 enum { SLUICE_SPAN_UNSET = 0, SLUICE_SPAN_OK = 1, SLUICE_SPAN_ERROR = 2 };
 
 /// A span that has not ended. A value: copy it freely, keep it as long as you like; it is never dereferenced. All zero
-/// stands for no span.
+/// means no span.
 typedef struct sluice_open_span {
   uint32_t slot;
   uint32_t generation;

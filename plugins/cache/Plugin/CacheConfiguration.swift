@@ -15,7 +15,7 @@ struct CacheConfiguration: Decodable, Sendable {
   var disk: Disk?
   /// Request fields on which every response is taken to depend, as if its `Vary` named them, unless it is `public`.
   var partitionBy: [String]
-  /// How long past its lifetime a response stands in for a failure, where neither it nor the request says so.
+  /// How long past its lifetime a response replaces a failure, where neither it nor the request says so.
   var staleIfError: String
   /// The longest time for which a response without a lifetime is taken to be fresh.
   var heuristicLimit: String

@@ -1,12 +1,12 @@
 import CCrypto
 
-/// SHA-256: the name of an entry on disk, the proof that it is whole, and the stand-in for what must not be written down.
+/// SHA-256: the name of an entry on disk, the proof that it is whole, and the replacement of what must not be written down.
 struct Digest: Hashable, Sendable {
   static let byteCount = 32
 
   let bytes: [UInt8]
 
-  /// Takes the digest that stands in a file.
+  /// Takes the digest from a file.
   init(stored bytes: [UInt8]) { self.bytes = bytes }
 
   init(of pieces: [UInt8]...) {

@@ -44,7 +44,7 @@ public struct CacheControl: Sendable, Equatable {
     return directive.argument.flatMap(deltaSeconds).map { .value($0) } ?? .invalid
   }
 
-  /// The field names of a qualified directive, such as `no-cache="set-cookie"`, in lower case; empty where it stands alone.
+  /// The field names of a qualified directive, such as `no-cache="set-cookie"`, in lower case; empty for a directive without names.
   public func fieldNames(_ name: String) -> [String] {
     guard let argument = argument(name) else { return [] }
     return argument.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)

@@ -1,6 +1,6 @@
 /// An entity tag (RFC 9110 §8.8.3).
 public struct EntityTag: Sendable, Hashable {
-  /// As it stands in a header.
+  /// As a header has it.
   public let text: String
   public var isWeak: Bool { text.hasPrefix("W/") }
 
@@ -42,7 +42,7 @@ public enum EntityTagList: Sendable, Equatable {
     }
   }
 
-  /// Commas may stand in a tag.
+  /// Commas are allowed in a tag.
   private static func tags(_ value: String) -> [EntityTag] {
     var tags: [EntityTag] = []
     var current = ""

@@ -8,7 +8,7 @@ final class DevOutput {
   private let isJSON: Bool
   let terminal: Terminal
   private let text: DevEventText
-  /// What stands in the last line of a terminal, until there is something else to say.
+  /// What the last line of a terminal shows until the next event.
   private var status = ""
 
   init(isJSON: Bool, terminal: Terminal = .standardOutput) throws(CommandError) {
