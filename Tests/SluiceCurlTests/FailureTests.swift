@@ -70,7 +70,7 @@ import Testing
     #expect(server.receivedText.joined().components(of: "POST ") == 1)
   }
 
-  @Test func `an untrusted certificate says what to do`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `an untrusted certificate says what to do`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(certificates: certificates)
     let record = try await Wire().get(nginx.secureBaseURL)

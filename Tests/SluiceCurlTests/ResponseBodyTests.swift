@@ -9,7 +9,8 @@ import Testing
 
 /// What becomes of a response body: collected, spilled, streamed, held, discarded, refused.
 @Suite struct ResponseBodyTests {
-  @Test func `a body beyond the spill size lies in a file that goes with the last message`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `a body beyond the spill size lies in a file that goes with the last message`() async throws {
     let nginx = try await NginxServer.start(.serving(bigFileBytes: 3_000_000))
     var options = TransferOptions()
     options.spillBytes = 100_000
@@ -76,7 +77,9 @@ import Testing
     #expect(record.error == nil)
   }
 
-  @Test func `gzip is asked for and decoded, the headers stay as received`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `gzip is asked for and decoded, the headers stay as received`()
+    async throws
+  {
     let nginx = try await NginxServer.start()
     let record = try await Wire().get(nginx.baseURL + "/gzip")
     #expect(record.head?.headers["Content-Encoding"] == "gzip")
@@ -84,7 +87,7 @@ import Testing
     #expect(record.timings.bytesReceived < 10_000)
   }
 
-  @Test func `the limit counts decoded bytes`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `the limit counts decoded bytes`() async throws {
     let nginx = try await NginxServer.start()
     let record = try await Wire().send(
       Request(url: HTTPURL(nginx.baseURL + "/gzip")), options: TransferOptions(maximumResponseBytes: 20_000))
@@ -139,7 +142,9 @@ import Testing
 
   /// Scale: 64 MiB; `SLUICE_SOAK=1` takes 256.
   /// In a process of its own, so that the memory is that of the transfer alone.
-  @Test func `a large body streams in constant memory while its taker pauses`() async {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a large body streams in constant memory while its taker pauses`()
+    async
+  {
     await #expect(processExitsWith: .success) { try await ResponseBodyTests().streamLargeBodies() }
   }
 
@@ -157,7 +162,8 @@ import Testing
     }
   }
 
-  @Test func `a short unwanted body is read so that the connection stays, a long one is cut`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `a short unwanted body is read so that the connection stays, a long one is cut`() async throws {
     let nginx = try await NginxServer.start()
     let wire = try Wire()
     for (path, keepsConnection) in [("/gzip", true), ("/", true), ("/big", false)] {
@@ -171,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `an observer that stops ends the transfer`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `an observer that stops ends the transfer`() async throws {
     let nginx = try await NginxServer.start()
     let probe = Probe()
     probe.disposition = .stream

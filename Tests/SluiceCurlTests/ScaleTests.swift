@@ -13,7 +13,8 @@ import Testing
 @Suite struct ScaleTests {
   /// Scale: 1,000 in flight, fewer where the descriptor limit forbids it; `SLUICE_SOAK=1` takes 10,000 and bounds the
   /// memory of the whole process.
-  @Test func `thousands of transfers in flight take no thread each, little memory, and leave no descriptor`()
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `thousands of transfers in flight take no thread each, little memory, and leave no descriptor`()
     async throws
   {
     await #expect(processExitsWith: .success) {
@@ -44,7 +45,8 @@ import Testing
     }
   }
 
-  @Test func `HTTP/2 carries many transfers over few connections`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `HTTP/2 carries many transfers over few connections`() async throws
+  {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
     configuration.accessLogFormat = "$connection"
@@ -70,7 +72,7 @@ import Testing
     #expect(reported == connections)
   }
 
-  @Test func `HTTP/2 carries request bodies of every kind`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `HTTP/2 carries request bodies of every kind`() async throws {
     let certificates = try await TestCertificates.shared()
     let server = try LoopbackServer()
     var configuration = NginxConfiguration()
@@ -99,7 +101,8 @@ import Testing
     }
   }
 
-  @Test func `HTTP/2 ends with a whole response although the server stops reading the request`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `HTTP/2 ends with a whole response although the server stops reading the request`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(certificates: certificates)
     var settings = TransportSettings.patient
@@ -132,7 +135,7 @@ import Testing
     for probe in probes { #expect(try await probe.waitForEnd().error == nil) }
   }
 
-  @Test func `a client certificate is shown`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a client certificate is shown`() async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
     configuration.extraDirectives = "location = /who { return 200 \"$ssl_client_verify\"; }"

@@ -69,7 +69,8 @@ import Testing
     #expect(sent == wanted)
   }
 
-  @Test func `fields that go to libcurl in one piece are fields of their own over HTTP-2`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `fields that go to libcurl in one piece are fields of their own over HTTP-2`() async throws {
     let certificates = try await TestCertificates.shared()
     var configuration = NginxConfiguration()
     configuration.extraDirectives =
@@ -86,7 +87,8 @@ import Testing
     #expect(record.bodyText == "HTTP/2.0 1 2 text/html 3 00-a-b-01")
   }
 
-  @Test func `a server is verified on a handle that has spoken clear text before`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `a server is verified on a handle that has spoken clear text before`() async throws {
     let certificates = try await TestCertificates.shared()
     let nginx = try await NginxServer.start(certificates: certificates)
     var settings = TransportSettings.patient

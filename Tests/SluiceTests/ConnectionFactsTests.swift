@@ -74,7 +74,7 @@ import Testing
     #expect(Set(run.told("end").compactMap { Run.value("id", in: $0) }).count == 2)
   }
 
-  @Test(arguments: [("1.1", "11"), ("2", "20")])
+  @Test(.enabled(if: NginxServer.isAvailable), arguments: [("1.1", "11"), ("2", "20")])
   func `over TLS a plugin is told version, cipher and the server's certificate`(_ version: String, _ number: String)
     async throws
   {

@@ -23,7 +23,8 @@ import Testing
     #expect(story.kinds == Self.neverIssued)
   }
 
-  @Test func `a certificate that nobody vouches for fails before anything is issued`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `a certificate that nobody vouches for fails before anything is issued`() async throws {
     try await withSecureServer { nginx, _, _ in
       let story = try await tell(get(nginx.secureBaseURL + "/"))
       #expect(story.code == "tls")
@@ -53,7 +54,8 @@ import Testing
     #expect(proxy.receivedText.first?.hasPrefix("GET http://a.test/x HTTP/1.1\r\n") == true)
   }
 
-  @Test func `a request through a proxy's tunnel has the same events, and its fields are the server's alone`()
+  @Test(.enabled(if: NginxServer.isAvailable))
+  func `a request through a proxy's tunnel has the same events, and its fields are the server's alone`()
     async throws
   {
     try await withSecureServer { nginx, _, trust in

@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a reused connection has no phase of connecting`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a reused connection has no phase of connecting`() async throws {
     try await withSecureServer { nginx, _, trust in
       let request = try get(nginx.secureBaseURL + "/")
       let stories = try await tell([request, request], trust)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `a success over HTTP-2 has the same events`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `a success over HTTP-2 has the same events`() async throws {
     try await withSecureServer { nginx, _, trust in
       let story = try await tell(get(nginx.secureBaseURL + "/"), trust)
       #expect(story.kinds == Self.success)
@@ -84,7 +84,9 @@ import Testing
     }
   }
 
-  @Test func `an answer without content over HTTP-2 has the same events`() async throws {
+  @Test(.enabled(if: NginxServer.isAvailable)) func `an answer without content over HTTP-2 has the same events`()
+    async throws
+  {
     try await withSecureServer { nginx, _, trust in
       let story = try await tell(get(nginx.secureBaseURL + "/status/204"), trust)
       #expect(story.kinds == Self.success)
