@@ -47,6 +47,8 @@ let package = Package(
     .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
     .library(name: "CSluice", targets: ["CSluice"]),
     .library(name: "SluiceServer", targets: ["SluiceServer"]),
+    // For the benchmarks, which are a package of their own.
+    .library(name: "TransportLoad", targets: ["TransportLoad"]),
     .executable(name: "sluice", targets: ["SluiceCommand"]),
     .library(name: "bearer-auth", type: .dynamic, targets: ["bearer-auth"]),
     .library(name: "json-edit", type: .dynamic, targets: ["json-edit"]),
@@ -124,6 +126,9 @@ let package = Package(
         "SluiceLoop", "SluicePipeline", "SluiceHTTP1", "SluiceMessages", "SluiceContentCoding", "SluiceSupport",
         "CCurl", "CStreamEvents", "CTLS", "CLinux",
       ], swiftSettings: strict),
+    .target(
+      name: "TransportLoad", dependencies: ["SluiceCurl", "SluiceLoop", "SluicePipeline", "SluiceMessages"],
+      path: "Benchmarks/Sources/TransportLoad", swiftSettings: strict),
     // From the path of a library to mapped code, without a call of it.
     .target(
       name: "SluicePluginImage",

@@ -12,7 +12,10 @@ let package = Package(
       name: "CBareLoop", dependencies: ["CLibcurl"],
       cSettings: [.unsafeFlags(["-O2"]), .treatAllWarnings(as: .error)]),
     .executableTarget(
-      name: "sluice-bench", dependencies: ["CBareLoop", .product(name: "Sluice", package: "sluice")],
+      name: "sluice-bench",
+      dependencies: [
+        "CBareLoop", .product(name: "Sluice", package: "sluice"), .product(name: "TransportLoad", package: "sluice"),
+      ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"), .treatAllWarnings(as: .error),

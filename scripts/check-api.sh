@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compares the public symbols that "import Sluice" shows with the list in docs/api.txt, and prints the difference. A
-# change of the list is a change of the API: it belongs into the changelog.
+# Compares the public symbols of "import Sluice", "import SluicePlugin" and "import SluiceTraceContext" with the list in
+# docs/api.txt, and prints the difference. A change of the list is a change of the API: it belongs into the changelog.
 # usage: scripts/check-api.sh [--print]      from what "swift build" made
 set -u
 cd "$(dirname "$0")/.."
@@ -8,11 +8,10 @@ list=docs/api.txt
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 fail() { echo "check-api: $*" >&2; exit 1; }
 
-# Sluice itself, and the modules that it and the SDK re-export.
-modules=$(
-  echo Sluice
-  sed -n 's/^@_exported public import //p' Sources/Sluice/Exports.swift Sources/SluicePlugin/Plugin/Plugin.swift | sort -u
-)
+# A module and those that it re-exports.
+exports() { echo "$1"; sed -n 's/^@_exported public import //p' "$2"; }
+engine=$(exports Sluice Sources/Sluice/Exports.swift)
+modules=$({ echo "$engine"; exports SluicePlugin Sources/SluicePlugin/Plugin/Plugin.swift; } | LC_ALL=C sort -u)
 
 maps=
 for map in Sources/C*/module.modulemap include/module.modulemap .build/debug/C*.build/module.modulemap; do
@@ -41,4 +40,5 @@ if [ "${1-}" = --print ]; then cat "$work/sorted"; exit; fi
 diff -u "$list" "$work/sorted" >"$work/difference" ||
   fail "the public API differs from $list; if that is wanted, run: scripts/check-api.sh --print >$list
 $(grep '^[+-][^+-]' "$work/difference")"
-echo "check-api: $count public symbols, as in $list"
+shown=$(for module in $engine; do grep "^$module " "$work/sorted"; done | wc -l)
+echo "check-api: $count public symbols, as in $list; \"import Sluice\" shows $shown"

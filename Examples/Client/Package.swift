@@ -7,7 +7,10 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Client",
-      dependencies: [.product(name: "Sluice", package: "sluice"), .product(name: "SluiceControl", package: "sluice")])
+      dependencies: [
+        .product(name: "Sluice", package: "sluice"), .product(name: "SluiceControl", package: "sluice"),
+        .product(name: "SluicePlugin", package: "sluice"), .product(name: "SluiceTraceContext", package: "sluice"),
+      ])
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,4 @@
-// What the engine's API is made of: `import Sluice` is all that a program needs.
+// What the engine's API is made of. Stages that are types need SluicePlugin too.
 @_exported public import SluiceAssembly
 @_exported public import SluiceIDNA
 @_exported public import SluiceJSON
@@ -7,5 +7,3 @@
 @_exported public import SluiceMessages
 @_exported public import SluiceMetrics
 @_exported public import SluicePipeline
-@_exported public import SluicePlugin
-@_exported public import SluiceTraceContext

@@ -1,5 +1,5 @@
 import CCurl
-public import SluiceLoop
+package import SluiceLoop
 public import SluiceMessages
 public import SluicePipeline
 
@@ -13,7 +13,7 @@ public import SluicePipeline
 /// `Content-Length`, since the transport frames the message; `Expect`, unless the caller sets it; the body of a HEAD.
 public final class CurlTransport: Transport, @unchecked Sendable {
   // Sendable: only the reference travels; the loop alone touches what is behind it.
-  public let loop: Loop
+  package let loop: Loop
   public let settings: TransportSettings
   let multi: CurlMulti
   let proxy: ProxyChoice
@@ -38,7 +38,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   private static let crowd = 1000
 
   /// - Throws: what libcurl lacks, or a TLS file that cannot be read.
-  public init(
+  package init(
     loop: Loop, settings: TransportSettings = TransportSettings(), resolver: NameResolver = .shared
   ) throws(TransportError) {
     try CurlLibrary.start()
@@ -57,7 +57,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   /// Transfers that have not ended.
   public var transferCount: Int { transfers.count }
 
-  public func start(
+  package func start(
     _ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver
   ) -> any Transfer {
     let transfer = CurlTransfer(self, consume request, options, observer)

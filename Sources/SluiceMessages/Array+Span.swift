@@ -1,11 +1,11 @@
 extension Array where Element == UInt8 {
   /// Copies bytes that have another owner.
-  public init(copying bytes: Span<UInt8>) {
+  package init(copying bytes: Span<UInt8>) {
     self = []
     append(copying: bytes)
   }
 
-  public mutating func append(copying bytes: Span<UInt8>) {
+  package mutating func append(copying bytes: Span<UInt8>) {
     // There is no other bulk copy out of a span; copying byte by byte takes ten times as long for every header.
     // Safe because the pointer does not leave the closure, in which the span is borrowed.
     unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }

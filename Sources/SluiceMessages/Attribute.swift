@@ -33,7 +33,7 @@ public struct Attribute: Sendable, Hashable {
   /// The limit for a name.
   public static let nameBytes = 128
   /// The limit for a text.
-  public static let textBytes = 4096
+  package static let textBytes = 4096
 
   /// `http.route`: letters, digits, `.`, `_` and `-`, the first of them a letter.
   public let name: String

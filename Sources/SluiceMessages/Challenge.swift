@@ -37,7 +37,7 @@ public struct Challenge: Sendable, Hashable {
 
 extension Challenge {
   /// More in one response are no honest server's.
-  public static let maximumCount = 16
+  package static let maximumCount = 16
   /// More in one challenge make it malformed.
   static let maximumParameters = 64
 
@@ -46,7 +46,7 @@ extension Challenge {
   /// A field that is malformed anywhere has no challenges, because one reader may see two challenges where another sees
   /// one.
   /// - Parameter name: `www-authenticate` or `proxy-authenticate`.
-  public static func challenges(in headers: HeaderFields, _ name: String) -> [Challenge] {
+  package static func challenges(in headers: HeaderFields, _ name: String) -> [Challenge] {
     var challenges: [Challenge] = []
     var next = headers.firstIndex(named: name.utf8.span)
     while let index = next, challenges.count < maximumCount {

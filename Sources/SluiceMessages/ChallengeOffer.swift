@@ -6,14 +6,14 @@ public struct ChallengeOffer: Sendable, Hashable {
   /// The number of demands that this attempt has answered already.
   public let answered: Int
 
-  public init(status: Int, challenge: Challenge, answered: Int) {
+  package init(status: Int, challenge: Challenge, answered: Int) {
     self.status = status
     self.challenge = challenge
     self.answered = answered
   }
 
   /// The header that carries the answer.
-  public var credentialsHeader: String { status == 407 ? "Proxy-Authorization" : "Authorization" }
+  package var credentialsHeader: String { status == 407 ? "Proxy-Authorization" : "Authorization" }
 }
 
 /// The decision about a challenge.

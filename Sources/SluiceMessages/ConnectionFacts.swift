@@ -6,7 +6,7 @@ public struct ConnectionFacts: Sendable, Hashable {
     public var host: String
     public var port: Int
 
-    public init(host: String, port: Int) {
+    package init(host: String, port: Int) {
       self.host = host
       self.port = port
     }
@@ -21,7 +21,7 @@ public struct ConnectionFacts: Sendable, Hashable {
     /// The server's own certificate as DER; empty if it sent none.
     public var certificate: [UInt8]
 
-    public init(version: String, cipher: String, certificate: [UInt8]) {
+    package init(version: String, cipher: String, certificate: [UInt8]) {
       self.version = version
       self.cipher = cipher
       self.certificate = certificate
@@ -30,7 +30,7 @@ public struct ConnectionFacts: Sendable, Hashable {
 
   private var fields = SharedValue(Fields())
 
-  public init() {}
+  package init() {}
 
   /// Not used for another connection of the process.
   public var id: UInt64? {

@@ -36,12 +36,12 @@ public enum FieldSyntax {
   }
 
   /// Fields that the transport writes or leaves out, whatever a caller sets: those of one connection, and `Content-Length`.
-  public static func isTransportField(_ name: Span<UInt8>) -> Bool {
+  package static func isTransportField(_ name: Span<UInt8>) -> Bool {
     name.count == 14 ? equals(name, "content-length") : isHopByHop(name)
   }
 
   /// Whether a field frames, routes or describes the message, and so cannot come after it (RFC 9110 §6.5.1).
-  public static func isBarredFromTrailers(_ name: Span<UInt8>) -> Bool {
+  package static func isBarredFromTrailers(_ name: Span<UInt8>) -> Bool {
     isTransportField(name)
       || ["host", "content-encoding", "content-type", "content-range"].contains { equals(name, $0) }
   }
@@ -56,7 +56,7 @@ public enum FieldSyntax {
 
   /// Letters, digits and !#$%&'*+-.^_`|~: letters and the hyphen, which names consist of, before the rest.
   @inlinable @inline(__always)
-  public static func isTokenCharacter(_ byte: UInt8) -> Bool {
+  package static func isTokenCharacter(_ byte: UInt8) -> Bool {
     if (byte | 0x20) &- 0x61 < 26 || byte == 0x2D { return true }
     return byte < 128 && (byte < 64 ? otherTokensBelow64 : otherTokensFrom64) &>> UInt64(byte & 63) & 1 == 1
   }

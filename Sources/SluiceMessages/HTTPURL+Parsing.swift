@@ -25,7 +25,7 @@ extension HTTPURL {
   }
 
   /// 64 KiB; servers refuse far shorter ones.
-  public static let maximumBytes = 65536
+  package static let maximumBytes = 65536
 
   private static func checkLength(_ bytes: Span<UInt8>) throws(MessageError) {
     guard !bytes.isEmpty else { throw MessageError(.invalidURL, "url", "it is empty; expected http://… or https://…") }

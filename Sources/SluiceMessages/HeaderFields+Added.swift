@@ -1,6 +1,6 @@
 extension HeaderFields {
   /// Marks every field that was not in `original` as ``Marks/addedByStage``; one with another value is a new one.
-  public mutating func markAdded(since original: HeaderFields) {
+  package mutating func markAdded(since original: HeaderFields) {
     if buffer.count == original.buffer.count, buffer == original.buffer { return }
     // Fields are written at the end of the buffer, so that where its beginning is as it was, their place tells.
     let isGrown =

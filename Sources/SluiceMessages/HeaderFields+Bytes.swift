@@ -6,11 +6,11 @@ extension HeaderFields {
   /// The range of the value in ``buffer``; a NUL follows it.
   public func valueRange(at index: Int) -> Range<Int> { entries[index].valueRange }
 
-  public func marks(at index: Int) -> Marks { entries[index].marks }
+  package func marks(at index: Int) -> Marks { entries[index].marks }
 
-  public mutating func mark(at index: Int, _ marks: Marks) { entries[index].marks.formUnion(marks) }
+  package mutating func mark(at index: Int, _ marks: Marks) { entries[index].marks.formUnion(marks) }
 
-  public mutating func unmark(at index: Int, _ marks: Marks) { entries[index].marks.subtract(marks) }
+  package mutating func unmark(at index: Int, _ marks: Marks) { entries[index].marks.subtract(marks) }
 
   /// The position of the first field of that name at or after `start`.
   public func firstIndex(named name: Span<UInt8>, from start: Int = 0) -> Int? {
@@ -135,5 +135,5 @@ extension HeaderFields {
 
 extension UInt8 {
   /// The byte with A–Z folded to a–z, everything else as it is.
-  @inlinable public var asciiLowercased: UInt8 { self &- 65 < 26 ? self | 0x20 : self }
+  @inlinable package var asciiLowercased: UInt8 { self &- 65 < 26 ? self | 0x20 : self }
 }

@@ -8,7 +8,7 @@ extension HeaderFields {
   }
 
   /// Checks one field before it is added.
-  public static func check(name: Span<UInt8>, value: Span<UInt8>) throws(MessageError) {
+  package static func check(name: Span<UInt8>, value: Span<UInt8>) throws(MessageError) {
     guard FieldSyntax.isToken(name) else {
       throw MessageError(
         .invalidHeader, "header \(PlainText.quote(name))",

@@ -60,7 +60,7 @@ public struct HeaderFields: Sendable {
   }
 
   /// A copy in its own storage, with room for more fields and for the bytes of their lines.
-  public func withRoom(fields: Int, bytes: Int) -> HeaderFields {
+  package func withRoom(fields: Int, bytes: Int) -> HeaderFields {
     var copy = HeaderFields(fieldCapacity: entries.count + fields, byteCapacity: buffer.count + bytes)
     copy.entries.append(contentsOf: entries)
     copy.buffer.append(contentsOf: buffer)

@@ -5,11 +5,11 @@
 /// encoder along, or none: then a host beyond ASCII is an error.
 public struct HostEncoder: Sendable {
   /// Why a host has no A-labels.
-  public struct Failure: Error, Sendable, Hashable {
+  package struct Failure: Error, Sendable, Hashable {
     /// Follows the host in a sentence: `has a label of more than 63 bytes`.
-    public let reason: String
+    package let reason: String
 
-    public init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String) { self.reason = reason }
   }
 
   /// The longest host that is handed on. One that shrinks to the 253 bytes of a name has far fewer.
@@ -19,7 +19,7 @@ public struct HostEncoder: Sendable {
 
   /// - Parameter convert: is given a host with at least one character beyond ASCII, without a port. What it returns is
   ///   checked like any other host.
-  public init(_ convert: @escaping @Sendable (_ host: String) throws(Failure) -> String) { self.convert = convert }
+  package init(_ convert: @escaping @Sendable (_ host: String) throws(Failure) -> String) { self.convert = convert }
 
   /// The host as the A-labels that a URL takes, and nothing that a URL would read as more than a host.
   func labels(of host: String) throws(Failure) -> String {

@@ -1,5 +1,5 @@
 /// Host patterns in order, laid out so that a URL is held against all of them without counting a reference.
-public struct HostPatternList: Sendable {
+package struct HostPatternList: Sendable {
   private struct Entry: Sendable {
     let rule: HostPattern.Rule
     /// The index of the pattern's host in ``hosts``.
@@ -9,17 +9,17 @@ public struct HostPatternList: Sendable {
   private var entries: [Entry] = []
   private var hosts: [UInt8] = []
 
-  public init() {}
+  package init() {}
 
-  public mutating func append(_ pattern: HostPattern) { append(pattern.rule, pattern.host) }
+  package mutating func append(_ pattern: HostPattern) { append(pattern.rule, pattern.host) }
 
   /// Adds one origin exactly, scheme and port included.
-  public mutating func append(_ origin: Origin) {
+  package mutating func append(_ origin: Origin) {
     append(HostPattern.Rule(scheme: origin.scheme, kind: .exact, port: origin.port), HostPattern.Rule.host(of: origin))
   }
 
   /// The position of the first pattern that matches the origin of the URL, in the order in which they were added.
-  public func firstIndex(matching url: borrowing HTTPURL) -> Int? { firstIndex(url.parts.origin) }
+  package func firstIndex(matching url: borrowing HTTPURL) -> Int? { firstIndex(url.parts.origin) }
 
   private func firstIndex(_ origin: borrowing Origin) -> Int? {
     let hosts = hosts.span

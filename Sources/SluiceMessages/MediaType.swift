@@ -1,12 +1,12 @@
 /// A media type, as in `Content-Type` (RFC 9110 §8.3.1).
-public struct MediaType: Sendable, Hashable {
+package struct MediaType: Sendable, Hashable {
   /// `type/subtype`, in lower case.
-  public let essence: String
+  package let essence: String
   /// The parameter of that name, in lower case; its spelling otherwise as given.
-  public let charset: String?
+  package let charset: String?
 
   /// Nil if the value does not begin with a type and a subtype. Malformed parameters are ignored.
-  public init?(_ value: String) {
+  package init?(_ value: String) {
     let parts = Self.parts(value)
     guard let first = parts.first else { return nil }
     let names = first.split(separator: "/", omittingEmptySubsequences: false)

@@ -1,10 +1,10 @@
 /// Percent-encoding (RFC 3986 §2.1), in URLs and other texts.
-public enum PercentCoding {
+package enum PercentCoding {
   /// As UTF-8, with everything encoded that is not unreserved (§2.3).
-  public static func encoded(_ text: String) -> String { encoded(text.utf8.span) }
+  package static func encoded(_ text: String) -> String { encoded(text.utf8.span) }
 
   /// The same for any bytes.
-  public static func encoded(_ bytes: Span<UInt8>) -> String {
+  package static func encoded(_ bytes: Span<UInt8>) -> String {
     var encoded: [UInt8] = []
     for index in bytes.indices {
       let byte = bytes[index]
@@ -14,7 +14,7 @@ public enum PercentCoding {
   }
 
   /// The decoded bytes; a `%` without two digits stays as it is.
-  public static func decoded(_ text: Span<UInt8>) -> [UInt8] {
+  package static func decoded(_ text: Span<UInt8>) -> [UInt8] {
     var decoded: [UInt8] = []
     var index = 0
     while index < text.count { decoded.append(next(text, &index, text.count)) }

@@ -11,7 +11,7 @@ public struct Redirect: Sendable, Hashable {
   /// Whether the request keeps its body.
   public let keepsBody: Bool
 
-  public init(status: Int, url: HTTPURL, method: String, isCrossOrigin: Bool, keepsBody: Bool) {
+  package init(status: Int, url: HTTPURL, method: String, isCrossOrigin: Bool, keepsBody: Bool) {
     self.status = status
     self.url = url
     self.method = method

@@ -1,8 +1,8 @@
 /// Relative references (RFC 3986 §5.2): of requests that name no host, and of the targets of redirects.
-public enum RelativeReference {
+package enum RelativeReference {
   /// The URL that a text means: itself where it has a scheme, else what it refers to from the base. The text may be an
   /// IRI; see ``HTTPURL/init(_:hosts:)``.
-  public static func resolve(
+  package static func resolve(
     _ text: String, against base: HTTPURL?, hosts: HostEncoder? = nil
   ) throws(MessageError) -> HTTPURL {
     // ASCII from here on, where a character is a byte.
@@ -12,7 +12,7 @@ public enum RelativeReference {
     return try HTTPURL(target(of: text, from: base))
   }
 
-  public static func hasScheme(_ text: String) -> Bool {
+  package static func hasScheme(_ text: String) -> Bool {
     let name = text.utf8.prefix { $0 != UInt8(ascii: ":") }
     return name.count < text.utf8.count && isScheme(name)
   }

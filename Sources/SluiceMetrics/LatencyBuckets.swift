@@ -5,8 +5,8 @@
 ///
 /// The middle of a bucket is at most 1/32 off each duration in it. The last bucket begins at 2⁴⁵ ns, which is 9.8 hours,
 /// and has no upper end.
-public enum LatencyBuckets {
-  public static let count = 673
+package enum LatencyBuckets {
+  package static let count = 673
 
   static let last = count - 1
   private static let firstBeyond: UInt64 = 1 << 45

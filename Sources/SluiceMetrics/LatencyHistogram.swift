@@ -3,15 +3,15 @@ import Synchronization
 /// Durations counted in the buckets of ``LatencyBuckets``, 5.4 KB in one piece.
 ///
 /// One thread records, without lock or allocation; any thread may take a ``snapshot()`` meanwhile.
-public final class LatencyHistogram: Sendable {
+package final class LatencyHistogram: Sendable {
   private let buckets: InlineArray<673, Atomic<UInt64>>
   private let sum = SingleWriterCounter()
   private let longest = Atomic<UInt64>(0)
 
-  public init() { buckets = InlineArray { _ in Atomic(0) } }
+  package init() { buckets = InlineArray { _ in Atomic(0) } }
 
   /// Counts one duration; from the one thread that owns the histogram.
-  public func record(nanoseconds: UInt64) {
+  package func record(nanoseconds: UInt64) {
     let index = LatencyBuckets.index(of: nanoseconds)
     buckets[index].store(buckets[index].load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     sum.add(nanoseconds)
@@ -22,7 +22,7 @@ public final class LatencyHistogram: Sendable {
   ///
   /// While the owner records, a duration may already be in the buckets and not yet in the sum; the count is that of the
   /// buckets, so quantiles always agree with it.
-  public func snapshot() -> LatencySnapshot {
+  package func snapshot() -> LatencySnapshot {
     var counts: [UInt64] = []
     counts.reserveCapacity(LatencyBuckets.count)
     for index in buckets.indices { counts.append(buckets[index].load(ordering: .relaxed)) }

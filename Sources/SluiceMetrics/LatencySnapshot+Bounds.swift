@@ -1,6 +1,6 @@
 extension LatencySnapshot {
   /// The bounds, in seconds, that OpenTelemetry advises for `http.client.request.duration`.
-  public static let openTelemetryBounds: [Double] = [
+  package static let openTelemetryBounds: [Double] = [
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
   ]
 
@@ -8,7 +8,7 @@ extension LatencySnapshot {
   ///
   /// The element at `i` counts durations above bound `i - 1` and up to bound `i`, the last one those above every bound; they
   /// are not cumulative, and their sum is ``count``. A duration within 1/16 of a bound may be counted on its other side.
-  public func counts(withinSeconds bounds: [Double]) -> [UInt64] {
+  package func counts(withinSeconds bounds: [Double]) -> [UInt64] {
     var result = [UInt64](repeating: 0, count: bounds.count + 1)
     var slot = 0
     for index in counts.indices where counts[index] > 0 {

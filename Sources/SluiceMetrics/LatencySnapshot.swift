@@ -9,7 +9,7 @@ public struct LatencySnapshot: Sendable, Hashable {
   /// The longest duration, exactly.
   public private(set) var maximum: UInt64
 
-  public init() { self.init(counts: [], sum: 0, maximum: 0) }
+  package init() { self.init(counts: [], sum: 0, maximum: 0) }
 
   init(counts: [UInt64], sum: UInt64, maximum: UInt64) {
     count = counts.reduce(0, &+)
@@ -18,7 +18,7 @@ public struct LatencySnapshot: Sendable, Hashable {
     self.maximum = maximum
   }
 
-  public var isEmpty: Bool { count == 0 }
+  package var isEmpty: Bool { count == 0 }
 
   /// The arithmetic mean; 0 where nothing was recorded.
   public var mean: UInt64 { count == 0 ? 0 : sum / count }
@@ -27,7 +27,7 @@ public struct LatencySnapshot: Sendable, Hashable {
   /// recorded.
   ///
   /// Never more than ``maximum``. For a fraction of 1 or more it is ``maximum``; for 0 or less the shortest duration.
-  public func quantile(_ fraction: Double) -> UInt64 {
+  package func quantile(_ fraction: Double) -> UInt64 {
     guard count > 0 else { return 0 }
     guard fraction < 1 else { return maximum }
     let rank = UInt64(max(1, (max(0, fraction) * Double(count)).rounded(.up)))
@@ -47,7 +47,7 @@ public struct LatencySnapshot: Sendable, Hashable {
   public var p999: UInt64 { quantile(0.999) }
 
   /// Adds what another histogram held.
-  public mutating func merge(_ other: LatencySnapshot) {
+  package mutating func merge(_ other: LatencySnapshot) {
     if counts.isEmpty {
       counts = other.counts
     } else {

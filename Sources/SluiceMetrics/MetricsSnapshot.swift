@@ -5,25 +5,25 @@ public struct MetricsSnapshot: Sendable, Hashable {
   /// Transactions that ended, by how.
   public internal(set) var outcomes: [OutcomeClass: UInt64] = [:]
   /// Transactions that ended, by the class of their final status.
-  public internal(set) var statuses: [StatusClass: UInt64] = [:]
+  package internal(set) var statuses: [StatusClass: UInt64] = [:]
   /// From submission to the end, in nanoseconds; one entry a transaction that ended.
   public internal(set) var duration = LatencySnapshot()
   public internal(set) var attempts: UInt64 = 0
   public internal(set) var retries: UInt64 = 0
   /// Attempts that the retry policy wanted and its budget did not allow.
-  public internal(set) var retriesOverBudget: UInt64 = 0
+  package internal(set) var retriesOverBudget: UInt64 = 0
   public internal(set) var redirects: UInt64 = 0
   public internal(set) var hops: UInt64 = 0
   public internal(set) var bytesSent: UInt64 = 0
   public internal(set) var bytesReceived: UInt64 = 0
   /// One entry for each phase and name, in the order of the phases and of their lists; a stage listed twice has one.
-  public internal(set) var stages: [StageSnapshot] = []
-  public internal(set) var tracers: [TracerSnapshot] = []
+  package internal(set) var stages: [StageSnapshot] = []
+  package internal(set) var tracers: [TracerSnapshot] = []
 
-  public init() {}
+  package init() {}
 
   /// All of them as one.
-  public init(merging snapshots: some Sequence<MetricsSnapshot>) {
+  package init(merging snapshots: some Sequence<MetricsSnapshot>) {
     self.init()
     for snapshot in snapshots { merge(snapshot) }
   }
@@ -33,20 +33,20 @@ public struct MetricsSnapshot: Sendable, Hashable {
 
   public var inFlight: UInt64 { begun > completed ? begun - completed : 0 }
 
-  public subscript(outcome: OutcomeClass) -> UInt64 { outcomes[outcome] ?? 0 }
+  package subscript(outcome: OutcomeClass) -> UInt64 { outcomes[outcome] ?? 0 }
 
-  public subscript(status: StatusClass) -> UInt64 { statuses[status] ?? 0 }
+  package subscript(status: StatusClass) -> UInt64 { statuses[status] ?? 0 }
 
   /// The counts of a stage in one phase; nil if it is not in that phase.
-  public func stage(_ phase: StagePhase, _ name: String) -> StageSnapshot? {
+  package func stage(_ phase: StagePhase, _ name: String) -> StageSnapshot? {
     stages.first { $0.phase == phase && $0.name == name }
   }
 
-  public func tracer(_ name: String) -> TracerSnapshot? { tracers.first { $0.name == name } }
+  package func tracer(_ name: String) -> TracerSnapshot? { tracers.first { $0.name == name } }
 
   /// Adds the counts of other loops; stages and tracers are matched by phase and name, new ones follow at the end of
   /// their phase.
-  public mutating func merge(_ other: MetricsSnapshot) {
+  package mutating func merge(_ other: MetricsSnapshot) {
     begun &+= other.begun
     outcomes.merge(other.outcomes, uniquingKeysWith: &+)
     statuses.merge(other.statuses, uniquingKeysWith: &+)

@@ -2,7 +2,7 @@
 /// or allocation, readable from any thread.
 ///
 /// Stages and tracers are addressed by their position in the lists that were given, so that recording looks nothing up.
-public final class PipelineMetrics: Sendable {
+package final class PipelineMetrics: Sendable {
   private let names: Names
   private let requestStages: [StageMetrics]
   private let issueStages: [StageMetrics]
@@ -31,7 +31,7 @@ public final class PipelineMetrics: Sendable {
   }
 
   /// - Parameters: the names of the lists, each in its order; the failure phase uses the positions of `responseStages`.
-  public init(
+  package init(
     requestStages: [String], issueStages: [String], responseStages: [String], hopStages: [String] = [],
     tracers: [String]
   ) {
@@ -61,7 +61,7 @@ public final class PipelineMetrics: Sendable {
 // Recording. [loop]
 extension PipelineMetrics {
   /// Counts one call of a stage and the time it took.
-  public func recordStage(_ phase: StagePhase, _ index: Int, nanoseconds: UInt64) {
+  package func recordStage(_ phase: StagePhase, _ index: Int, nanoseconds: UInt64) {
     switch phase {
     case .request: Self.record(requestStages, index, nanoseconds)
     case .issue: Self.record(issueStages, index, nanoseconds)
@@ -78,56 +78,56 @@ extension PipelineMetrics {
   }
 
   /// Counts a broken rule; `isSkipped` if the stage's failure policy let the transaction continue.
-  public func countFault(_ phase: StagePhase, _ index: Int, isSkipped: Bool) {
+  package func countFault(_ phase: StagePhase, _ index: Int, isSkipped: Bool) {
     let stage = stage(phase, index)
     stage.faults.add()
     if isSkipped { stage.skips.add() }
   }
 
   /// Counts a call that was not resumed in time; `isSkipped` as for a fault.
-  public func countTimeout(_ phase: StagePhase, _ index: Int, isSkipped: Bool) {
+  package func countTimeout(_ phase: StagePhase, _ index: Int, isSkipped: Bool) {
     let stage = stage(phase, index)
     stage.timeouts.add()
     if isSkipped { stage.skips.add() }
   }
 
   /// Counts one event of a tracer and the time it took.
-  public func recordTracer(_ index: Int, nanoseconds: UInt64) { tracers[index].time.record(nanoseconds: nanoseconds) }
+  package func recordTracer(_ index: Int, nanoseconds: UInt64) { tracers[index].time.record(nanoseconds: nanoseconds) }
 
   /// Counts an event that took longer than the tracer's budget.
-  public func countTracerOverrun(_ index: Int) { tracers[index].overruns.add() }
+  package func countTracerOverrun(_ index: Int) { tracers[index].overruns.add() }
 
   /// Counts an event that did not reach a queued tracer.
-  public func countTracerDrop(_ index: Int) { tracers[index].drops.add() }
+  package func countTracerDrop(_ index: Int) { tracers[index].drops.add() }
 
   /// Counts a transaction as in flight.
-  public func transactionDidBegin() { begun.add() }
+  package func transactionDidBegin() { begun.add() }
 
   /// Counts the end of a transaction that began here.
   /// - Parameter status: the final status, 0 without a response.
-  public func transactionDidComplete(_ outcome: OutcomeClass, status: Int, nanoseconds: UInt64) {
+  package func transactionDidComplete(_ outcome: OutcomeClass, status: Int, nanoseconds: UInt64) {
     duration.record(nanoseconds: nanoseconds)
     outcomes[outcome.rawValue].add()
     statuses[StatusClass(status: status).rawValue].add()
   }
 
   /// Counts an attempt, the first of a transaction included.
-  public func countAttempt() { attempts.add() }
+  package func countAttempt() { attempts.add() }
 
   /// Counts a decision to make one more attempt.
-  public func countRetry() { retries.add() }
+  package func countRetry() { retries.add() }
 
   /// Counts an attempt that the retry policy wanted and its budget did not allow.
-  public func countRetryOverBudget() { retriesOverBudget.add() }
+  package func countRetryOverBudget() { retriesOverBudget.add() }
 
   /// Counts a redirect that was followed.
-  public func countRedirect() { redirects.add() }
+  package func countRedirect() { redirects.add() }
 
   /// Counts a request on the wire.
-  public func countHop() { hops.add() }
+  package func countHop() { hops.add() }
 
   /// Adds bytes on the wire of one hop.
-  public func addBytes(sent: Int, received: Int) {
+  package func addBytes(sent: Int, received: Int) {
     bytesSent.add(UInt64(clamping: sent))
     bytesReceived.add(UInt64(clamping: received))
   }
@@ -136,7 +136,7 @@ extension PipelineMetrics {
 // Reading. [any]
 extension PipelineMetrics {
   /// All current counts; related counts may differ by one event while the loop works.
-  public func snapshot() -> MetricsSnapshot {
+  package func snapshot() -> MetricsSnapshot {
     var snapshot = MetricsSnapshot()
     for (index, outcome) in OutcomeClass.allCases.enumerated() { snapshot.outcomes[outcome] = outcomes[index].value }
     for (index, status) in StatusClass.allCases.enumerated() { snapshot.statuses[status] = statuses[index].value }

@@ -1,5 +1,5 @@
 /// The class of a final status: its first digit, or no status.
-public enum StatusClass: Int, Sendable, Hashable, CaseIterable {
+package enum StatusClass: Int, Sendable, Hashable, CaseIterable {
   /// No response, or a status outside 100…599.
   case none = 0
   case informational = 1
@@ -8,10 +8,10 @@ public enum StatusClass: Int, Sendable, Hashable, CaseIterable {
   case clientError = 4
   case serverError = 5
 
-  public init(status: Int) { self = StatusClass(rawValue: status / 100) ?? .none }
+  package init(status: Int) { self = StatusClass(rawValue: status / 100) ?? .none }
 
   /// `1xx` … `5xx`, or `none`.
-  public var text: String { self == .none ? "none" : "\(rawValue)xx" }
+  package var text: String { self == .none ? "none" : "\(rawValue)xx" }
 }
 
 /// How a transaction ended, as it is counted.

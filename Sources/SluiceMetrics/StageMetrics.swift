@@ -1,5 +1,5 @@
 /// In which of its calls a stage was.
-public enum StagePhase: Int, Sendable, Hashable, CaseIterable {
+package enum StagePhase: Int, Sendable, Hashable, CaseIterable {
   case request = 0
   case issue = 1
   case response = 2

@@ -1,18 +1,18 @@
 /// What a stage did in one phase, on one loop or on several together.
-public struct StageSnapshot: Sendable, Hashable {
-  public let phase: StagePhase
+package struct StageSnapshot: Sendable, Hashable {
+  package let phase: StagePhase
   /// The name of the instance in the configuration.
-  public let name: String
+  package let name: String
   /// Time spent in the stage's own calls, one entry a call, in nanoseconds; not the time for which it was suspended.
-  public private(set) var time: LatencySnapshot
+  package private(set) var time: LatencySnapshot
   /// Broken rules, timeouts not included.
-  public private(set) var faults: UInt64
+  package private(set) var faults: UInt64
   /// Suspended calls that were not resumed within the deadline.
-  public private(set) var timeouts: UInt64
+  package private(set) var timeouts: UInt64
   /// Faults and timeouts after which the transaction went on, by the stage's failure policy.
-  public private(set) var skips: UInt64
+  package private(set) var skips: UInt64
 
-  public var calls: UInt64 { time.count }
+  package var calls: UInt64 { time.count }
 
   init(phase: StagePhase, name: String, time: LatencySnapshot, faults: UInt64, timeouts: UInt64, skips: UInt64) {
     self.phase = phase
@@ -32,16 +32,16 @@ public struct StageSnapshot: Sendable, Hashable {
 }
 
 /// What a tracer did, on one loop or on several together.
-public struct TracerSnapshot: Sendable, Hashable {
-  public let name: String
+package struct TracerSnapshot: Sendable, Hashable {
+  package let name: String
   /// Time spent in the tracer, one entry an event, in nanoseconds.
-  public private(set) var time: LatencySnapshot
+  package private(set) var time: LatencySnapshot
   /// Events that took longer than the tracer's budget.
-  public private(set) var overruns: UInt64
+  package private(set) var overruns: UInt64
   /// Events that did not reach the tracer because its queue was full.
-  public private(set) var drops: UInt64
+  package private(set) var drops: UInt64
 
-  public var events: UInt64 { time.count }
+  package var events: UInt64 { time.count }
 
   init(name: String, time: LatencySnapshot, overruns: UInt64, drops: UInt64) {
     self.name = name

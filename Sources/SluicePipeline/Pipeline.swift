@@ -1,30 +1,30 @@
-public import SluiceMessages
-public import SluiceMetrics
+package import SluiceMessages
+package import SluiceMetrics
 
 /// The whole pipeline as one immutable value: what a transaction pins when it begins, and finishes on.
-public final class Pipeline: Sendable {
-  public let requestStages: [StageBinding]
-  public let issueStages: [StageBinding]
-  public let responseStages: [StageBinding]
-  public let tracers: [TracerBinding]
+package final class Pipeline: Sendable {
+  package let requestStages: [StageBinding]
+  package let issueStages: [StageBinding]
+  package let responseStages: [StageBinding]
+  package let tracers: [TracerBinding]
   /// The stages that are asked about redirects and challenges: each instance once, at its first place in the lists of
   /// request, issue and response stages.
   let hopStages: [StageBinding]
   /// Asked after the stages and the delegate of the transaction.
   let delegate: StageBinding?
-  public let settings: PipelineSettings
+  package let settings: PipelineSettings
   /// Counts published pipelines of one engine from 1.
-  public let generation: Int
+  package let generation: Int
   /// What is counted on each loop, by the loop's index.
-  public let metrics: [PipelineMetrics]
+  package let metrics: [PipelineMetrics]
   /// What runs on it on each loop, by the loop's index.
-  public let leases: [PipelineLeases]
+  package let leases: [PipelineLeases]
   /// Kept alive as long as any transaction runs on this pipeline: instances, libraries.
   private let resources: [any AnyObject & Sendable]
 
   /// Each list holds the stages in the order in which they are called.
   /// - Parameter loops: how many loops the engine has.
-  public init(
+  package init(
     requestStages: [StageBinding] = [], issueStages: [StageBinding] = [], responseStages: [StageBinding] = [],
     tracers: [TracerBinding] = [], settings: PipelineSettings = PipelineSettings(), generation: Int = 1, loops: Int = 1,
     resources: [any AnyObject & Sendable] = [], delegate: StageBinding? = nil
@@ -88,35 +88,35 @@ public final class Pipeline: Sendable {
 }
 
 /// What holds for every transaction of a pipeline.
-public struct PipelineSettings: Sendable {
+package struct PipelineSettings: Sendable {
   /// Bounds a whole transaction; nil for none.
-  public var deadline: Duration?
+  package var deadline: Duration?
   /// Bounds one attempt on the wire.
-  public var attemptTimeout: Duration
+  package var attemptTimeout: Duration
   /// Attempts of one transaction, the first included; at least 1.
-  public var maximumAttempts: Int
+  package var maximumAttempts: Int
   /// What the engine repeats by itself.
-  public var retry: RetryPolicy
-  public var transfer: TransferOptions
-  public var requestIDHeader: String
+  package var retry: RetryPolicy
+  package var transfer: TransferOptions
+  package var requestIDHeader: String
   /// Which statuses are a success.
-  public var acceptedStatuses: StatusSet
+  package var acceptedStatuses: StatusSet
   /// What else is asked of a response; nil where its status is all.
-  public var checks: ResponseChecks?
-  public var redirects: RedirectSettings
+  package var checks: ResponseChecks?
+  package var redirects: RedirectSettings
   /// Converts hosts beyond ASCII that redirects lead to; without it such a redirect is refused.
-  public var hostEncoder: HostEncoder?
+  package var hostEncoder: HostEncoder?
   /// The default handling of challenges; nil leaves the response as it is.
-  public var challengeResponder: (any ChallengeResponder)?
+  package var challengeResponder: (any ChallengeResponder)?
   /// How the journals of requests that want one show messages.
-  public var journal: JournalSettings
+  package var journal: JournalSettings
   /// What errors call the settings that bound a transaction.
-  public var names: SettingNames
+  package var names: SettingNames
 
   /// What is hidden wherever a message is shown: in journals and in errors.
   var secrets: SecretList { journal.secrets }
 
-  public init(
+  package init(
     deadline: Duration? = .seconds(60), attemptTimeout: Duration = .seconds(30), maximumAttempts: Int = 3,
     retry: RetryPolicy = RetryPolicy(), transfer: TransferOptions = TransferOptions(),
     requestIDHeader: String = "X-Request-ID", acceptedStatuses: StatusSet = .notAnError, checks: ResponseChecks? = nil,
@@ -149,7 +149,7 @@ public struct StatusSet: Sendable, Hashable {
   /// Everything below 400.
   public static let notAnError = StatusSet([100...399])
 
-  public var isEmpty: Bool { ranges.isEmpty }
+  package var isEmpty: Bool { ranges.isEmpty }
 
   public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 }

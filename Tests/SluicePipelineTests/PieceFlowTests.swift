@@ -201,7 +201,7 @@ private final class PausingSink: BodySink, @unchecked Sendable {
   var failure: TransactionError?
   private(set) var pieces: [String] = []
 
-  func begin(_ exchange: Exchange) {}
+  func begin(_ head: Response) {}
 
   func receive(_ piece: [UInt8]) -> BodyProgress {
     let text = String(decoding: piece, as: UTF8.self)

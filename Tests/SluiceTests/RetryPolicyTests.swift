@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceMessages
 import SluicePipeline
+import SluicePlugin
 import SluiceServer
 import SluiceTestKit
 import Testing

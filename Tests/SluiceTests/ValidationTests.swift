@@ -1,6 +1,7 @@
 import Sluice
 import SluiceMessages
 import SluicePipeline
+import SluicePlugin
 import SluiceServer
 import SluiceTestKit
 import Testing
@@ -186,7 +187,7 @@ import Testing
 private final class ByteSink: BodySink {
   let bytes = Watched<[UInt8]>([])
 
-  func begin(_ exchange: Exchange) {}
+  func begin(_ head: Response) {}
   func receive(_ piece: [UInt8]) -> BodyProgress {
     bytes.update { $0 += piece }
     return .proceed

@@ -1,6 +1,7 @@
 import CBareLoop
 import Dispatch
 import Sluice
+import SluiceTraceContext
 
 /// What the built-in `headers` costs a hop that gets traceparent, baggage and a request id, and one that gets tracestate too: the
 /// time and the allocations between two stages of this program that stand before and after it, less what the two cost by

@@ -95,12 +95,12 @@ public struct PluginConfiguration: Sendable {
   /// Nil means the default: fail for interceptors, skip for tracers.
   public var onFault: FaultPolicy?
   /// How its library is built, for tools that watch the sources; an engine ignores it.
-  public var build: PluginBuildRule?
+  package var build: PluginBuildRule?
   /// What the plugin's library may do to the memory protection of the process; a hazard that is not listed is refused.
   public var allowed: Set<LibraryHazard> = []
   /// How its tracer gets events; a built-in cannot be queued.
   public var delivery = Delivery.inline
-  public var location: ConfigurationLocation
+  package var location: ConfigurationLocation
 
   public init(
     name: String, source: Source, config: JSONValue = .object(), deadline: Duration? = nil, onFault: FaultPolicy? = nil,
@@ -124,7 +124,7 @@ public struct StageReference: Sendable {
   var configLocation: ConfigurationLocation?
   /// Whether a plugin without a callback for that list is omitted, instead of being an error.
   public var isOptional: Bool
-  public var location: ConfigurationLocation
+  package var location: ConfigurationLocation
 
   public init(
     _ plugin: String, match: StageMatch? = nil, config: JSONValue? = nil, isOptional: Bool = false,

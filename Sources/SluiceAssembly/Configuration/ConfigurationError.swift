@@ -8,7 +8,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
   /// What to do about it, if that is not obvious.
   public var advice: String?
 
-  public init(_ location: ConfigurationLocation, _ reason: String, advice: String? = nil) {
+  package init(_ location: ConfigurationLocation, _ reason: String, advice: String? = nil) {
     self.location = location
     self.reason = reason
     self.advice = advice

@@ -51,7 +51,7 @@ public struct InstalledPlugins: Sendable, Hashable {
 
   /// The path of the library of a plugin.
   /// - Parameter location: where the name was found; errors name it.
-  public func path(
+  package func path(
     of name: String, at location: ConfigurationLocation = ConfigurationLocation()
   ) throws(ConfigurationError) -> String {
     guard PluginName.isValid(name) else {
@@ -75,7 +75,7 @@ public struct InstalledPlugins: Sendable, Hashable {
   }
 
   /// The names that can be found, in order.
-  public var names: [String] {
+  package var names: [String] {
     guard let folder else { return [] }
     return FolderListing.names(in: folder).compactMap { file in
       guard file.hasPrefix("lib"), file.hasSuffix(".so") else { return nil }

@@ -1,19 +1,19 @@
 /// How the library of a plugin is built from its sources; the key `build` of a plugin. `sluice dev` uses it.
-public struct PluginBuildRule: Sendable, Hashable {
-  public enum Way: Sendable, Hashable {
+package struct PluginBuildRule: Sendable, Hashable {
+  package enum Way: Sendable, Hashable {
     /// As `sluice plugin build` builds this folder.
     case folder(String)
     /// A program with its arguments.
     case command([String])
   }
 
-  public var way: Way
+  package var way: Way
   /// Files and folders whose change starts a build.
-  public var sources: [String]
+  package var sources: [String]
   /// The folder in which a command runs: that of the configuration; nil means the program's own.
-  public var workingFolder: String?
+  package var workingFolder: String?
 
-  public init(_ way: Way, sources: [String], workingFolder: String? = nil) {
+  package init(_ way: Way, sources: [String], workingFolder: String? = nil) {
     self.way = way
     self.sources = sources
     self.workingFolder = workingFolder

@@ -1,6 +1,6 @@
 public import SluiceJSON
 public import SluiceMessages
-public import SluicePipeline
+package import SluicePipeline
 import SluicePluginHost
 import SluiceSupport
 import Synchronization
@@ -33,7 +33,7 @@ extension Engine {
   }
 
   /// Reports about the scheduled work of each plugin so far, in the order of the configuration.
-  public var schedules: [ScheduleReport] { swaps.published.instances.flatMap(\.schedules) }
+  package var schedules: [ScheduleReport] { swaps.published.instances.flatMap(\.schedules) }
 
   private func deliver(
     _ topic: String, _ payload: JSONValue, _ deadline: Duration

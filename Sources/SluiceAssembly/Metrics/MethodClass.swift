@@ -1,10 +1,10 @@
 /// The class of a request's method, `http.request.method` of OpenTelemetry: all methods that are not well known are one
 /// class, so that no caller can increase the number of series.
-public enum MethodClass: Int, Sendable, Hashable, CaseIterable {
+package enum MethodClass: Int, Sendable, Hashable, CaseIterable {
   case get, head, post, put, delete, patch, options, other
 
   /// Methods are case-sensitive (RFC 9110 §9.1).
-  public init(method: String) {
+  package init(method: String) {
     switch method {
     case "GET": self = .get
     case "POST": self = .post
@@ -18,7 +18,7 @@ public enum MethodClass: Int, Sendable, Hashable, CaseIterable {
   }
 
   /// The method itself, or `_OTHER`.
-  public var text: String {
+  package var text: String {
     switch self {
     case .get: "GET"
     case .head: "HEAD"

@@ -3,11 +3,11 @@ public import SluiceMetrics
 /// The counts of a built-in `metrics` up to one moment, of all loops.
 public struct MetricsReport: Sendable, Hashable {
   /// Transactions of one method and one class of final status.
-  public struct Series: Sendable, Hashable {
-    public let method: MethodClass
-    public let status: StatusClass
+  package struct Series: Sendable, Hashable {
+    package let method: MethodClass
+    package let status: StatusClass
     /// From submission to the end, retries included; one entry a transaction.
-    public internal(set) var durations: DurationCounts
+    package internal(set) var durations: DurationCounts
   }
 
   /// Transactions that began, those in flight included.
@@ -30,12 +30,12 @@ public struct MetricsReport: Sendable, Hashable {
   /// The same times between the bounds of OpenTelemetry.
   public internal(set) var timeToHeadCounts = DurationCounts()
   /// `http.client.request.duration`; only what occurred, ordered by method and status.
-  public internal(set) var series: [Series] = []
+  package internal(set) var series: [Series] = []
 
   /// The metrics of the engine's plugins.
-  public internal(set) var plugins = PluginMetricsReport()
+  package internal(set) var plugins = PluginMetricsReport()
 
-  public init() {}
+  package init() {}
 
   /// Transactions that ended, with any outcome.
   public var completed: UInt64 { outcomes.values.reduce(0, &+) }
@@ -45,7 +45,7 @@ public struct MetricsReport: Sendable, Hashable {
   public subscript(outcome: OutcomeClass) -> UInt64 { outcomes[outcome] ?? 0 }
 
   /// The durations of one method and status class; empty without any.
-  public subscript(method: MethodClass, status: StatusClass) -> DurationCounts {
+  package subscript(method: MethodClass, status: StatusClass) -> DurationCounts {
     series.first { $0.method == method && $0.status == status }?.durations ?? DurationCounts()
   }
 

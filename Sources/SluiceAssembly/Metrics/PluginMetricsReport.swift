@@ -1,9 +1,9 @@
-public import SluicePipeline
+package import SluicePipeline
 import SluicePluginHost
 
 /// The metrics that the plugins of an engine have recorded up to one moment, and the results of their scheduled work.
 public struct PluginMetricsReport: Sendable, Hashable {
-  public enum Kind: String, Sendable, Hashable { case counter, gauge, histogram }
+  package enum Kind: String, Sendable, Hashable { case counter, gauge, histogram }
 
   /// One combination of label values.
   public struct Series: Sendable, Hashable {
@@ -13,7 +13,7 @@ public struct PluginMetricsReport: Sendable, Hashable {
     public let value: Double
     /// For a histogram: how many values lie above the previous bound and up to the bound of the same place; one more
     /// element than there are bounds.
-    public let counts: [UInt64]
+    package let counts: [UInt64]
 
     /// For a histogram: how many values were recorded.
     public var count: UInt64 { counts.reduce(0, &+) }
@@ -22,30 +22,30 @@ public struct PluginMetricsReport: Sendable, Hashable {
   /// One metric of one instance.
   public struct Metric: Sendable, Hashable {
     /// The instance's name in the configuration.
-    public let stage: String
+    package let stage: String
     /// The name that the plugin has defined.
-    public let name: String
+    package let name: String
     /// The name for Prometheus, which begins with the instance's name.
-    public let prometheusName: String
-    public let kind: Kind
-    public let description: String
+    package let prometheusName: String
+    package let kind: Kind
+    package let description: String
     /// UCUM; empty for none.
-    public let unit: String
-    public let labelNames: [String]
+    package let unit: String
+    package let labelNames: [String]
     /// The bounds of a histogram, ascending.
-    public let bounds: [Double]
+    package let bounds: [Double]
     /// Ordered by their labels; with labels, only the series that occurred.
-    public let series: [Series]
+    package let series: [Series]
 
     /// The series with these label values; nil if they did not occur.
     public subscript(labels: String...) -> Series? { series.first { $0.labels == labels } }
   }
 
   /// In the order of the configuration, and of the plugin's definitions.
-  public let metrics: [Metric]
-  public let schedules: [ScheduleReport]
+  package let metrics: [Metric]
+  package let schedules: [ScheduleReport]
 
-  public init() { (metrics, schedules) = ([], []) }
+  package init() { (metrics, schedules) = ([], []) }
 
   /// The metric of an instance, by its name in the plugin.
   public subscript(stage: String, name: String) -> Metric? { metrics.first { $0.stage == stage && $0.name == name } }

@@ -2,15 +2,15 @@ import Glibc
 import SluiceSupport
 
 /// What this process takes from the machine, as proc(5) tells it. What cannot be read is nil.
-public struct ProcessUsage: Sendable, Hashable {
+package struct ProcessUsage: Sendable, Hashable {
   /// Memory of the process that is in RAM.
-  public var residentBytes: Int?
-  public var openDescriptors: Int?
+  package var residentBytes: Int?
+  package var openDescriptors: Int?
   /// Descriptors that the process may have open.
-  public var descriptorLimit: Int?
+  package var descriptorLimit: Int?
 
   /// As it is now. Takes a descriptor for a moment.
-  public static var current: ProcessUsage {
+  package static var current: ProcessUsage {
     ProcessUsage(
       residentBytes: (try? FileText.read("/proc/self/statm", limitBytes: 4096)).flatMap {
         residentBytes($0, pageBytes: sysconf(Int32(_SC_PAGESIZE)))

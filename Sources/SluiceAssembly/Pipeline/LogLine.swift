@@ -22,11 +22,11 @@ public struct LogLine: Sendable, Hashable {
   /// The transaction that the line is about, with its request id and the attempt; nil for a line about none.
   public var transaction: TransactionID?
   public var requestID: String?
-  public var attempt: Int?
+  package var attempt: Int?
   /// The swap whose end it reports.
-  public var swap: SwapReport?
+  package var swap: SwapReport?
 
-  public init(
+  package init(
     level: Level, plugin: String? = nil, generation: Int? = nil, stage: String? = nil, message: String,
     swap: SwapReport? = nil
   ) {

@@ -1,6 +1,6 @@
-public import SluiceJSON
-public import SluiceMessages
-public import SluicePipeline
+package import SluiceJSON
+package import SluiceMessages
+package import SluicePipeline
 import SluiceTraceContext
 
 /// A recorded exchange as a document:
@@ -13,14 +13,14 @@ import SluiceTraceContext
 /// Members that are false or absent are omitted.
 extension RecordedExchange {
   /// How secrets and content are written.
-  public struct Form: Sendable {
+  package struct Form: Sendable {
     /// Nil writes secrets unchanged.
-    public var secrets: SecretList?
+    package var secrets: SecretList?
     /// Larger bodies are omitted, and the hop is marked as incomplete; nil writes all bodies, those in files by their
     /// path.
-    public var maximumBodyBytes: Int?
+    package var maximumBodyBytes: Int?
 
-    public init(secrets: SecretList?, maximumBodyBytes: Int? = 1 << 20) {
+    package init(secrets: SecretList?, maximumBodyBytes: Int? = 1 << 20) {
       self.secrets = secrets
       self.maximumBodyBytes = maximumBodyBytes
     }
@@ -29,7 +29,7 @@ extension RecordedExchange {
     package static let complete = Form(secrets: nil, maximumBodyBytes: nil)
   }
 
-  public func document(_ form: Form) -> JSONValue {
+  package func document(_ form: Form) -> JSONValue {
     let (request, hasBody) = form.shown(request)
     let document: JSONValue = [
       "timeNs": JSONValue(Int64(clamping: time.nanoseconds)),
@@ -53,7 +53,7 @@ extension RecordedExchange {
 
   /// - Parameter allowsFiles: whether bodies may be in files; only for documents of this program.
   /// - Throws: what is wrong with it, and where.
-  public init(_ document: JSONValue, allowsFiles: Bool = false) throws(MessageError) {
+  package init(_ document: JSONValue, allowsFiles: Bool = false) throws(MessageError) {
     let rules: DocumentRules = allowsFiles ? .line : [.knownKeysOnly, .namesInAnyCase]
     guard let message = document["request"], let hops = document["hops"], hops.isArray else {
       throw MessageError(.invalidDocument, "recording", "expected an object with \"request\" and \"hops\"")

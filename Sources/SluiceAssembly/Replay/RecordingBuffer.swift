@@ -9,7 +9,7 @@ public struct RecordingBuffer: Sendable {
   /// The oldest first.
   public private(set) var exchanges: [RecordedExchange] = []
   /// How many were dropped to make room.
-  public private(set) var droppedCount = 0
+  package private(set) var droppedCount = 0
   private var sizes: [Int] = []
   private var byteCount = 0
   private let maximumCount: Int

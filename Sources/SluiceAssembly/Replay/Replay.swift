@@ -15,21 +15,21 @@ import SluiceTrial
 /// network, and the serving engine is not affected. docs/replay.md says what is compared.
 public struct Replay: Sendable {
   /// Maximum number of exchanges of one replay; the last ones are used.
-  public static let maximumExchanges = 1000
+  package static let maximumExchanges = 1000
   /// The limit for all of them as JSON text. Bodies in files do not count.
-  public static let maximumBytes = 16 << 20
+  package static let maximumBytes = 16 << 20
 
   /// One of the two builds: a configuration, and the files to load for its libraries.
   public struct Build: Sendable {
     /// The text of a configuration file. It cannot include code of the program, because it runs in another process.
-    public var configuration: [UInt8]
+    package var configuration: [UInt8]
     /// The base of relative paths in it.
-    public var file: String?
+    package var file: String?
     /// The files to load, by the library's path in the configuration; a library that is not listed is loaded from that
     /// path.
-    public var libraries: [String: String]
+    package var libraries: [String: String]
     /// Where libraries are looked up that the configuration gives by a name.
-    public var installedPlugins = InstalledPlugins.ofThisProgram
+    package var installedPlugins = InstalledPlugins.ofThisProgram
 
     public init(configuration: [UInt8], file: String? = nil, libraries: [String: String] = [:]) {
       self.configuration = configuration
@@ -49,10 +49,10 @@ public struct Replay: Sendable {
 
   private let helper: TrialHelper
   /// The time limit for each child process.
-  public var deadline = Duration.seconds(30)
+  package var deadline = Duration.seconds(30)
   /// How long a stage may keep one transaction: a call that is still suspended is then ended as if its deadline had
   /// passed, and a call that does not return ends the run.
-  public var patience = Duration.seconds(5)
+  package var patience = Duration.seconds(5)
 
   /// - Parameter helper: the path of the `sluice` command. Without it, this program if it is the command, otherwise the
   ///   command next to it, otherwise the first on `PATH`. The result is nil if none is found.

@@ -1,20 +1,20 @@
-public import SluicePipeline
+package import SluicePipeline
 
 /// One difference in what a stage did, or in the result.
-public struct ReplayDifference: Sendable, Hashable {
-  public var attempt: Int
-  public var hop: Int
+package struct ReplayDifference: Sendable, Hashable {
+  package var attempt: Int
+  package var hop: Int
   /// Nil for a difference in the result of the transaction.
-  public var stage: String?
-  public var callback: StageCall.Callback?
+  package var stage: String?
+  package var callback: StageCall.Callback?
   /// `call`, `verdict`, `suspended`, `method`, `URL`, `status`, `header NAME`, `trailer NAME`, `body`; of a result also
   /// `error`, `message` and `attempts`.
-  public var subject: String
+  package var subject: String
   /// Nil if the stage did not change it, or was not called.
-  public var old: String?
-  public var new: String?
+  package var old: String?
+  package var new: String?
 
-  public init(
+  package init(
     attempt: Int = 0, hop: Int = 0, stage: String? = nil, callback: StageCall.Callback? = nil, subject: String,
     old: String?, new: String?
   ) {
@@ -29,24 +29,24 @@ public struct ReplayDifference: Sendable, Hashable {
 }
 
 /// What the old and the new build did with one recorded exchange.
-public struct ReplayComparison: Sendable, Hashable {
+package struct ReplayComparison: Sendable, Hashable {
   /// The place in the recordings that were given.
-  public var index: Int
+  package var index: Int
   /// Method and URL, secrets hidden.
-  public var request: String
+  package var request: String
   /// In the order of the stages' calls, the result last.
-  public var differences: [ReplayDifference]
+  package var differences: [ReplayDifference]
   /// Differences between two runs of one build, which do not count.
-  public var varying: [ReplayDifference]
+  package var varying: [ReplayDifference]
 
-  public var isSame: Bool { differences.isEmpty }
+  package var isSame: Bool { differences.isEmpty }
 
   /// Compares runs of the old build with runs of the new one.
   ///
   /// - Parameters:
   ///   - old: the same exchange as often as it was run; with two runs and more, what varies among them is told apart.
   ///   - new: likewise.
-  public init(index: Int, request: String, old: [ReplayedExchange], new: [ReplayedExchange]) {
+  package init(index: Int, request: String, old: [ReplayedExchange], new: [ReplayedExchange]) {
     self.index = index
     self.request = request
     (differences, varying) = ReplayMatching(old.map { ReplayFacts($0) }, new.map { ReplayFacts($0) }).outcome

@@ -1,41 +1,41 @@
 import SluicePluginHost
-public import SluicePluginImage
+package import SluicePluginImage
 
 /// What came of a replay.
 public struct ReplayReport: Sendable {
-  public enum Side: String, Sendable, Hashable, CaseIterable {
+  package enum Side: String, Sendable, Hashable, CaseIterable {
     case old, new
   }
 
   /// A build that did not come through: it crashed, hung, ended its process, or could not be loaded.
-  public struct Failure: Sendable, Hashable {
-    public var side: Side
-    public var error: PluginError
+  package struct Failure: Sendable, Hashable {
+    package var side: Side
+    package var error: PluginError
 
-    public init(_ side: Side, _ error: PluginError) {
+    package init(_ side: Side, _ error: PluginError) {
       self.side = side
       self.error = error
     }
   }
 
   /// An exchange that was not replayed.
-  public struct Omission: Sendable, Hashable {
+  package struct Omission: Sendable, Hashable {
     /// The place in the recordings that were given.
-    public var index: Int
-    public var reason: String
+    package var index: Int
+    package var reason: String
 
-    public init(index: Int, reason: String) {
+    package init(index: Int, reason: String) {
       self.index = index
       self.reason = reason
     }
   }
 
   /// Of every exchange that came through on both sides.
-  public var comparisons: [ReplayComparison]
-  public var failures: [Failure]
-  public var omissions: [Omission]
+  package var comparisons: [ReplayComparison]
+  package var failures: [Failure]
+  package var omissions: [Omission]
 
-  public init(comparisons: [ReplayComparison] = [], failures: [Failure] = [], omissions: [Omission] = []) {
+  package init(comparisons: [ReplayComparison] = [], failures: [Failure] = [], omissions: [Omission] = []) {
     self.comparisons = comparisons
     self.failures = failures
     self.omissions = omissions

@@ -1,5 +1,5 @@
-public import SluiceMessages
-public import SluicePipeline
+package import SluiceMessages
+package import SluicePipeline
 
 /// The builds of an engine, its swaps, and what is waited for, at one moment.
 public struct EngineStatus: Sendable, Hashable {
@@ -8,35 +8,35 @@ public struct EngineStatus: Sendable, Hashable {
   /// Every build that the engine has mapped, the oldest first.
   public var generations: [Generation]
   /// The number of builds that the engine has mapped, and the limit.
-  public var budget: Budget
+  package var budget: Budget
   /// The number of replaced snapshots that have not ended and of builds that have not returned from a step of a swap. Swaps
   /// are refused at the limit.
-  public var replaced: Budget
+  package var replaced: Budget
   /// Nil if no snapshot is on probation.
-  public var probation: Probation?
+  package var probation: Probation?
   /// The swap that is under way.
-  public var running: Running?
+  package var running: Running?
   /// Swaps that wait for others.
-  public var queued: Int
+  package var queued: Int
   /// What is held up because a loop does not answer.
-  public var waits: [Wait]
+  package var waits: [Wait]
   /// The last swaps, the oldest first.
-  public var history: [SwapReport]
+  package var history: [SwapReport]
   /// Refused builds: SHA-256 in hex, and the reason.
-  public var refused: [String: String]
+  package var refused: [String: String]
   /// Loops that did not report their transactions in time; these transactions are missing here.
-  public var silentLoops: [Int]
+  package var silentLoops: [Int]
   /// Calls that keep their loop for longer than the watchdog allows.
-  public var stalls: [Stall]
+  package var stalls: [Stall]
 
-  public struct Budget: Sendable, Hashable {
-    public var used: Int
-    public var limit: Int
+  package struct Budget: Sendable, Hashable {
+    package var used: Int
+    package var limit: Int
   }
 
   /// A swap that has begun.
-  public struct Running: Sendable, Hashable {
-    public enum Step: String, Sendable, Hashable {
+  package struct Running: Sendable, Hashable {
+    package enum Step: String, Sendable, Hashable {
       /// The new builds are read, tried out, created and activated.
       case preparing
       /// The loops take the new snapshot.
@@ -44,56 +44,56 @@ public struct EngineStatus: Sendable, Hashable {
     }
 
     /// The same value as in the swap's report.
-    public var id: Int
-    public var trigger: SwapReport.Trigger
-    public var step: Step
+    package var id: Int
+    package var trigger: SwapReport.Trigger
+    package var step: Step
     /// The time since its turn came.
-    public var age: Duration
+    package var age: Duration
   }
 
   /// A loop that is waited for.
-  public struct Wait: Sendable, Hashable {
-    public enum Purpose: String, Sendable, Hashable {
+  package struct Wait: Sendable, Hashable {
+    package enum Purpose: String, Sendable, Hashable {
       /// The loop has not taken the published snapshot; its new transactions would run on an older one.
       case publication
       /// A replaced snapshot cannot end before the loop answers, because the loop may still use it.
       case drain
     }
 
-    public var purpose: Purpose
+    package var purpose: Purpose
     /// The snapshot that is to be taken, or to end.
-    public var snapshot: Int
+    package var snapshot: Int
     /// The time since the loop was asked.
-    public var age: Duration
+    package var age: Duration
     /// What keeps the loop.
-    public var obstacle: LoopObstacle
+    package var obstacle: LoopObstacle
   }
 
-  public struct Probation: Sendable, Hashable {
+  package struct Probation: Sendable, Hashable {
     /// The snapshot to which a breach returns.
-    public var standby: Int
-    public var remaining: Duration
+    package var standby: Int
+    package var remaining: Duration
     /// Transactions of the new snapshot that have ended.
-    public var transactions: Int
+    package var transactions: Int
   }
 
   /// A call of a plugin that has kept an event loop for longer than `watchdog.limit`; everything else on that loop
   /// waits.
-  public struct Stall: Sendable, Hashable {
+  package struct Stall: Sendable, Hashable {
     /// The loop's index, from 0.
-    public var loop: Int
+    package var loop: Int
     /// The instance's name in the configuration; empty while the library has no instance.
-    public var plugin: String
+    package var plugin: String
     /// The plugin's own id.
-    public var pluginID: String
+    package var pluginID: String
     /// The build, as ``Generation/id``.
-    public var generation: Int
+    package var generation: Int
     /// The function of the plugin, as the headers of the ABI name it.
-    public var callback: String
+    package var callback: String
     /// Nil if the call belongs to no transaction.
-    public var transaction: TransactionID?
+    package var transaction: TransactionID?
     /// How long it has been watched.
-    public var age: Duration
+    package var age: Duration
   }
 
   /// One build of one plugin.
@@ -116,7 +116,7 @@ public struct EngineStatus: Sendable, Hashable {
     }
 
     /// A transaction that keeps the build from ending.
-    public typealias Holder = RunningTransaction
+    package typealias Holder = RunningTransaction
 
     /// The number of the build in the engine, counted from 1; log lines name it.
     public var id: Int
@@ -132,25 +132,25 @@ public struct EngineStatus: Sendable, Hashable {
     public var hash: String
     public var buildID: String?
     /// Transactions that run on a snapshot with this build.
-    public var leases = 0
+    package var leases = 0
     /// Calls of its stages that are suspended.
-    public var suspended = 0
+    package var suspended = 0
     /// Notifications and scheduled work without an outcome.
-    public var completions = 0
+    package var completions = 0
     /// Active timers and schedules.
-    public var timers = 0
+    package var timers = 0
     /// Call-outs, posted functions and blocking calls that have not returned.
-    public var openCalls = 0
+    package var openCalls = 0
     /// The number of its ABI violations.
-    public var violations = 0
+    package var violations = 0
     /// The oldest of the transactions, up to ``holderLimit``.
-    public var holders: [Holder] = []
+    package var holders: [Holder] = []
 
-    public static let holderLimit = 16
+    package static let holderLimit = 16
   }
 
   /// The build that serves a plugin; nil if no build serves one of that name.
-  public func serving(_ plugin: String) -> Generation? {
+  package func serving(_ plugin: String) -> Generation? {
     generations.last { $0.plugins.contains(plugin) && ($0.state == .active || $0.state == .probation) }
   }
 }

@@ -25,42 +25,42 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
   }
 
   /// An old or a new build.
-  public struct Build: Sendable, Hashable {
+  package struct Build: Sendable, Hashable {
     /// The number of the build in the engine, counted from 1; nil if it was not mapped.
-    public var generation: Int?
+    package var generation: Int?
     /// The version of the plugin; nil for a build that was not mapped and whose note does not have it.
-    public var version: String?
+    package var version: String?
     /// SHA-256 of the library, in hex.
-    public var hash: String
-    public var buildID: String?
+    package var hash: String
+    package var buildID: String?
   }
 
   /// One library, with all its instances.
-  public struct Change: Sendable, Hashable {
+  package struct Change: Sendable, Hashable {
     /// The path in the configuration.
-    public var library: String
+    package var library: String
     /// The instances, by their names in the configuration.
-    public var plugins: [String]
-    public var old: Build?
-    public var new: Build?
+    package var plugins: [String]
+    package var old: Build?
+    package var new: Build?
   }
 
   /// The number of the swap in the engine, counted from 1.
   public var id: Int
   public var trigger: Trigger
   /// Since 1970-01-01T00:00:00Z.
-  public var began: Duration
+  package var began: Duration
   /// The time from the call to the end, including the wait for other swaps.
   public var duration = Duration.zero
   public var outcome: Outcome
   /// The snapshot that new transactions run on afterwards.
   public var snapshot: Int
-  public var changes: [Change] = []
+  package var changes: [Change] = []
   /// Why nothing was published, why the engine returned to the previous snapshot, or which loops have not taken the new
   /// one: what failed, on what, why, and what to do.
   public var reason: String?
   /// The loops that had not taken the snapshot within `swap.publish`, and what keeps them.
-  public var late: [LoopObstacle] = []
+  package var late: [LoopObstacle] = []
 }
 
 extension SwapReport: CustomStringConvertible {
@@ -88,14 +88,14 @@ extension SwapReport: CustomStringConvertible {
 }
 
 extension SwapReport.Change: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     let builds = [old, new].compactMap(\.self).map(\.description).joined(separator: " → ")
     return plugins.map { "\"\($0)\"" }.joined(separator: ", ") + (builds.isEmpty ? "" : " \(builds)")
   }
 }
 
 extension SwapReport.Build: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     let parts = [version, generation.map { "generation \($0)" }, String(hash.prefix(12))].compactMap(\.self)
     return parts.joined(separator: " ")
   }

@@ -1,9 +1,9 @@
 import Glibc
 
 /// Times in the format of RFC 3339 §5.6: universal time, to the millisecond.
-public enum UniversalTime {
+package enum UniversalTime {
   /// - Parameter moment: since 1970-01-01T00:00:00Z.
-  public static func text(_ moment: Duration) -> String {
+  package static func text(_ moment: Duration) -> String {
     let (whole, attoseconds) = moment.components
     var seconds = time_t(whole)
     var parts = tm()
@@ -19,7 +19,7 @@ public enum UniversalTime {
   }
 
   /// Since 1970-01-01T00:00:00Z.
-  public static var now: Duration {
+  package static var now: Duration {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)

@@ -1,29 +1,29 @@
-public import SluiceMessages
+package import SluiceMessages
 import SluicePluginHost
 
 /// What keeps an event loop busy: the call of a plugin if one can be named, otherwise code of the program.
-public struct LoopObstacle: Sendable, Hashable {
+package struct LoopObstacle: Sendable, Hashable {
   /// The loop's index, from 0.
-  public var loop: Int
+  package var loop: Int
   /// Whether the thread of the loop was ended from within, by `pthread_exit`: the loop never moves again.
-  public var hasDied: Bool
+  package var hasDied: Bool
   /// A lower bound for how long the loop has been kept.
-  public var age: Duration
+  package var age: Duration
   /// Nil when no call of a plugin is under way on the loop.
-  public var call: Call?
+  package var call: Call?
 
   /// A call of a plugin.
-  public struct Call: Sendable, Hashable {
+  package struct Call: Sendable, Hashable {
     /// The instance's name in the configuration.
-    public var plugin: String
+    package var plugin: String
     /// The plugin's own id.
-    public var pluginID: String
+    package var pluginID: String
     /// The build, as ``EngineStatus/Generation/id``.
-    public var generation: Int
+    package var generation: Int
     /// The function of the plugin, as the headers of the ABI name it.
-    public var callback: String
+    package var callback: String
     /// Nil when the call belongs to no transaction.
-    public var transaction: TransactionID?
+    package var transaction: TransactionID?
   }
 }
 
@@ -34,7 +34,7 @@ extension LoopObstacle {
 }
 
 extension LoopObstacle: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     let milliseconds = age.milliseconds
     guard let call else {
       return hasDied

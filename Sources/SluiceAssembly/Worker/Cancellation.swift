@@ -1,4 +1,4 @@
-public import SluicePipeline
+package import SluicePipeline
 import SluiceSupport
 
 /// Ends a submitted transaction from any thread, also before its loop has taken it.
@@ -19,7 +19,7 @@ public final class Cancellation: Sendable {
 
   /// Ends the transaction with an error of the caller's unless it has ended, for example because nobody can take the
   /// response body any more; further calls do nothing.
-  public func fail(_ error: TransactionError) { end(error) }
+  package func fail(_ error: TransactionError) { end(error) }
 
   private func end(_ error: TransactionError?) {
     let running: Transaction? = state.withLock { state in

@@ -2,6 +2,7 @@ import Sluice
 import SluiceJSON
 import SluicePipeline
 import SluiceSupport
+import SluiceTraceContext
 
 /// Keeps a number of transactions in flight: the reader fills a queue, and each completion takes the next job from it
 /// on the loop where it happened, so that a request costs no thread switch.

@@ -34,7 +34,7 @@ final class BodyStreamer: BodySink {
   /// How far it came, for an error.
   var progress: String { " after \(state.withLock { $0.writtenBytes }) bytes" }
 
-  func begin(_ exchange: Exchange) {
+  func begin(_ head: Response) {
     let written = state.withLock { $0.writtenBytes }
     guard written == 0 else {
       let message = "the response began again after \(written) bytes of it had been written; the output is not whole"
@@ -42,7 +42,7 @@ final class BodyStreamer: BodySink {
       state.withLock { $0.failure = failure }
       return cancellation.fail(failure)
     }
-    if let head = exchange.nativeResponse { writeHead(head) }
+    writeHead(head)
   }
 
   func receive(_ piece: [UInt8]) -> BodyProgress {

@@ -3,6 +3,7 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 import SluiceSupport
+import SluiceTraceContext
 
 /// `sluice send`.
 enum SendCommand {

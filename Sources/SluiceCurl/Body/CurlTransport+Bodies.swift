@@ -2,7 +2,7 @@ public import SluiceMessages
 public import SluicePipeline
 
 extension CurlTransport {
-  public func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
+  package func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
     StreamedBodyGatherer(
       loop, options, limit: options.maximumResponseBytes,
       excess: TransportError(
@@ -11,7 +11,7 @@ extension CurlTransport {
           + " held; raise transport.maxResponseBytes"))
   }
 
-  public func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer {
+  package func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer {
     StreamedBodyGatherer(
       loop, options, limit: settings.maxHeldRequestBytes,
       excess: TransportError(

@@ -1,4 +1,4 @@
-public import SluiceMessages
+package import SluiceMessages
 
 // A `json` body says what it is. The message has to say so too: without a `content-type`, neither the stages nor the
 // receiver take it for JSON.
@@ -18,7 +18,7 @@ extension BodyDocument {
 
   /// The same in a live document, for the stages that see it before it becomes a message again. Headers that are not an
   /// object stay as they are, and are refused later.
-  public static func nameMediaType(in document: JSONValue, original: HeaderFields) {
+  package static func nameMediaType(in document: JSONValue, original: HeaderFields) {
     guard document["body"]?["json"] != nil, !original.contains("content-type"),
       document["headers"]?.isObject != false
     else { return }

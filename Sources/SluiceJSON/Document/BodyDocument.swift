@@ -1,6 +1,6 @@
 import CJansson
 import Glibc
-public import SluiceMessages
+package import SluiceMessages
 
 /// The `body` of a document: absent, or one of
 ///
@@ -14,9 +14,9 @@ public import SluiceMessages
 /// document is read back.
 ///
 /// A streamed body has no form: its member is absent, and absent it stays itself.
-public enum BodyDocument {
+package enum BodyDocument {
   /// What becomes of the body when a document is made.
-  public enum Filling: Sendable {
+  package enum Filling: Sendable {
     /// Left out, whatever it is.
     case none
     /// As text, base64 or file.
@@ -30,7 +30,7 @@ public enum BodyDocument {
   /// Content that does not parse, or that holds a duplicate key, U+0000 or a number out of range, stays text, so that
   /// nothing is lost, and is marked `unreadable`. A body that a stage has set stays as it is, except that text or
   /// base64 may become `json`.
-  public static func fill(_ document: JSONValue, from body: Body, _ filling: Filling) {
+  package static func fill(_ document: JSONValue, from body: Body, _ filling: Filling) {
     guard filling != .none else { return }
     let wantsJSON = filling == .parsed && hasJSONMediaType(document)
     if let present = document["body"] {
@@ -124,7 +124,7 @@ public enum BodyDocument {
   }
 
   /// Whether a content type, with or without parameters, says JSON.
-  public static func isJSONMediaType(_ contentType: String) -> Bool {
+  package static func isJSONMediaType(_ contentType: String) -> Bool {
     let type = contentType.prefix { $0 != ";" && $0 != " " && $0 != "\t" }.lowercased()
     return type == "application/json" || type.hasSuffix("+json")
   }

@@ -2,7 +2,7 @@
 extension DocumentHeaders {
   /// The first value of a field; bytes that are not UTF-8 are shown with U+FFFD. Assigning replaces all its lines, nil
   /// removes them.
-  public subscript(name: String) -> String? {
+  package subscript(name: String) -> String? {
     get { Self.withBytes(name) { value(named: $0) }.map { String(decoding: $0.bytes, as: UTF8.self) } }
     nonmutating set {
       Self.withBytes(name) { name in
@@ -21,7 +21,7 @@ extension DocumentHeaders {
   }
 
   /// Adds one more line to a field.
-  public func add(_ name: String, _ value: String) {
+  package func add(_ name: String, _ value: String) {
     Self.withBytes(name) { name in Self.withBytes(value) { add(name, $0) } }
   }
 

@@ -6,25 +6,25 @@ import SluiceMessages
 /// Names are given in any case, and are in lower case in the document. Values go in and out as bytes: a plain string
 /// costs no copy, `{"base64": "…"}` is decoded. What a plugin left there that is no field value counts as absent here
 /// and is refused when the document is read back.
-public struct DocumentHeaders {
+package struct DocumentHeaders {
   private let document: JSONValue
   private let section: StaticString
 
   /// The `headers` of a document, or its `trailers`.
-  public init(_ document: JSONValue, trailers: Bool = false) {
+  package init(_ document: JSONValue, trailers: Bool = false) {
     self.document = document
     section = trailers ? "trailers" : "headers"
   }
 
   /// The bytes of one field value.
-  public enum Value {
+  package enum Value {
     /// Lent by the document until that field changes or the document goes.
     case lent(UnsafeBufferPointer<UInt8>)
     /// Decoded from base64.
     case decoded([UInt8])
 
     /// A copy of the bytes.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
       switch self {
       case .lent(let bytes): Array(bytes)
       case .decoded(let bytes): bytes
@@ -33,19 +33,19 @@ public struct DocumentHeaders {
   }
 
   /// The first value of a field.
-  public func value(named name: UnsafeBufferPointer<UInt8>) -> Value? {
+  package func value(named name: UnsafeBufferPointer<UInt8>) -> Value? {
     value(named: name, at: 0)
   }
 
   /// The value of the field's line with that number, counted from 0.
-  public func value(named name: UnsafeBufferPointer<UInt8>, at line: Int) -> Value? {
+  package func value(named name: UnsafeBufferPointer<UInt8>, at line: Int) -> Value? {
     guard let fields else { return nil }
     let entry = Self.withLowercased(name) { json_object_getn(fields, $0, $1) }
     return entry.flatMap { Self.line($0, line) }.flatMap(Self.value)
   }
 
   /// The field at a position, repeated names counted line by line; nil past the end.
-  public func field(at index: Int) -> (name: UnsafeBufferPointer<UInt8>, value: Value)? {
+  package func field(at index: Int) -> (name: UnsafeBufferPointer<UInt8>, value: Value)? {
     guard let fields else { return nil }
     var rest = index
     var position = json_object_iter(fields)
@@ -62,7 +62,7 @@ public struct DocumentHeaders {
   }
 
   /// How many fields there are, repeated names counted line by line.
-  public var count: Int {
+  package var count: Int {
     guard let fields else { return 0 }
     var count = 0
     var position = json_object_iter(fields)
@@ -74,12 +74,12 @@ public struct DocumentHeaders {
   }
 
   /// Replaces every line of the field by one. The caller has checked name and value (``HeaderFields/check(name:value:)``).
-  public func set(_ name: UnsafeBufferPointer<UInt8>, to value: UnsafeBufferPointer<UInt8>) {
+  package func set(_ name: UnsafeBufferPointer<UInt8>, to value: UnsafeBufferPointer<UInt8>) {
     _ = replace(name, with: value)
   }
 
   /// Like ``set(_:to:)``; returns the old value, for callers that have lent out texts of it.
-  public func replace(_ name: UnsafeBufferPointer<UInt8>, with value: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+  package func replace(_ name: UnsafeBufferPointer<UInt8>, with value: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     let fields = fieldsMadeWhenAbsent()
     let made = Self.made(value)
     return Self.withLowercased(name) { key, count in
@@ -90,17 +90,17 @@ public struct DocumentHeaders {
   }
 
   /// Adds one more line to the field.
-  public func add(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+  package func add(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
     Self.append(Self.made(value), named: name, to: fieldsMadeWhenAbsent())
   }
 
   /// Removes every line of the field; false if it had none.
   @discardableResult
-  public func remove(_ name: UnsafeBufferPointer<UInt8>) -> Bool { take(name) != nil }
+  package func remove(_ name: UnsafeBufferPointer<UInt8>) -> Bool { take(name) != nil }
 
   /// Removes every line of the field and returns them, for callers that have lent out texts of them; nil if there were
   /// no lines.
-  public func take(_ name: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+  package func take(_ name: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     guard let fields else { return nil }
     return Self.withLowercased(name) { key, count in
       guard let present = json_object_getn(fields, key, count) else { return nil }

@@ -1,23 +1,23 @@
 import SluiceMessages
 
 /// How strictly a document is read.
-public struct DocumentRules: OptionSet, Sendable {
-  public let rawValue: Int
+package struct DocumentRules: OptionSet, Sendable {
+  package let rawValue: Int
 
-  public init(rawValue: Int) { self.rawValue = rawValue }
+  package init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Refuses keys that the form does not have, by name. Without it they are ignored.
-  public static let knownKeysOnly = DocumentRules(rawValue: 1)
+  package static let knownKeysOnly = DocumentRules(rawValue: 1)
   /// Takes header names in any case. Without it a name that is not in lower case is refused, because a live document
   /// that has both spellings of a name would answer differently in each.
-  public static let namesInAnyCase = DocumentRules(rawValue: 2)
+  package static let namesInAnyCase = DocumentRules(rawValue: 2)
   /// Takes `{"file": "…"}` as a body: the file is read when the message is sent, with the rights of this process.
-  public static let files = DocumentRules(rawValue: 4)
+  package static let files = DocumentRules(rawValue: 4)
 
   /// For a line of input.
-  public static let line: DocumentRules = [.knownKeysOnly, .namesInAnyCase, .files]
+  package static let line: DocumentRules = [.knownKeysOnly, .namesInAnyCase, .files]
   /// For a document that stages changed in place.
-  public static let live: DocumentRules = [.files]
+  package static let live: DocumentRules = [.files]
 }
 
 /// One object inside a document, with the path that errors name.

@@ -1,4 +1,4 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// A request as a JSON document:
 ///
@@ -6,11 +6,11 @@ public import SluiceMessages
 ///
 /// ``HeaderFields`` and ``Body`` have no more to say than the document, save a field's marks and a streamed body, which
 /// ``update(_:from:bodyWasFilled:added:hosts:)`` carries over.
-public enum RequestDocument {
+package enum RequestDocument {
   private static let keys = ["method", "url", "headers", "body"]
 
   /// A new document.
-  public static func make(_ request: Request, body filling: BodyDocument.Filling = .plain) -> JSONValue {
+  package static func make(_ request: Request, body filling: BodyDocument.Filling = .plain) -> JSONValue {
     let document = JSONValue.object()
     document["method"] = JSONValue(request.method)
     document["url"] = JSONValue(request.url.string)
@@ -22,7 +22,7 @@ public enum RequestDocument {
   /// The request that a document spells out. Only `url` must be there; the method is GET without one. A `json` body whose
   /// media type is not named is `application/json`.
   /// - Parameter hosts: converts the host of a `url` beyond ASCII; without an encoder such a host is refused.
-  public static func read(
+  package static func read(
     _ document: JSONValue, rules: DocumentRules, hosts: HostEncoder? = nil
   ) throws(MessageError) -> Request {
     let part = try DocumentPart(document, rules: rules)
@@ -52,7 +52,7 @@ public enum RequestDocument {
   ///   - bodyWasFilled: whether the document got its body; if not, a missing `body` leaves the body alone.
   ///   - added: what fields are marked with that were not there before.
   ///   - hosts: as for ``read(_:rules:hosts:)``.
-  public static func update(
+  package static func update(
     _ request: inout Request, from document: JSONValue, bodyWasFilled: Bool, added: HeaderFields.Marks = .addedByStage,
     hosts: HostEncoder? = nil
   ) throws(MessageError) {
@@ -68,7 +68,7 @@ public enum RequestDocument {
   }
 
   /// Reads only the method and the URL of a document that was made from a request.
-  public static func target(
+  package static func target(
     of document: JSONValue, from original: Request, hosts: HostEncoder? = nil
   ) throws(MessageError) -> (method: String, url: HTTPURL) {
     try target(DocumentPart(document, rules: .live), from: original, hosts)

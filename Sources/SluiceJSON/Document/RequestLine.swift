@@ -1,14 +1,14 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// One line of input: a request document with an optional `id` (any JSON scalar) and `timeout`.
-public struct RequestLine: Sendable {
+package struct RequestLine: Sendable {
   /// What ties the result to this line, as it was given.
-  public var id: JSONValue?
-  public var request: Request
+  package var id: JSONValue?
+  package var request: Request
 
   /// Reads a document strictly: unknown keys are refused by name.
   /// - Parameter hosts: converts the host of a `url` beyond ASCII; without an encoder such a host is refused.
-  public init(
+  package init(
     _ document: JSONValue, rules: DocumentRules = .line, hosts: HostEncoder? = nil
   ) throws(MessageError) {
     let part = try DocumentPart(document, rules: rules)
@@ -22,7 +22,7 @@ public struct RequestLine: Sendable {
   }
 
   /// Reads the text of a line. An error in the JSON itself names its column.
-  public init(
+  package init(
     parsing text: UnsafeRawBufferPointer, rules: DocumentRules = .line, hosts: HostEncoder? = nil
   ) throws(MessageError) {
     let document: JSONValue

@@ -1,15 +1,15 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// A response as a JSON document:
 ///
 ///     {"status": 200, "headers": { fields }, "body": { body }, "trailers": { fields }}
 ///
 /// `trailers` is there only where the response has some.
-public enum ResponseDocument {
+package enum ResponseDocument {
   private static let keys = ["status", "headers", "body", "trailers"]
 
   /// A new document.
-  public static func make(_ response: Response, body filling: BodyDocument.Filling = .plain) -> JSONValue {
+  package static func make(_ response: Response, body filling: BodyDocument.Filling = .plain) -> JSONValue {
     let document = JSONValue.object()
     document["status"] = JSONValue(Int64(response.status))
     document["headers"] = HeadersDocument.make(response.headers)
@@ -20,7 +20,7 @@ public enum ResponseDocument {
 
   /// The response that a document spells out. Only `status` must be there. A `json` body whose media type is not named is
   /// `application/json`.
-  public static func read(_ document: JSONValue, rules: DocumentRules) throws(MessageError) -> Response {
+  package static func read(_ document: JSONValue, rules: DocumentRules) throws(MessageError) -> Response {
     let part = try DocumentPart(document, rules: rules)
     try part.allowKeys(keys)
     var headers = try RequestDocument.headers(part, "headers")
@@ -32,7 +32,7 @@ public enum ResponseDocument {
   }
 
   /// Brings a response up to date with its document, as ``RequestDocument/update(_:from:bodyWasFilled:added:hosts:)`` does.
-  public static func update(
+  package static func update(
     _ response: inout Response, from document: JSONValue, bodyWasFilled: Bool,
     added: HeaderFields.Marks = .addedByStage
   ) throws(MessageError) {

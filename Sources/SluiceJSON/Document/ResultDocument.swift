@@ -5,14 +5,14 @@
 ///
 /// `error` is there only where the request failed, its `stage` only where one is to blame, `response` wherever there
 /// was one, `attributes` where stages have set any, `metadata` and `explain` only where they were asked for.
-public struct ResultDocument {
+package struct ResultDocument {
   /// Why a request failed.
-  public struct Failure: Sendable, Hashable {
-    public var code: String
-    public var message: String
-    public var stage: String?
+  package struct Failure: Sendable, Hashable {
+    package var code: String
+    package var message: String
+    package var stage: String?
 
-    public init(code: String, message: String, stage: String? = nil) {
+    package init(code: String, message: String, stage: String? = nil) {
       self.code = code
       self.message = message
       self.stage = stage
@@ -26,22 +26,22 @@ public struct ResultDocument {
   }
 
   /// The `id` of the request line, or its number.
-  public var id: JSONValue
+  package var id: JSONValue
   /// A ``ResponseDocument``.
-  public var response: JSONValue?
-  public var failure: Failure?
+  package var response: JSONValue?
+  package var failure: Failure?
   /// How often the request was tried; 0 for a line that was no request.
-  public var attempts: Int
-  public var duration: Duration
-  public var requestID: String?
+  package var attempts: Int
+  package var duration: Duration
+  package var requestID: String?
   /// What stages have set, as it may be shown.
-  public var attributes: JSONValue?
+  package var attributes: JSONValue?
   /// What else is known, where it was asked for.
-  public var metadata: JSONValue?
+  package var metadata: JSONValue?
   /// Why the headers of each hop are what they are, where it was asked for.
-  public var explanation: JSONValue?
+  package var explanation: JSONValue?
 
-  public init(
+  package init(
     id: JSONValue, response: JSONValue? = nil, failure: Failure? = nil, attempts: Int, duration: Duration,
     requestID: String? = nil, attributes: JSONValue? = nil,
     metadata: JSONValue? = nil, explanation: JSONValue? = nil
@@ -60,7 +60,7 @@ public struct ResultDocument {
   /// The document on one line, with its line feed.
   ///
   /// jansson spells 1.93 with 17 digits, so the duration is written here.
-  public func line() throws(JSONError) -> [UInt8] {
+  package func line() throws(JSONError) -> [UInt8] {
     var line = try head.serialized()
     line.removeLast()
     line += ",\"durationMs\":\(duration.roundedMilliseconds)".utf8

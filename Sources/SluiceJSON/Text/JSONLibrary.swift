@@ -1,7 +1,7 @@
 import CJansson
 
 /// The library behind this module.
-public enum JSONLibrary {
+package enum JSONLibrary {
   /// Of the jansson that is loaded, which plugins share.
-  public static var version: String { String(cString: jansson_version_str()) }
+  package static var version: String { String(cString: jansson_version_str()) }
 }

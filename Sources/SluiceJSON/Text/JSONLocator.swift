@@ -2,17 +2,17 @@
 ///
 /// It reads the text again instead of keeping positions while parsing, because errors are rare. A text that is not
 /// valid JSON is read as far as it makes sense.
-public struct JSONLocator {
+package struct JSONLocator {
   private let text: [UInt8]
   private var offset = 0
 
-  public init(_ text: [UInt8]) {
+  package init(_ text: [UInt8]) {
     self.text = text
   }
 
   /// The place of the member's key, the array's element, or the whole value; where the pointer leads further than the
   /// text, the place of the last value on the way. Of equal keys the last one counts, as it does when parsing.
-  public func position(of pointer: JSONPointer) -> JSONPosition {
+  package func position(of pointer: JSONPointer) -> JSONPosition {
     var scanner = self
     scanner.skipSpace()
     var found = scanner.offset
@@ -25,7 +25,7 @@ public struct JSONLocator {
   }
 
   /// Line and column of an offset.
-  public func position(atOffset offset: Int) -> JSONPosition {
+  package func position(atOffset offset: Int) -> JSONPosition {
     let before = text.prefix(offset)
     let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     let line = before.count { $0 == UInt8(ascii: "\n") } + 1

@@ -37,11 +37,11 @@ public struct JSONError: Error, Hashable, Sendable {
   public var code: Code
   public var message: String
   /// Line, column and offset in the text, where a text was read.
-  public var position: JSONPosition?
+  package var position: JSONPosition?
   /// The offending value or key inside the value, where one was looked at.
   public var pointer: JSONPointer?
 
-  public init(_ code: Code, _ message: String, position: JSONPosition? = nil, pointer: JSONPointer? = nil) {
+  package init(_ code: Code, _ message: String, position: JSONPosition? = nil, pointer: JSONPointer? = nil) {
     self.code = code
     self.message = message
     self.position = position
@@ -61,12 +61,12 @@ extension JSONError: CustomStringConvertible {
 }
 
 /// A place in a text: line and column count from 1, the column in Unicode code points, the offset in bytes from 0.
-public struct JSONPosition: Hashable, Sendable {
-  public var line: Int
-  public var column: Int
-  public var offset: Int
+package struct JSONPosition: Hashable, Sendable {
+  package var line: Int
+  package var column: Int
+  package var offset: Int
 
-  public init(line: Int, column: Int, offset: Int) {
+  package init(line: Int, column: Int, offset: Int) {
     self.line = line
     self.column = column
     self.offset = offset

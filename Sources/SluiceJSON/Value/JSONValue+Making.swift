@@ -95,11 +95,11 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 
 /// jansson's hash tables are seeded before the first one is made, so that their order of buckets cannot be guessed and
 /// no two threads seed at the same time.
-public enum JSONSeed {
+package enum JSONSeed {
   private static let planted: Void = json_object_seed(0)
 
   /// Seeds on the first call in the process; call it before C code of one's own makes objects on several threads.
-  public static func plantOnce() {
+  package static func plantOnce() {
     _ = planted
   }
 }

@@ -4,11 +4,11 @@ extension JSONValue {
   /// How deep arrays and objects may nest: the same depth that jansson's parser accepts in a text. jansson's other
   /// functions recurse without a limit (at this depth writing takes 630 KB of stack), so a value that C code has built
   /// is measured first.
-  public static let depthLimit = 2048
+  package static let depthLimit = 2048
 
   /// How often arrays and objects may occur again in one value. A value can hold the same array twice, and that array
   /// another one twice: a few such arrays make a text of exponential size.
-  public static let repetitionLimit = 1 << 18
+  package static let repetitionLimit = 1 << 18
 
   /// Throws when the value cannot be written as JSON, or not safely: it is nested deeper than `depth` levels, contains
   /// itself, repeats more than ``repetitionLimit`` values, or holds a number that is not finite. Does not recurse.

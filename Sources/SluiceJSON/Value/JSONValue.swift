@@ -29,14 +29,14 @@ public final class JSONValue: @unchecked Sendable {
   }
 
   /// Lends the pointer for the length of the call; a callee that keeps it takes a reference with `json_incref`.
-  public func withUnsafeJSON<Result, Failure: Error>(
+  package func withUnsafeJSON<Result, Failure: Error>(
     _ body: (UnsafeMutablePointer<json_t>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try withExtendedLifetime(self) { () throws(Failure) -> Result in try body(json) }
   }
 
   /// A new reference for C code that takes one over; it must be released with `json_decref`.
-  public func retainedUnsafeJSON() -> UnsafeMutablePointer<json_t> {
+  package func retainedUnsafeJSON() -> UnsafeMutablePointer<json_t> {
     json_incref(json)
   }
 
@@ -105,7 +105,7 @@ extension JSONValue {
   }
 
   /// Lends the UTF-8 of a string without copying it; nil for everything else.
-  public func withStringBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
+  package func withStringBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
     guard let text = json_string_value(json) else { return nil }
     return withExtendedLifetime(self) {
       text.withMemoryRebound(to: UInt8.self, capacity: json_string_length(json)) {

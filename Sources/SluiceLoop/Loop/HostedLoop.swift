@@ -18,7 +18,7 @@ import Synchronization
 /// ``close(within:)``, before it ends; otherwise no other thread can take the loop.
 public final class HostedLoop: Sendable {
   /// Runs transactions, posted work, timers and tasks, all inside ``turn()``.
-  public let loop: Loop
+  package let loop: Loop
   private let hosting: LoopHosting
 
   /// - Throws: ``TransportError`` with the code `resources` if no descriptor is left.

@@ -8,12 +8,12 @@ extension Loop {
   /// Ends the loop: transfers are cancelled, queued work runs, the thread is joined. From any thread but the loop's
   /// own; a second call waits for the first. A hosted loop ends in its next turn, or in this call if no other thread runs
   /// it.
-  public func shutdown() { _ = shutdown(within: nil) }
+  package func shutdown() { _ = shutdown(within: nil) }
 
   /// Like ``shutdown()``, but waits at most `limit` for the thread. Returns false when the thread is in a call that
   /// does not return; it is then left behind, and the loop ends when the call returns. A thread that has already ended
   /// is not waited for.
-  public func shutdown(within limit: Duration?) -> Bool {
+  package func shutdown(within limit: Duration?) -> Bool {
     isStopping.store(true, ordering: .sequentiallyConsistent)
     poller.wake()
     if let hosting, !isCurrent, hosting.claim() {

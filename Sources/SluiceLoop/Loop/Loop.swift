@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-public import SluicePipeline
+package import SluicePipeline
 import SluiceSupport
 import Synchronization
 
@@ -14,10 +14,10 @@ import Synchronization
 /// A task started with `Task(executorPreference: loop)` runs on the loop's thread; work that it enqueues from there
 /// runs in the same turn, without a system call. The thread is named `sluice-loop-N`; an idle loop takes no processor
 /// time.
-public final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
+package final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
   // Sendable: the atomics and the inbox are for every thread; all else is touched on the loop's thread alone.
-  public let index: Int
-  public var random = RandomBits()
+  package let index: Int
+  package var random = RandomBits()
 
   package let poller: Poller
   let inbox = LoopInbox()
@@ -38,7 +38,7 @@ public final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
   package var turnBegan = Instant(nanoseconds: 0)
 
   /// Starts the thread. It ends with ``shutdown()``; a loop that is never shut down lives as long as the process.
-  public convenience init(index: Int = 0) throws(TransportError) {
+  package convenience init(index: Int = 0) throws(TransportError) {
     try self.init(index: index, hosting: nil)
     try startThread()
   }
@@ -54,40 +54,40 @@ public final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
   }
 
   /// The loop whose thread calls.
-  public static var current: Loop? {
+  package static var current: Loop? {
     sluice_current_loop().map { Unmanaged<Loop>.fromOpaque($0).takeUnretainedValue() }
   }
 
   /// The index of the loop whose thread calls; nil on another thread.
-  public static var currentIndex: Int? {
+  package static var currentIndex: Int? {
     sluice_current_loop().map { Unmanaged<Loop>.fromOpaque($0)._withUnsafeGuaranteedRef(\.index) }
   }
 
-  public var isCurrent: Bool { sluice_current_loop() == UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
+  package var isCurrent: Bool { sluice_current_loop() == UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
 
-  public var now: Instant { Self.clock() }
+  package var now: Instant { Self.clock() }
 
   /// Runs the job once, on the loop. After the loop has ended the job is released without being run.
-  public func post(_ job: @escaping @Sendable () -> Void) {
+  package func post(_ job: @escaping @Sendable () -> Void) {
     if isCurrent { return local.append(.call(job)) }
     _ = push(.call(job))
   }
 
-  public func arm(_ timer: LoopTimer, at deadline: Instant, for target: any LoopTimerTarget) {
+  package func arm(_ timer: LoopTimer, at deadline: Instant, for target: any LoopTimerTarget) {
     timers.arm(timer, at: deadline, for: target)
   }
 
-  public func disarm(_ timer: LoopTimer) { timers.disarm(timer) }
+  package func disarm(_ timer: LoopTimer) { timers.disarm(timer) }
 
   /// A task's next step. After the loop has ended it runs on Swift's global executor, so that the task can still
   /// finish.
-  public func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if isCurrent { return local.append(.job(job)) }
     if !push(.job(job)) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
   }
 
-  public func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
+  package func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
 
   private func push(_ work: LoopWork) -> Bool {
     switch inbox.push(work) {
@@ -100,7 +100,7 @@ public final class Loop: EventLoop, TaskExecutor, @unchecked Sendable {
     }
   }
 
-  public var wallClock: Duration {
+  package var wallClock: Duration {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)

@@ -1,6 +1,6 @@
 /// Why a name has no address.
-public struct NameError: Error, Sendable, Hashable {
-  public enum Kind: Sendable, Hashable {
+package struct NameError: Error, Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// The resolver answered: the name has no address.
     case noAddress
     /// The resolver had no answer this time.
@@ -9,11 +9,11 @@ public struct NameError: Error, Sendable, Hashable {
     case notAsked
   }
 
-  public let kind: Kind
+  package let kind: Kind
   /// In the system's words.
-  public let reason: String
+  package let reason: String
 
-  public init(_ reason: String, _ kind: Kind = .noAddress) {
+  package init(_ reason: String, _ kind: Kind = .noAddress) {
     self.kind = kind
     self.reason = reason
   }

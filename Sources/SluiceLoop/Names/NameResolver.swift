@@ -7,19 +7,19 @@ import SluiceSupport
 /// libcurl's own resolver starts a thread per waiting transfer. Here a thread starts when a name has to be looked up and
 /// ends when no name waits; ``NameLookUps`` decides how many there are. A failure is remembered for a moment, so that a
 /// host that does not exist costs a look-up a second and not one for each request.
-public final class NameResolver: Sendable {
+package final class NameResolver: Sendable {
   /// Numeric addresses in the order to try, or why the name has no address.
-  public typealias Answer = Result<[String], NameError>
+  package typealias Answer = Result<[String], NameError>
   typealias Reply = @Sendable (Answer) -> Void
 
-  public static let shared = NameResolver()
+  package static let shared = NameResolver()
 
   private let lookUps: Locked<NameLookUps<Reply>>
   private let now: @Sendable () -> Instant
   private let lookUp: @Sendable (String) -> Answer
 
   /// - Parameter lookUp: called on a thread of the resolver's and may block; the system's resolver unless given.
-  public convenience init(lookUp: @escaping @Sendable (String) -> Answer = SystemNames.addresses) {
+  package convenience init(lookUp: @escaping @Sendable (String) -> Answer = SystemNames.addresses) {
     self.init(now: { Instant(nanoseconds: MonotonicClock.now.nanoseconds) }, lookUp: lookUp)
   }
 
@@ -32,7 +32,7 @@ public final class NameResolver: Sendable {
 
   /// Looks the name up, or joins a look-up under way. The answer comes on a thread of the resolver's; a failure that is
   /// known comes before this returns.
-  public func addresses(of name: String, reply: @escaping @Sendable (Answer) -> Void) {
+  package func addresses(of name: String, reply: @escaping @Sendable (Answer) -> Void) {
     switch lookUps.withLock({ $0.ask(name, reply, at: now()) }) {
     case .failed(let error): reply(.failure(error))
     case .needsThread: startThread()

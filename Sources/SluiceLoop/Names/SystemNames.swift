@@ -4,12 +4,12 @@ import SluiceMessages
 import SluiceSupport
 
 /// The system's resolver.
-public enum SystemNames {
+package enum SystemNames {
   /// Looks a name up with `getaddrinfo`; blocks.
   ///
   /// `localhost` and the names below it have loopback addresses alone, and only `localhost` itself is looked up, so that no
   /// DNS server says what is on this machine (RFC 6761 §6.3).
-  public static func addresses(of name: String) -> NameResolver.Answer {
+  package static func addresses(of name: String) -> NameResolver.Answer {
     guard Origin.isLocalhost(name) else { return lookUp(name) }
     let known = (try? lookUp("localhost").get()) ?? []
     let loopback = known.filter { Origin(scheme: .http, host: $0).isLoopback }

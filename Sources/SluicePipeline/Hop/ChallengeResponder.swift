@@ -1,8 +1,8 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// The default handling of demands for credentials: answers with the credentials that the engine has. Called on the
 /// loop.
-public protocol ChallengeResponder: AnyObject, Sendable {
+package protocol ChallengeResponder: AnyObject, Sendable {
   /// Whether it has anything that it could answer with. Asked before the response is looked at.
   func hasCredentials(status: Int, for exchange: Exchange) -> Bool
 

@@ -45,7 +45,7 @@ public struct HeaderDecision: Sendable, Hashable {
   /// Details, for people.
   public let detail: String?
 
-  public init(stage: String, header: String, reason: Reason, value: String? = nil, detail: String? = nil) {
+  package init(stage: String, header: String, reason: Reason, value: String? = nil, detail: String? = nil) {
     self.stage = stage
     self.header = header
     self.reason = reason
@@ -56,13 +56,13 @@ public struct HeaderDecision: Sendable, Hashable {
 
 extension Exchange {
   /// Adds to the explanation of this hop; does nothing if no explanation is wanted. [loop]
-  public func explain(_ decision: HeaderDecision) {
+  package func explain(_ decision: HeaderDecision) {
     guard let last = explanation?.indices.last else { return }
     explanation?[last].decisions.append(decision)
   }
 
   /// As ``explain(_:)-(HeaderDecision)``, about no header in particular. [loop]
-  public func explain(note: String) {
+  package func explain(note: String) {
     guard let last = explanation?.indices.last else { return }
     explanation?[last].notes.append(note)
   }

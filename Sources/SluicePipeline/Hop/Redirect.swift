@@ -1,4 +1,4 @@
-public import SluiceMessages
+package import SluiceMessages
 
 extension Redirect {
   /// What the response asks for; nil where it is no redirect, or one without a `Location`, which leaves the choice to the
@@ -6,7 +6,7 @@ extension Redirect {
   ///
   /// Throws where a `Location` cannot be followed. Two that differ lead nowhere: which of them counts is not said anywhere.
   /// - Parameter hosts: converts a host beyond ASCII; without an encoder such a host is refused.
-  public init?(
+  package init?(
     _ response: Response, to request: Request, hosts: HostEncoder? = nil
   ) throws(RedirectRefusal) {
     guard Self.isRedirect(response.status), let url = try Self.target(response, from: request.url, hosts) else {
@@ -56,9 +56,9 @@ public struct RedirectSettings: Sendable, Hashable {
   /// In one attempt; 0 follows none, and the redirect is the response.
   public var maximum: Int
   /// Names of headers, in lower case, that go along to another origin all the same.
-  public var kept: [String]
+  package var kept: [String]
   /// Names of headers, in lower case, that are secrets wherever they come from and never go along unless they are ``kept``.
-  public var secret: [String]
+  package var secret: [String]
 
   public init(maximum: Int = 20, kept: [String] = [], secret: [String] = []) {
     self.maximum = maximum

@@ -1,10 +1,10 @@
 /// Why a redirect is not followed, although its response names a place to go to.
-public struct RedirectRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-  public let status: Int
+package struct RedirectRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+  package let status: Int
   /// The values of `Location` as they may be shown: without user, password, query and fragment. Two where they differ.
-  public let locations: [String]
+  package let locations: [String]
   /// What is wrong with them.
-  public let reason: String
+  package let reason: String
 
   init(_ status: Int, _ locations: [String], _ reason: String) {
     self.status = status
@@ -12,7 +12,7 @@ public struct RedirectRefusal: Error, Sendable, Hashable, CustomStringConvertibl
     self.reason = reason
   }
 
-  public var description: String {
+  package var description: String {
     let shown = locations.map { "\"\($0)\"" }.joined(separator: " and ")
     return locations.count == 1
       ? "\(status) with the Location \(shown), which is not followed: \(reason)"

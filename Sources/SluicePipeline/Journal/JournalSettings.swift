@@ -1,7 +1,7 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// How a journal shows the content of messages.
-public struct JournalSettings: Sendable {
+package struct JournalSettings: Sendable {
   /// Text up to this size is shown; for larger content, size and hash are shown.
   static let shownBytes = 256
   /// Of a value of a field.
@@ -9,11 +9,11 @@ public struct JournalSettings: Sendable {
 
   private static let processKey = MessageHash.Key.random()
 
-  public var secrets: SecretList
+  package var secrets: SecretList
   /// For hashes of secrets. Journals with one key can be compared.
-  public var key: MessageHash.Key
+  package var key: MessageHash.Key
 
-  public init(secrets: SecretList = SecretList(), key: MessageHash.Key? = nil) {
+  package init(secrets: SecretList = SecretList(), key: MessageHash.Key? = nil) {
     self.secrets = secrets
     self.key = key ?? Self.processKey
   }
@@ -37,7 +37,7 @@ public struct JournalSettings: Sendable {
   }
 
   /// A URL as it may be shown.
-  public func text(of url: HTTPURL) -> String {
+  package func text(of url: HTTPURL) -> String {
     let shown = secrets.url(url.string)
     return shown == url.string ? shown : hidden(shown, url.string.utf8)
   }

@@ -1,20 +1,20 @@
 /// SipHash-2-4 (Aumasson and Bernstein, 2012), 64 bits: distinguishes contents in a journal without showing them.
 ///
 /// With a secret key, a hash reveals nothing about a value, however short the value is.
-public struct MessageHash {
-  public struct Key: Sendable, Hashable {
-    public let low: UInt64
-    public let high: UInt64
+package struct MessageHash {
+  package struct Key: Sendable, Hashable {
+    package let low: UInt64
+    package let high: UInt64
 
-    public init(low: UInt64, high: UInt64) {
+    package init(low: UInt64, high: UInt64) {
       self.low = low
       self.high = high
     }
 
     /// For contents that are shown anyway: the same bytes have the same hash everywhere.
-    public static let fixed = Key(low: 0, high: 0)
+    package static let fixed = Key(low: 0, high: 0)
 
-    public static func random() -> Key {
+    package static func random() -> Key {
       var generator = SystemRandomNumberGenerator()
       return Key(low: generator.next(), high: generator.next())
     }
@@ -28,14 +28,14 @@ public struct MessageHash {
   private var rest: UInt64 = 0
   private var count = 0
 
-  public init(key: Key = .fixed) {
+  package init(key: Key = .fixed) {
     v0 = key.low ^ 0x736f_6d65_7073_6575
     v1 = key.high ^ 0x646f_7261_6e64_6f6d
     v2 = key.low ^ 0x6c79_6765_6e65_7261
     v3 = key.high ^ 0x7465_6462_7974_6573
   }
 
-  public mutating func update(_ bytes: some Sequence<UInt8>) {
+  package mutating func update(_ bytes: some Sequence<UInt8>) {
     for byte in bytes {
       rest |= UInt64(byte) << (8 &* UInt64(truncatingIfNeeded: count & 7))
       count &+= 1
@@ -46,7 +46,7 @@ public struct MessageHash {
     }
   }
 
-  public func finish() -> UInt64 {
+  package func finish() -> UInt64 {
     var last = self
     last.take(rest | UInt64(truncatingIfNeeded: count) << 56)
     last.v2 ^= 0xff

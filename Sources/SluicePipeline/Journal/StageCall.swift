@@ -27,7 +27,7 @@ public struct StageCall: Sendable, Hashable {
   /// In the order of the message: line, fields, body.
   public var changes: [StageChange]
 
-  public init(
+  package init(
     attempt: Int = 0, hop: Int = 0, stage: String, callback: Callback, verdict: Verdict = .proceed,
     wasSuspended: Bool = false, changes: [StageChange] = []
   ) {
@@ -59,7 +59,7 @@ public struct StageChange: Sendable, Hashable {
   public var before: [String]
   public var after: [String]
 
-  public init(_ side: MessageSide, _ part: Part, before: [String], after: [String]) {
+  package init(_ side: MessageSide, _ part: Part, before: [String], after: [String]) {
     self.side = side
     self.part = part
     self.before = before

@@ -13,7 +13,7 @@ import SluiceMessages
 /// A `did_end_span` may come anywhere between the first and the last. Everything else between them may be missing from some
 /// point on, except where one event needs another before it. Each must be told: a tracer that is told some kinds of events
 /// alone sees gaps in their sequence. Memory grows with the transactions that are open, and with nothing else.
-public struct LedgerChecker: Sendable {
+package struct LedgerChecker: Sendable {
   /// The number of ended transactions that are remembered, to distinguish their late events from events of unknown
   /// ones.
   static let remembered = 65_536
@@ -23,16 +23,16 @@ public struct LedgerChecker: Sendable {
   private var endedInOrder: [TransactionID] = []
   private var oldest = 0
   /// Events that were held against the rules.
-  public private(set) var events = 0
+  package private(set) var events = 0
   /// Transactions that began.
-  public private(set) var transactions = 0
+  package private(set) var transactions = 0
 
-  public init() {}
+  package init() {}
 
   /// Takes the next event.
   /// - Parameter line: its position in the log, for the violation; nil counts the events.
   /// - Throws: the rule that it breaks. Events after a violation cannot be checked reliably.
-  public mutating func check(_ entry: LedgerEntry, line: Int? = nil) throws(LedgerViolation) {
+  package mutating func check(_ entry: LedgerEntry, line: Int? = nil) throws(LedgerViolation) {
     events += 1
     let line = line ?? events
     guard var transaction = open[entry.transaction] else { return try begin(entry, line) }
@@ -47,7 +47,7 @@ public struct LedgerChecker: Sendable {
 
   /// The log is over.
   /// - Throws: that a transaction has no end; of several, the one that began first.
-  public func finish() throws(LedgerViolation) {
+  package func finish() throws(LedgerViolation) {
     guard let (id, first) = open.min(by: { $0.value.line < $1.value.line }) else { return }
     let others = open.count == 1 ? "" : ", nor have \(open.count - 1) other transactions"
     throw LedgerViolation(

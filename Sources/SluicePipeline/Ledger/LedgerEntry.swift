@@ -1,37 +1,37 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// The parts of one event that the rules of the ledger check: a value that can be kept, and read back from a recorded
 /// log.
-public struct LedgerEntry: Sendable, Hashable {
-  public var kind: TraceEvent.Kind
-  public var transaction: TransactionID
+package struct LedgerEntry: Sendable, Hashable {
+  package var kind: TraceEvent.Kind
+  package var transaction: TransactionID
   /// Position among the events of the transaction, from 0; nil in a log that has none.
-  public var sequence: Int?
-  public var time: Instant
-  public var attempt: Int
-  public var hop: Int
+  package var sequence: Int?
+  package var time: Instant
+  package var attempt: Int
+  package var hop: Int
   /// 0 without a response.
-  public var status: Int
+  package var status: Int
   /// See ``TraceEvent/receivedStatus``.
-  public var receivedStatus: Int?
+  package var receivedStatus: Int?
   /// In `didComplete`.
-  public var outcome: TransactionOutcome?
+  package var outcome: TransactionOutcome?
   /// Of a `didEndHop`, a `willRetry` or a `didComplete`; nil without an error.
-  public var errorCode: String?
-  public var errorStage: String?
+  package var errorCode: String?
+  package var errorStage: String?
   /// The delay of a `willRetry`; the time that the hop took in `didEndHop`, and the transaction in `didComplete`.
-  public var duration: Duration
-  public var timings: TransferTimings?
-  public var requestID: String
+  package var duration: Duration
+  package var timings: TransferTimings?
+  package var requestID: String
   /// Of the request at that moment.
-  public var method: String
-  public var url: String
+  package var method: String
+  package var url: String
   /// Without ``HopTraceContext/flags``, which no rule concerns.
-  public var trace = HopTraceContext()
+  package var trace = HopTraceContext()
   /// In `didEndSpan`.
-  public var span: LedgerSpan?
+  package var span: LedgerSpan?
 
-  public init(
+  package init(
     _ kind: TraceEvent.Kind, _ transaction: TransactionID, sequence: Int? = nil, at time: Instant, attempt: Int = 0,
     hop: Int = 0, status: Int = 0, receivedStatus: Int? = nil, outcome: TransactionOutcome? = nil,
     errorCode: String? = nil, errorStage: String? = nil, duration: Duration = .zero, timings: TransferTimings? = nil,
@@ -56,7 +56,7 @@ public struct LedgerEntry: Sendable, Hashable {
   }
 
   /// Copies an event out. [loop]
-  public init(_ event: TraceEvent) {
+  package init(_ event: TraceEvent) {
     self.init(
       event.kind, event.exchange.id, sequence: event.sequence, at: event.time, attempt: event.exchange.attempt,
       hop: event.exchange.hop, status: event.status, receivedStatus: event.receivedStatus, outcome: event.outcome,
@@ -71,5 +71,5 @@ public struct LedgerEntry: Sendable, Hashable {
 
 extension TransferTimings {
   /// All phases together.
-  public var total: Duration { queue + nameLookup + connect + tlsHandshake + send + wait + receive }
+  package var total: Duration { queue + nameLookup + connect + tlsHandshake + send + wait + receive }
 }

@@ -1,14 +1,14 @@
-public import SluiceTraceContext
+package import SluiceTraceContext
 
 /// The parts of a stage's span that the rules of the ledger check.
-public struct LedgerSpan: Sendable, Hashable {
-  public var traceID: TraceID
-  public var id: UInt64
-  public var parentID: UInt64?
-  public var start: Instant
-  public var end: Instant
+package struct LedgerSpan: Sendable, Hashable {
+  package var traceID: TraceID
+  package var id: UInt64
+  package var parentID: UInt64?
+  package var start: Instant
+  package var end: Instant
 
-  public init(traceID: TraceID, id: UInt64, parentID: UInt64? = nil, start: Instant, end: Instant) {
+  package init(traceID: TraceID, id: UInt64, parentID: UInt64? = nil, start: Instant, end: Instant) {
     self.traceID = traceID
     self.id = id
     self.parentID = parentID

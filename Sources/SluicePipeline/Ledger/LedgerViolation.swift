@@ -1,9 +1,9 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// The first thing in a log that the rules of the ledger do not allow.
-public struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertible {
+package struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertible {
   /// The rule; the text is for programs.
-  public enum Rule: String, Sendable, Hashable {
+  package enum Rule: String, Sendable, Hashable {
     /// Every `will_execute` has one `did_complete`, and every other event is between the two.
     case balance
     /// The order of events.
@@ -20,12 +20,12 @@ public struct LedgerViolation: Error, Sendable, Hashable, CustomStringConvertibl
     case identity
   }
 
-  public let rule: Rule
+  package let rule: Rule
   /// The position of the event in the log, from 1; if an end is missing, the position of the `will_execute`.
-  public let line: Int
-  public let transaction: TransactionID
+  package let line: Int
+  package let transaction: TransactionID
   /// What was found, and what was expected.
-  public let message: String
+  package let message: String
 
-  public var description: String { "line \(line): transaction \(transaction): \(message)" }
+  package var description: String { "line \(line): transaction \(transaction): \(message)" }
 }

@@ -1,12 +1,12 @@
 extension TraceEvent.Kind: CaseIterable {
-  public static let allCases: [TraceEvent.Kind] = [
+  package static let allCases: [TraceEvent.Kind] = [
     .willExecute, .didConfigure, .didIssue, .didReceive, .didValidateResponse, .didExtract, .didValidatePayload,
     .didComplete, .didReceiveInformational, .willRetry, .willRedirect, .didEndHop,
     .didEndSpan,
   ]
 
   /// As a log shows it.
-  public var name: String {
+  package var name: String {
     switch self {
     case .willExecute: "will_execute"
     case .didConfigure: "did_configure"
@@ -25,7 +25,7 @@ extension TraceEvent.Kind: CaseIterable {
   }
 
   /// The kind that is shown so.
-  public init?(name: String) {
+  package init?(name: String) {
     guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
     self = kind
   }

@@ -1,5 +1,5 @@
 /// One worker thread that owns its transactions: everything about them happens there, in order, without locks.
-public protocol EventLoop: AnyObject, Sendable {
+package protocol EventLoop: AnyObject, Sendable {
   /// 0…n-1 within its engine.
   var index: Int { get }
 

@@ -1,17 +1,17 @@
 import SluiceMessages
 
 /// A point on the monotonic clock, in nanoseconds since an origin that is the same for the whole process.
-public struct Instant: Sendable, Hashable, Comparable {
-  public var nanoseconds: UInt64
+package struct Instant: Sendable, Hashable, Comparable {
+  package var nanoseconds: UInt64
 
-  public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+  package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-  public static let distantFuture = Instant(nanoseconds: .max)
+  package static let distantFuture = Instant(nanoseconds: .max)
 
-  public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+  package static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
   /// Saturates at ``distantFuture``; a negative duration counts as none.
-  public static func + (instant: Instant, duration: Duration) -> Instant {
+  package static func + (instant: Instant, duration: Duration) -> Instant {
     instant.advanced(byNanoseconds: duration.nanoseconds)
   }
 
@@ -23,7 +23,7 @@ public struct Instant: Sendable, Hashable, Comparable {
   }
 
   /// The time from `earlier` to here; zero when `earlier` is later.
-  public func duration(since earlier: Instant) -> Duration {
+  package func duration(since earlier: Instant) -> Duration {
     .nanoseconds(Int64(clamping: nanoseconds(since: earlier)))
   }
 

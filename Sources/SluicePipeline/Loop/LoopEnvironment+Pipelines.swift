@@ -1,17 +1,17 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// A transaction that has begun and not completed, and therefore keeps a pipeline.
-public struct RunningTransaction: Sendable, Hashable {
-  public let id: TransactionID
+package struct RunningTransaction: Sendable, Hashable {
+  package let id: TransactionID
   /// Since it began.
-  public let age: Duration
+  package let age: Duration
   /// The stage that has suspended it; nil if none has.
-  public let suspendedIn: String?
+  package let suspendedIn: String?
 }
 
 extension LoopEnvironment {
   /// The transactions that run on a pipeline here, the oldest first. [loop]
-  public func transactions(on pipeline: Pipeline) -> [RunningTransaction] {
+  package func transactions(on pipeline: Pipeline) -> [RunningTransaction] {
     let now = loop.now
     return running(on: pipeline).map { transaction in
       RunningTransaction(
@@ -22,7 +22,7 @@ extension LoopEnvironment {
 
   /// Ends the suspensions of a pipeline's transactions as if their deadline had passed. [loop]
   /// - Parameter reason: in place of the words about the stage's own deadline.
-  public func expireSuspensions(on pipeline: Pipeline, reason: String) {
+  package func expireSuspensions(on pipeline: Pipeline, reason: String) {
     for transaction in running(on: pipeline) { transaction.expireSuspensions(reason) }
   }
 }

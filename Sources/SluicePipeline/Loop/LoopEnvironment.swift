@@ -2,10 +2,10 @@ import Synchronization
 
 /// The state that the transactions of one loop share. Confined to that loop, as the engine ensures; unchecked for that
 /// reason.
-public final class LoopEnvironment: @unchecked Sendable {
-  public let loop: any EventLoop
-  public let transport: any Transport
-  public let suspensions: SuspensionTable
+package final class LoopEnvironment: @unchecked Sendable {
+  package let loop: any EventLoop
+  package let transport: any Transport
+  package let suspensions: SuspensionTable
   /// Whether the pause before another attempt is made: not in a replay.
   package var waitsToRetry = true
   /// The transport for call-outs of plugins in a trial; nil means ``transport``.
@@ -24,14 +24,14 @@ public final class LoopEnvironment: @unchecked Sendable {
   private var retryBudget = RetryBudget()
 
   /// - Parameter suspensionChunks: bounds the calls that are suspended at a time; see ``SuspensionTable/init(loop:chunks:)``.
-  public init(loop: any EventLoop, transport: any Transport, suspensionChunks: Int = SuspensionTable.maximumChunks) {
+  package init(loop: any EventLoop, transport: any Transport, suspensionChunks: Int = SuspensionTable.maximumChunks) {
     self.loop = loop
     self.transport = transport
     suspensions = SuspensionTable(loop: loop, chunks: suspensionChunks)
   }
 
   /// Transactions that have begun and not completed. [loop]
-  public var runningCount: Int { running.count - vacant.count }
+  package var runningCount: Int { running.count - vacant.count }
 
   /// Transactions that have begun and have no result. From any thread; the number may be slightly out of date.
   package var owedCount: Int { runningNow.load(ordering: .relaxed) - stalledNow.load(ordering: .relaxed) }
@@ -41,7 +41,7 @@ public final class LoopEnvironment: @unchecked Sendable {
   func countStalled(_ count: Int) { stalledNow.wrappingAdd(count, ordering: .relaxed) }
 
   /// Ends every transaction with that error, tracers and completions included. [loop]
-  public func abortAll(_ error: TransactionError) {
+  package func abortAll(_ error: TransactionError) {
     for transaction in running { transaction?.run(.abort(error)) }
   }
 

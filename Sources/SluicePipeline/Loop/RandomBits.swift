@@ -1,20 +1,20 @@
 /// xoshiro256++ seeded with 256 bits of the system's: ids and nonces without a system call each.
-public struct RandomBits: RandomNumberGenerator, Sendable {
+package struct RandomBits: RandomNumberGenerator, Sendable {
   private var state: (UInt64, UInt64, UInt64, UInt64)
 
   /// Seeds from the system.
-  public init() {
+  package init() {
     var system = SystemRandomNumberGenerator()
     state = (system.next(), system.next(), system.next(), system.next() | 1)
   }
 
   /// Seeds from a number: the same bits for the same seed, for tests.
-  public init(seed: UInt64) {
+  package init(seed: UInt64) {
     state = (seed, ~seed, seed &* 0x9E37_79B9_7F4A_7C15, 1)
     for _ in 0..<16 { _ = next() }
   }
 
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     let sum = state.0 &+ state.3
     let result = (sum << 23 | sum >> 41) &+ state.0
     let shifted = state.1 << 17

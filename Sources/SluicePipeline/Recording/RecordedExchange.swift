@@ -1,5 +1,5 @@
-public import SluiceMessages
-public import SluiceTraceContext
+package import SluiceMessages
+package import SluiceTraceContext
 
 /// A request, and what the wire answered to it: enough to run it through a pipeline once more without a wire. There for
 /// requests that want a recording (``SluiceMessages/Request/wantsRecording``).
@@ -7,32 +7,32 @@ public import SluiceTraceContext
 /// It holds secrets as they are, as the request itself does.
 public struct RecordedExchange: Sendable {
   /// As the caller gave it. A body that was streamed is here as far as it was read.
-  public var request: Request
+  package var request: Request
   /// Whether the body was produced once, and so cannot be sent a second time.
-  public var isRequestStreamed = false
+  package var isRequestStreamed = false
   /// False where the request's body is not here, or not all of it.
-  public var isRequestWhole = true
-  public var parent = ParentContext()
+  package var isRequestWhole = true
+  package var parent = ParentContext()
   /// When the transaction began, since 1970-01-01T00:00:00Z.
-  public var time = Duration.zero
+  package var time = Duration.zero
   /// In the order in which they were sent, over all attempts.
-  public var hops: [RecordedHop] = []
+  package var hops: [RecordedHop] = []
 
-  public init(_ request: Request) { self.request = request }
+  package init(_ request: Request) { self.request = request }
 }
 
 /// What became of one hop.
-public struct RecordedHop: Sendable {
+package struct RecordedHop: Sendable {
   /// Whether the connection stood, so that the issue stages were called.
-  public var wasIssued: Bool
+  package var wasIssued: Bool
   /// The head, and the body as far as it came; nil without a response.
-  public var response: Response?
+  package var response: Response?
   /// False where the body is not here, or not all of it: nobody wanted it, or it was too large to be kept.
-  public var isBodyWhole: Bool
+  package var isBodyWhole: Bool
   /// Why there is no whole response.
-  public var error: TransportError?
+  package var error: TransportError?
 
-  public init(
+  package init(
     wasIssued: Bool = true, response: Response? = nil, isBodyWhole: Bool = true, error: TransportError? = nil
   ) {
     self.wasIssued = wasIssued

@@ -1,14 +1,14 @@
-public import SluiceMessages
+package import SluiceMessages
 import SluiceTraceContext
 
 // What stages do with their spans.
 extension Exchange {
   /// Whether a tracer wants spans; otherwise none begins.
-  public var wantsSpans: Bool { transaction?.pipeline.traced.contains(.didEndSpan) ?? detachedWantsSpans }
+  package var wantsSpans: Bool { transaction?.pipeline.traced.contains(.didEndSpan) ?? detachedWantsSpans }
 
   /// Begins a span that belongs to the owner. ``SpanHandle/none`` if no tracer wants it; nil if the transaction has had too
   /// many. [loop]
-  public func beginSpan(_ name: String, _ kind: SpanKind, of owner: AnyObject, named stage: String) -> SpanHandle? {
+  package func beginSpan(_ name: String, _ kind: SpanKind, of owner: AnyObject, named stage: String) -> SpanHandle? {
     guard wantsSpans else { return SpanHandle.none }
     guard spans?.isFull != true else { return nil }
     let trace = hopTraceContext
@@ -25,12 +25,12 @@ extension Exchange {
   }
 
   /// False if the span has its number of attributes; nil if the owner has no such open span. [loop]
-  public func setSpanAttribute(_ attribute: Attribute, of handle: SpanHandle, by owner: AnyObject) -> Bool? {
+  package func setSpanAttribute(_ attribute: Attribute, of handle: SpanHandle, by owner: AnyObject) -> Bool? {
     spans?.change(handle, of: ObjectIdentifier(owner)) { $0.set(attribute, limit: SpanTable.maximumAttributes) } ?? nil
   }
 
   /// False if the owner has no such open span. [loop]
-  public func setSpanStatus(
+  package func setSpanStatus(
     _ status: SpanStatus, _ message: String, of handle: SpanHandle, by owner: AnyObject
   ) -> Bool {
     let isChanged: Void? =
@@ -42,7 +42,7 @@ extension Exchange {
   }
 
   /// Ends a span, which tracers are told before the next event; false if the owner has no such open span. [loop]
-  public func endSpan(_ handle: SpanHandle, by owner: AnyObject) -> Bool {
+  package func endSpan(_ handle: SpanHandle, by owner: AnyObject) -> Bool {
     spans?.end(handle, of: ObjectIdentifier(owner), at: loop.now) ?? false
   }
 

@@ -1,30 +1,30 @@
-public import SluiceMessages
-public import SluiceTraceContext
+package import SluiceMessages
+package import SluiceTraceContext
 
 /// A part of a transaction's work that a stage measures: a span below that of a hop.
-public struct StageSpan: Sendable, Hashable {
-  public let name: String
-  public let kind: SpanKind
+package struct StageSpan: Sendable, Hashable {
+  package let name: String
+  package let kind: SpanKind
   /// The stage that began it, by its name in the configuration.
-  public let stage: String
+  package let stage: String
   /// Of the hop, otherwise of the caller, otherwise the one that the transaction begins.
-  public internal(set) var traceID: TraceID
+  package internal(set) var traceID: TraceID
   /// Never 0.
-  public let id: UInt64
+  package let id: UInt64
   /// The span of the hop during which it began; the caller's if it began before the hop was issued. Nil without one.
-  public let parentID: UInt64?
-  public let start: Instant
+  package let parentID: UInt64?
+  package let start: Instant
   /// The beginning, as long as the span is open.
-  public internal(set) var end: Instant
-  public internal(set) var status = SpanStatus.unset
+  package internal(set) var end: Instant
+  package internal(set) var status = SpanStatus.unset
   /// Empty unless ``status`` is an error.
-  public internal(set) var statusMessage = ""
+  package internal(set) var statusMessage = ""
   /// The stage did not end it before the transaction ended.
-  public internal(set) var isUnfinished = false
+  package internal(set) var isUnfinished = false
   /// In the order in which the names were set first.
-  public internal(set) var attributes: [Attribute] = []
+  package internal(set) var attributes: [Attribute] = []
   /// How many attributes were too many.
-  public internal(set) var droppedAttributes = 0
+  package internal(set) var droppedAttributes = 0
 
   /// Sets an attribute, or replaces its value; false if there are too many.
   mutating func set(_ attribute: Attribute, limit: Int) -> Bool {
@@ -41,14 +41,14 @@ public struct StageSpan: Sendable, Hashable {
 }
 
 /// A span of one transaction that has not ended. Never dereferenced, so that a stale one does no harm.
-public struct SpanHandle: Sendable, Hashable {
-  public let slot: UInt32
-  public let generation: UInt32
+package struct SpanHandle: Sendable, Hashable {
+  package let slot: UInt32
+  package let generation: UInt32
 
   /// No span.
-  public static let none = SpanHandle(slot: 0, generation: 0)
+  package static let none = SpanHandle(slot: 0, generation: 0)
 
-  public init(slot: UInt32, generation: UInt32) {
+  package init(slot: UInt32, generation: UInt32) {
     self.slot = slot
     self.generation = generation
   }

@@ -1,10 +1,10 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// A stage that may change requests and responses. Every method is called on the loop of its transaction and must not
 /// block.
 ///
 /// Calls come from several loops at once; an implementation must protect the state that they share.
-public protocol Interceptor: AnyObject, Sendable {
+package protocol Interceptor: AnyObject, Sendable {
   /// The capabilities of the stage; constant.
   var capabilities: StageCapabilities { get }
 
@@ -50,22 +50,22 @@ public protocol Interceptor: AnyObject, Sendable {
 }
 
 extension Interceptor {
-  public var identity: ObjectIdentifier { ObjectIdentifier(self) }
-  public func interceptRequest(_ exchange: Exchange) -> Verdict { .proceed }
-  public func interceptIssue(_ exchange: Exchange) -> Verdict { .proceed }
-  public func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict { .proceed }
-  public func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict { .proceed }
-  public func interceptInformational(_ exchange: Exchange, _ status: Int, _ headers: HeaderFields) {}
-  public func interceptResponse(_ exchange: Exchange) -> Verdict { .proceed }
-  public func interceptFailure(_ exchange: Exchange, _ failure: TransactionError) -> Verdict { .proceed }
-  public func interceptPiece(
+  package var identity: ObjectIdentifier { ObjectIdentifier(self) }
+  package func interceptRequest(_ exchange: Exchange) -> Verdict { .proceed }
+  package func interceptIssue(_ exchange: Exchange) -> Verdict { .proceed }
+  package func interceptRedirect(_ exchange: Exchange, _ redirect: Redirect) -> Verdict { .proceed }
+  package func interceptChallenge(_ exchange: Exchange, _ offer: ChallengeOffer) -> Verdict { .proceed }
+  package func interceptInformational(_ exchange: Exchange, _ status: Int, _ headers: HeaderFields) {}
+  package func interceptResponse(_ exchange: Exchange) -> Verdict { .proceed }
+  package func interceptFailure(_ exchange: Exchange, _ failure: TransactionError) -> Verdict { .proceed }
+  package func interceptPiece(
     _ exchange: Exchange, _ side: MessageSide, _ piece: [UInt8], _ output: inout [UInt8]
   ) -> PieceVerdict { .pass }
-  public func interceptBodyEnd(
+  package func interceptBodyEnd(
     _ exchange: Exchange, _ side: MessageSide, _ output: inout [UInt8]
   ) -> PieceVerdict { .pass }
-  public func suspensionWasCancelled(_ token: SuspensionToken) {}
-  public var overdueWords: String { "it did not resume" }
+  package func suspensionWasCancelled(_ token: SuspensionToken) {}
+  package var overdueWords: String { "it did not resume" }
 }
 
 /// Which message of an exchange.
@@ -74,7 +74,7 @@ public enum MessageSide: Sendable, Hashable {
 }
 
 /// A stage's answer to a piece of a body.
-public enum PieceVerdict: Sendable, Hashable {
+package enum PieceVerdict: Sendable, Hashable {
   /// It goes on as it is.
   case pass
   /// The output replaces the piece.
@@ -88,20 +88,20 @@ public enum PieceVerdict: Sendable, Hashable {
 }
 
 /// The callbacks of a stage, and the bodies that it wants.
-public struct StageCapabilities: OptionSet, Sendable, Hashable {
-  public let rawValue: UInt32
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
+package struct StageCapabilities: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt32
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  public static let request = StageCapabilities(rawValue: 1)
-  public static let issue = StageCapabilities(rawValue: 2)
-  public static let response = StageCapabilities(rawValue: 4)
-  public static let failure = StageCapabilities(rawValue: 8)
-  public static let wantsRequestBody = StageCapabilities(rawValue: 16)
-  public static let wantsResponseBody = StageCapabilities(rawValue: 32)
-  public static let requestPieces = StageCapabilities(rawValue: 64)
-  public static let responsePieces = StageCapabilities(rawValue: 128)
-  public static let trace = StageCapabilities(rawValue: 256)
-  public static let redirect = StageCapabilities(rawValue: 512)
-  public static let challenge = StageCapabilities(rawValue: 1024)
-  public static let informational = StageCapabilities(rawValue: 2048)
+  package static let request = StageCapabilities(rawValue: 1)
+  package static let issue = StageCapabilities(rawValue: 2)
+  package static let response = StageCapabilities(rawValue: 4)
+  package static let failure = StageCapabilities(rawValue: 8)
+  package static let wantsRequestBody = StageCapabilities(rawValue: 16)
+  package static let wantsResponseBody = StageCapabilities(rawValue: 32)
+  package static let requestPieces = StageCapabilities(rawValue: 64)
+  package static let responsePieces = StageCapabilities(rawValue: 128)
+  package static let trace = StageCapabilities(rawValue: 256)
+  package static let redirect = StageCapabilities(rawValue: 512)
+  package static let challenge = StageCapabilities(rawValue: 1024)
+  package static let informational = StageCapabilities(rawValue: 2048)
 }

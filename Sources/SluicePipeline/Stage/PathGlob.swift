@@ -39,7 +39,7 @@ public struct PathGlob: Sendable, Hashable {
   }
 
   /// Whether the pattern has a `.` or `..` segment, which no path has when it is compared, so that nothing matches.
-  public var hasDotSegment: Bool {
+  package var hasDotSegment: Bool {
     var pattern = pattern
     pattern.makeContiguousUTF8()
     let segments = PercentCoding.normalized(pattern.utf8.span).split(separator: UInt8(ascii: "/"))
@@ -47,7 +47,7 @@ public struct PathGlob: Sendable, Hashable {
   }
 
   /// Compares a path as it is spelled; ``StageMatch`` says what becomes of dot segments and escapes before.
-  public func matches(_ path: String) -> Bool {
+  package func matches(_ path: String) -> Bool {
     var path = path
     path.makeContiguousUTF8()
     return matches(path.utf8.span)

@@ -1,16 +1,16 @@
 /// A place in the pipeline bound to an instance. A class, since every call of a stage refers to it.
-public final class StageBinding: Sendable {
+package final class StageBinding: Sendable {
   /// The instance's name in the configuration.
-  public let name: String
-  public let interceptor: any Interceptor
-  public let capabilities: StageCapabilities
+  package let name: String
+  package let interceptor: any Interceptor
+  package let capabilities: StageCapabilities
   /// Which transactions the stage is for; nil for all.
-  public let match: StageMatch?
+  package let match: StageMatch?
   /// Bounds one suspended call; nil leaves it to the transaction's deadline.
-  public let deadline: Duration?
-  public let onFault: FaultPolicy
+  package let deadline: Duration?
+  package let onFault: FaultPolicy
 
-  public init(
+  package init(
     name: String, interceptor: any Interceptor, match: StageMatch? = nil, deadline: Duration? = nil,
     onFault: FaultPolicy = .fail
   ) {

@@ -17,7 +17,7 @@ public struct StageMatch: Sendable, Hashable {
     self.paths = paths
   }
 
-  public func matches(_ request: Request) -> Bool { matches(method: request.method, request.url) }
+  package func matches(_ request: Request) -> Bool { matches(method: request.method, request.url) }
 
   func matches(_ target: RequestTarget) -> Bool { matches(method: target.method, target.url) }
 

@@ -1,7 +1,7 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// A stage that only watches. Called on the loop of the transaction; must not block.
-public protocol Tracer: AnyObject, Sendable {
+package protocol Tracer: AnyObject, Sendable {
   /// The kinds of events that it gets; constant. An event that no tracer wants is not created.
   var interests: TraceInterests { get }
 
@@ -12,24 +12,24 @@ public protocol Tracer: AnyObject, Sendable {
 }
 
 extension Tracer {
-  public var interests: TraceInterests { .all }
+  package var interests: TraceInterests { .all }
 
-  public func offer(_ event: TraceEvent) -> Bool {
+  package func offer(_ event: TraceEvent) -> Bool {
     record(event)
     return true
   }
 }
 
 /// A set of kinds of events.
-public struct TraceInterests: OptionSet, Sendable, Hashable {
-  public let rawValue: UInt32
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
+package struct TraceInterests: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt32
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  public init(_ kinds: TraceEvent.Kind...) { rawValue = kinds.reduce(0) { $0 | 1 << $1.rawValue } }
+  package init(_ kinds: TraceEvent.Kind...) { rawValue = kinds.reduce(0) { $0 | 1 << $1.rawValue } }
 
-  public static let all = TraceInterests(rawValue: .max)
+  package static let all = TraceInterests(rawValue: .max)
 
-  public func contains(_ kind: TraceEvent.Kind) -> Bool { rawValue >> kind.rawValue & 1 == 1 }
+  package func contains(_ kind: TraceEvent.Kind) -> Bool { rawValue >> kind.rawValue & 1 == 1 }
 }
 
 /// One entry of the ledger that the engine keeps for every transaction.
@@ -37,8 +37,8 @@ public struct TraceInterests: OptionSet, Sendable, Hashable {
 /// The events of a transaction come in order, from one thread at a time; each `willExecute` has one `didComplete`, and
 /// `didIssue` always precedes its `didReceive`. Each hop that was begun has one `didEndHop`, also where no connection came
 /// about; its `didReceive` comes before it.
-public struct TraceEvent {
-  public enum Kind: UInt32, Sendable, Hashable {
+package struct TraceEvent {
+  package enum Kind: UInt32, Sendable, Hashable {
     case willExecute = 1
     case didConfigure = 2
     case didIssue = 3
@@ -55,35 +55,35 @@ public struct TraceEvent {
     case didEndSpan = 13
   }
 
-  public let kind: Kind
+  package let kind: Kind
   /// Position among the events of the transaction, from 0. Events that the tracer is not told are counted too.
-  public let sequence: Int
-  public let time: Instant
+  package let sequence: Int
+  package let time: Instant
   /// For reading, during the call only.
-  public let exchange: Exchange
+  package let exchange: Exchange
   /// The status of the response it is about, 0 without one.
-  public let status: Int
+  package let status: Int
   /// The status of the hop's `didReceive`, or 0 without one, where ``status`` is another: a stage has changed the response or
   /// answered itself, or a head came whose `didReceive` was never told. Nil where both are the same.
-  public let receivedStatus: Int?
+  package let receivedStatus: Int?
   /// In `didComplete`; nil elsewhere.
-  public let outcome: TransactionOutcome?
+  package let outcome: TransactionOutcome?
   /// The error of a failed `didComplete` or `didEndHop`, the reason of a `willRetry`.
-  public let error: TransactionError?
+  package let error: TransactionError?
   /// The delay of a `willRetry`; the time that the hop took in `didEndHop`, and the transaction in `didComplete`.
-  public let duration: Duration
+  package let duration: Duration
   /// The timings of the event's hop after its end: in a `didReceive` whose body was awaited, in `didEndHop` and in
   /// `didComplete`.
-  public let finalTimings: TransferTimings?
+  package let finalTimings: TransferTimings?
   /// Apart, because it is large and other events have none.
   var endedSpan: EndedSpan?
 
   /// In `didEndSpan`; nil elsewhere.
-  public var span: StageSpan? { endedSpan?.span }
+  package var span: StageSpan? { endedSpan?.span }
 
   /// In `didReceive`, `didEndHop` and `didComplete`, if there was a hop. If the body has not arrived yet, only the phases before it.
   /// Measured on access, so that a tracer pays only for what it uses. [loop]
-  public var timings: TransferTimings? {
+  package var timings: TransferTimings? {
     finalTimings ?? (kind == .didReceive ? exchange.transaction?.transfer?.timings : nil)
   }
 }

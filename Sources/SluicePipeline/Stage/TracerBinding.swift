@@ -5,21 +5,21 @@ import Synchronization
 /// A call that takes longer than the budget is an overrun. Too many overruns among the calls switch the tracer off, on
 /// all loops: it gets no further events, not even the end of transactions whose beginning it saw. The ledger itself
 /// continues.
-public final class TracerBinding: Sendable {
+package final class TracerBinding: Sendable {
   /// The default time for one call: far more than observing takes, and little enough for the other transactions of the
   /// loop.
-  public static let defaultBudget = Duration.milliseconds(10)
+  package static let defaultBudget = Duration.milliseconds(10)
   /// An overrun weighs as much as this many timely calls, because a busy machine makes a good tracer late now and then.
   private static let weight = 16
   /// Eight overruns, with few other calls in between.
   private static let limit = 128
 
   /// The instance's name in the configuration.
-  public let name: String
-  public let tracer: any Tracer
+  package let name: String
+  package let tracer: any Tracer
   let interests: TraceInterests
   /// Nil for a tracer that is a part of the program itself: neither timed nor counted.
-  public let budget: Duration?
+  package let budget: Duration?
   private let switchedOff: @Sendable (String) -> Void
   private let score = Atomic<Int>(0)
   private let isOff = Atomic<Bool>(false)
@@ -27,7 +27,7 @@ public final class TracerBinding: Sendable {
   /// - Parameters:
   ///   - budget: the time for one call; nil for a trusted tracer.
   ///   - switchedOff: called once, with the reason, on the loop on which it happened.
-  public init(
+  package init(
     name: String, tracer: any Tracer, budget: Duration? = TracerBinding.defaultBudget,
     switchedOff: @escaping @Sendable (String) -> Void = { _ in }
   ) {
@@ -39,7 +39,7 @@ public final class TracerBinding: Sendable {
   }
 
   /// Whether it gets no further events.
-  public var isSwitchedOff: Bool { isOff.load(ordering: .relaxed) }
+  package var isSwitchedOff: Bool { isOff.load(ordering: .relaxed) }
 
   func wants(_ kind: TraceEvent.Kind) -> Bool { interests.contains(kind) && !isSwitchedOff }
 

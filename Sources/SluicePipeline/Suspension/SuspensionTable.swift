@@ -2,16 +2,16 @@
 ///
 /// Taking and releasing slots is the loop's; resuming is anybody's and takes no lock: one compare-and-swap on the slot
 /// decides who wins. Unchecked because of the free list, which only the loop's thread touches.
-public final class SuspensionTable: @unchecked Sendable {
+package final class SuspensionTable: @unchecked Sendable {
   /// 256 slots, then twice as many with each further chunk, up to 2^24 - 256.
-  public static let maximumChunks = 16
+  package static let maximumChunks = 16
 
-  public let loop: any EventLoop
+  package let loop: any EventLoop
   private let slots: TokenSlots<Transaction>
   private var free: [UInt32] = []
 
   /// - Parameter chunks: how often the table grows; each chunk is twice as large as the one before.
-  public init(loop: any EventLoop, chunks: Int = SuspensionTable.maximumChunks) {
+  package init(loop: any EventLoop, chunks: Int = SuspensionTable.maximumChunks) {
     self.loop = loop
     slots = TokenSlots(firstCount: 256, chunkLimit: chunks)
   }
@@ -20,7 +20,7 @@ public final class SuspensionTable: @unchecked Sendable {
   package var suspendedCount: Int { slots.count - free.count }
 
   /// Whether no further call can be suspended. [loop]
-  public var isFull: Bool { free.isEmpty && !slots.canGrow }
+  package var isFull: Bool { free.isEmpty && !slots.canGrow }
 
   /// Takes a slot; nil when 16 million calls are suspended. [loop]
   func take(for transaction: Transaction) -> SuspensionToken? {
@@ -33,12 +33,12 @@ public final class SuspensionTable: @unchecked Sendable {
   }
 
   /// Ends a suspension with a verdict, from any thread; the transaction goes on in a later turn of its loop.
-  public func resume(_ token: SuspensionToken, _ verdict: Verdict) -> ResumeAnswer {
+  package func resume(_ token: SuspensionToken, _ verdict: Verdict) -> ResumeAnswer {
     resume(token) { _ in verdict }
   }
 
   /// Likewise, where the verdict is to be found out on the loop, when the resumption is delivered.
-  public func resume(
+  package func resume(
     _ token: SuspensionToken, resolving verdict: @escaping @Sendable (Exchange) -> Verdict
   ) -> ResumeAnswer {
     guard let slot = slot(of: token) else { return .stale }
@@ -50,12 +50,12 @@ public final class SuspensionTable: @unchecked Sendable {
   }
 
   /// Whether a token can still be resumed, as far as this can be known from any thread.
-  public func isSuspended(_ token: SuspensionToken) -> Bool {
+  package func isSuspended(_ token: SuspensionToken) -> Bool {
     slot(of: token)?.isIn(.open, token.generation) ?? false
   }
 
   /// The exchange that a token suspends, nil when it is gone. [loop]
-  public func exchange(for token: SuspensionToken) -> Exchange? {
+  package func exchange(for token: SuspensionToken) -> Exchange? {
     guard let slot = slot(of: token), slot.isIn(.open, token.generation) else { return nil }
     return slot.occupant?.exchange
   }

@@ -1,7 +1,7 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// The JSON document of a message; a module that knows JSON creates it for a stage.
-public protocol MessageDocument: AnyObject {
+package protocol MessageDocument: AnyObject {
   /// Turns the document back into a request; what the document does not hold is taken from `original`.
   func request(from original: Request) throws(MessageError) -> Request
   /// Turns the document back into a response.
@@ -13,25 +13,25 @@ public protocol MessageDocument: AnyObject {
 }
 
 /// The parts of a request that a ``StageMatch`` is compared with.
-public struct RequestTarget: Sendable, Hashable {
-  public var method: String
-  public var url: HTTPURL
+package struct RequestTarget: Sendable, Hashable {
+  package var method: String
+  package var url: HTTPURL
 
-  public init(method: String, url: HTTPURL) {
+  package init(method: String, url: HTTPURL) {
     self.method = method
     self.url = url
   }
 }
 
 /// A document beside the native form of a message, and which of the two is the truth.
-public struct DocumentForm {
-  public let document: any MessageDocument
+package struct DocumentForm {
+  package let document: any MessageDocument
   /// Set once a stage asked for it to write; from then on the native form is behind until the phase ends.
-  public var isTruth: Bool
+  package var isTruth: Bool
   /// The stage that wrote last, who is at fault when the document turns out invalid.
-  public var lastWriter: String
+  package var lastWriter: String
 
-  public init(document: any MessageDocument, isTruth: Bool, lastWriter: String) {
+  package init(document: any MessageDocument, isTruth: Bool, lastWriter: String) {
     self.document = document
     self.isTruth = isTruth
     self.lastWriter = lastWriter
@@ -41,7 +41,7 @@ public struct DocumentForm {
 extension Exchange {
   /// Updates the native request from its document and drops the document. A document that was only read stays. So does
   /// an invalid one, because the transaction must not continue with the earlier request.
-  public func settleRequest() throws(TransactionError) {
+  package func settleRequest() throws(TransactionError) {
     if requestDocument != nil { try settleRequestDocument() }
   }
 
@@ -53,7 +53,7 @@ extension Exchange {
     requestDocument = nil
   }
 
-  public func settleResponse() throws(TransactionError) {
+  package func settleResponse() throws(TransactionError) {
     if responseDocument != nil { try settleResponseDocument() }
   }
 

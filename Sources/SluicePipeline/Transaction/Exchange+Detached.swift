@@ -2,7 +2,7 @@
 extension Exchange {
   /// The same messages and facts, not bound to the transaction: it cannot be suspended. Documents are not copied; settle
   /// them before. [loop]
-  public func detachedCopy() -> Exchange {
+  package func detachedCopy() -> Exchange {
     let copy = Exchange(
       loop: loop, id: id, request: nativeRequest, started: started, deadline: deadline, parent: parent,
       requestIDHeader: requestIDHeader)
@@ -27,7 +27,7 @@ extension Exchange {
   }
 
   /// Takes over what a stage did to a copy. [loop]
-  public func adopt(_ copy: Exchange) {
+  package func adopt(_ copy: Exchange) {
     nativeRequest = copy.nativeRequest
     nativeResponse = copy.nativeResponse
     hasOwnResponseBody = copy.hasOwnResponseBody

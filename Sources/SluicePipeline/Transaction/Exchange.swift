@@ -1,71 +1,71 @@
-public import SluiceMessages
-public import SluiceTraceContext
+package import SluiceMessages
+package import SluiceTraceContext
 
 /// One attempt as the stages see it: request, response when there is one, and the facts of its transaction.
 ///
 /// Unchecked because it is confined: it is touched on the loop of its transaction only, which the transaction upholds by
 /// calling stages there and nowhere else.
-public final class Exchange: @unchecked Sendable {
+package final class Exchange: @unchecked Sendable {
   /// The part of a transaction's way in which the stages are called now.
-  public enum Phase: Sendable, Hashable {
+  package enum Phase: Sendable, Hashable {
     case request, issue, redirect, challenge, response, failure, trace
   }
 
-  public let id: TransactionID
-  public internal(set) var phase = Phase.request
+  package let id: TransactionID
+  package internal(set) var phase = Phase.request
   /// 0 first, then one more for each retry.
-  public internal(set) var attempt = 0
+  package internal(set) var attempt = 0
   /// Within the attempt, 0 first.
-  public internal(set) var hop = 0
-  public let started: Instant
-  public internal(set) var deadline: Instant
+  package internal(set) var hop = 0
+  package let started: Instant
+  package internal(set) var deadline: Instant
   /// A stage has set the deadline.
   var isDeadlineOwn = false
   /// What stages have lowered; nil for nothing.
-  public internal(set) var limits: ExchangeLimits?
-  public let parent: ParentContext
+  package internal(set) var limits: ExchangeLimits?
+  package let parent: ParentContext
   let requestIDHeader: String
 
   /// The request of this attempt; while a document is the truth, not up to date (see ``requestDocument``).
-  public var nativeRequest: Request
+  package var nativeRequest: Request
   /// The response, once there is one; while a document is the truth, not up to date.
-  public var nativeResponse: Response?
+  package var nativeResponse: Response?
   /// The document forms that stages asked for in this phase.
-  public var requestDocument: DocumentForm?
-  public var responseDocument: DocumentForm?
+  package var requestDocument: DocumentForm?
+  package var responseDocument: DocumentForm?
   /// The headers of the hop, while it is issued.
-  public var issueHeaders: HeaderFields?
+  package var issueHeaders: HeaderFields?
   /// The headers of the hop once it has been issued; nil before.
-  public internal(set) var issued: IssuedFields?
+  package internal(set) var issued: IssuedFields?
   /// What became of the headers of each hop so far; nil where nobody wants to know.
-  public internal(set) var explanation: [HopExplanation]?
+  package internal(set) var explanation: [HopExplanation]?
 
   /// The stages that asked in this attempt for the whole response body.
   var responseBodyAskers: [ObjectIdentifier] = []
 
   /// A stage has put a body, if only an empty one, in place of the wire's: what is still to come of that, trailers
   /// included, is thrown away. Until the next head.
-  public var hasOwnResponseBody = false
+  package var hasOwnResponseBody = false
 
   /// Gives the response that a stage has set a body that comes piece by piece. [loop]
-  public func streamResponseBody(_ stream: BodyStream) {
+  package func streamResponseBody(_ stream: BodyStream) {
     nativeResponse?.body = .stream(stream)
     hasOwnResponseBody = true
     transaction?.machine.streamsOwnBody = true
   }
 
   /// What stages have set; over all attempts.
-  public var attributes = AttributeList()
+  package var attributes = AttributeList()
 
   /// The place that is called now, if what is called there wants to know it.
-  public var place: (any AnyObject & Sendable)?
+  package var place: (any AnyObject & Sendable)?
 
   /// What instances keep for this transaction; released when it ends.
-  public var attachments = Attachments()
+  package var attachments = Attachments()
 
   /// Who calls the stages; let go when the transaction ends.
   var transaction: Transaction?
-  public let loop: any EventLoop
+  package let loop: any EventLoop
 
   init(
     loop: any EventLoop, id: TransactionID, request: Request, started: Instant, deadline: Instant,
@@ -81,7 +81,7 @@ public final class Exchange: @unchecked Sendable {
   }
 
   /// The same over all attempts: what the caller's request carries in the request id header, else the transaction's id.
-  public var requestID: String {
+  package var requestID: String {
     makeRequestID()
     return madeRequestID ?? ""
   }
@@ -89,7 +89,7 @@ public final class Exchange: @unchecked Sendable {
   private var madeRequestID: String?
 
   /// Calls with the bytes of ``requestID`` where it is kept: a copy would count a reference. [loop]
-  public func withRequestID(_ body: (Span<UInt8>) -> Void) {
+  package func withRequestID(_ body: (Span<UInt8>) -> Void) {
     makeRequestID()
     Self.lend(&madeRequestID, body)
   }
@@ -108,14 +108,14 @@ public final class Exchange: @unchecked Sendable {
   }
 
   /// 64 random bits, for ids. [loop]
-  public func randomBits() -> UInt64 { loop.random.next() }
+  package func randomBits() -> UInt64 { loop.random.next() }
 
   /// The status of the response, 0 without one; while a document is the truth, not up to date. Reached in place: reading
   /// the optional response would copy and retain all of it.
-  public var responseStatus: Int { Self.status(&nativeResponse) }
+  package var responseStatus: Int { Self.status(&nativeResponse) }
 
   /// Whether there is a response, asked in place for the same reason.
-  public var hasResponse: Bool { Self.isThere(&nativeResponse) }
+  package var hasResponse: Bool { Self.isThere(&nativeResponse) }
 
   var isResponseBodyEmpty: Bool { Self.isBodyEmpty(&nativeResponse) }
 
@@ -133,17 +133,17 @@ public final class Exchange: @unchecked Sendable {
 
   /// Takes the token with which the stage that is being called will be resumed; nil when it has taken one already, or where
   /// suspending is not allowed. [loop]
-  public func suspend() -> SuspensionToken? { transaction?.takeToken() }
+  package func suspend() -> SuspensionToken? { transaction?.takeToken() }
 
   /// Asks that the stage be called with the whole response body of this attempt. [loop, from on_request]
-  public func wantResponseBody(_ interceptor: any Interceptor) {
+  package func wantResponseBody(_ interceptor: any Interceptor) {
     let asker = interceptor.identity
     if !responseBodyAskers.contains(asker) { responseBodyAskers.append(asker) }
   }
 
   /// Adds bytes that replace the piece of a suspended call; they are sent on when the call is resumed. Returns false
   /// when they would exceed `limit`, nil when the token suspends no such call. [loop]
-  public func writePiece(_ bytes: UnsafeBufferPointer<UInt8>, upTo limit: Int, by token: SuspensionToken) -> Bool? {
+  package func writePiece(_ bytes: UnsafeBufferPointer<UInt8>, upTo limit: Int, by token: SuspensionToken) -> Bool? {
     for passage in transaction?.openPassages ?? [] {
       if let isTaken = unsafe passage.write(bytes, upTo: limit, by: token) { return isTaken }
     }
@@ -151,11 +151,11 @@ public final class Exchange: @unchecked Sendable {
   }
 
   /// Where tokens of this exchange are resumed; nil once the transaction has ended. [loop]
-  public var suspensions: SuspensionTable? { transaction?.environment.suspensions }
+  package var suspensions: SuspensionTable? { transaction?.environment.suspensions }
 
   /// The connection of the current hop, from its issue stages on; nil before, and unless such facts are wanted
   /// (``ConnectionFacts/areWanted``). [loop]
-  public var connection: ConnectionFacts? {
+  package var connection: ConnectionFacts? {
     guard let transaction else { return detachedConnection }
     return transaction.transfer?.connection ?? transaction.endedConnection
   }
@@ -168,14 +168,14 @@ public final class Exchange: @unchecked Sendable {
   var spans: SpanTable?
 
   /// Who is called now; nil between calls.
-  public var currentStageName: String? { transaction?.currentStageName }
+  package var currentStageName: String? { transaction?.currentStageName }
 }
 
 /// What instances keep for one transaction, by the identity of the instance. Few enough to search through.
-public struct Attachments {
+package struct Attachments {
   private var entries: [(owner: ObjectIdentifier, value: AnyObject)] = []
 
-  public subscript(owner: AnyObject) -> AnyObject? {
+  package subscript(owner: AnyObject) -> AnyObject? {
     get { entries.first { $0.owner == ObjectIdentifier(owner) }?.value }
     set {
       let identifier = ObjectIdentifier(owner)

@@ -1,18 +1,18 @@
 /// Limits that stages have set for one transaction; each only lowers what the configuration allows.
-public struct ExchangeLimits: Sendable, Hashable {
+package struct ExchangeLimits: Sendable, Hashable {
   /// Of one attempt on the wire, in nanoseconds.
-  public var attemptNanoseconds = UInt64.max
+  package var attemptNanoseconds = UInt64.max
   /// Of the response body, whether it is gathered or streamed.
-  public var responseBytes = Int.max
+  package var responseBytes = Int.max
   /// Attempts, the first included.
-  public var attempts = Int.max
+  package var attempts = Int.max
 
-  public init() {}
+  package init() {}
 }
 
 extension Exchange {
   /// Ends the transaction at that time, unless it would end before. [loop]
-  public func lowerDeadline(to deadline: Instant) {
+  package func lowerDeadline(to deadline: Instant) {
     guard deadline < self.deadline else { return }
     self.deadline = deadline
     isDeadlineOwn = true
@@ -20,7 +20,7 @@ extension Exchange {
   }
 
   /// Lowers limits: a value above the one before has no effect. [loop]
-  public func lowerLimits(_ change: (inout ExchangeLimits) -> Void) {
+  package func lowerLimits(_ change: (inout ExchangeLimits) -> Void) {
     var wanted = ExchangeLimits()
     change(&wanted)
     var limits = self.limits ?? ExchangeLimits()

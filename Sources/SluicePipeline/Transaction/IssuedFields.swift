@@ -1,9 +1,9 @@
-public import SluiceMessages
-public import SluiceTraceContext
+package import SluiceMessages
+package import SluiceTraceContext
 
 /// The header of a hop as it was sent, with what its issue stages have set.
-public struct IssuedFields: Sendable {
-  public let headers: HeaderFields
+package struct IssuedFields: Sendable {
+  package let headers: HeaderFields
 
   init(_ headers: HeaderFields) { self.headers = headers }
 
@@ -19,19 +19,19 @@ public struct IssuedFields: Sendable {
 }
 
 /// Where a hop belongs in a trace, as far as it is known.
-public struct HopTraceContext: Sendable, Hashable {
+package struct HopTraceContext: Sendable, Hashable {
   /// Of the hop, else of the caller.
-  public var traceID: TraceID?
+  package var traceID: TraceID?
   /// Of the hop; nil where none was sent.
-  public var spanID: UInt64?
+  package var spanID: UInt64?
   /// Of the caller, where the hop is in the caller's trace.
-  public var parentSpanID: UInt64?
-  public var flags: TraceParent.Flags = []
+  package var parentSpanID: UInt64?
+  package var flags: TraceParent.Flags = []
 }
 
 extension Exchange {
   /// Where the current hop belongs in a trace. Read from the fields on each access. [loop]
-  public var hopTraceContext: HopTraceContext {
+  package var hopTraceContext: HopTraceContext {
     let caller = parent.trace
     var context = HopTraceContext(traceID: caller?.traceID, parentSpanID: caller?.spanID, flags: caller?.flags ?? [])
     guard let trace = issued?.trace else { return context }

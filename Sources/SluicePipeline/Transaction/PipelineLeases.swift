@@ -1,9 +1,9 @@
 /// The transactions of one loop that run on one pipeline.
 ///
 /// Confined to that loop, and unchecked for that reason: counting costs no atomic operation.
-public final class PipelineLeases: @unchecked Sendable {
+package final class PipelineLeases: @unchecked Sendable {
   /// Those that have begun and whose completion has not returned.
-  public private(set) var count = 0
+  package private(set) var count = 0
   private var whenNone: (() -> Void)?
 
   func take() { count += 1 }
@@ -14,7 +14,7 @@ public final class PipelineLeases: @unchecked Sendable {
   }
 
   /// Runs the body once, when none is left, possibly at once. To be called when no new one begins on that pipeline. [loop]
-  public func notifyWhenNone(_ body: @escaping () -> Void) {
+  package func notifyWhenNone(_ body: @escaping () -> Void) {
     if count == 0 { return body() }
     whenNone = body
   }

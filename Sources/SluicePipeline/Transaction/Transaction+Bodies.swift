@@ -126,7 +126,7 @@ extension Transaction {
   private func deliver(_ stream: BodyStream, _ stages: [Int], to sink: any BodySink) -> TransactionMachine.Event? {
     if !stages.isEmpty { exchange.nativeResponse?.headers.remove("content-length") }
     exchange.setResponseBody(.empty)
-    sink.begin(exchange)
+    if let head = exchange.nativeResponse { sink.begin(head) }
     return run(BodyPassage(self, .response, stages, from: .stream(stream), to: .sink(sink))) { _, _ in .bodyPassed }
   }
 
@@ -207,7 +207,7 @@ extension Transaction {
     responsePassedTo = pipeline.responseStages.count
     if !stages.isEmpty { exchange.nativeResponse?.headers.remove("content-length") }
     if let sink {
-      sink.begin(exchange)
+      if let head = exchange.nativeResponse { sink.begin(head) }
       return setPassage(BodyPassage(self, .response, stages, from: .wire, to: .sink(sink)))
     }
     let gatherer = environment.transport.makeBodyGatherer(transferOptions)

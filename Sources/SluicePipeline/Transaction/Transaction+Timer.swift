@@ -34,7 +34,7 @@ extension Transaction: LoopTimerTarget {
     armTimer()
   }
 
-  public func timerDidFire(_ timer: LoopTimer) {
+  package func timerDidFire(_ timer: LoopTimer) {
     let now = loop.now
     if exchange.deadline <= now {
       run(.abort(deadlineError))

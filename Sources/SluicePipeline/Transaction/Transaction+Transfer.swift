@@ -1,8 +1,8 @@
-public import SluiceMessages
+package import SluiceMessages
 import SluiceMetrics
 
 extension Transaction: TransferObserver {
-  public func transferWillIssue(_ headers: inout HeaderFields) -> Bool {
+  package func transferWillIssue(_ headers: inout HeaderFields) -> Bool {
     guard !machine.isDone else { return false }
     exchange.phase = .issue
     if pipeline.issueStages.isEmpty {
@@ -102,7 +102,7 @@ extension Transaction: TransferObserver {
     return verdict
   }
 
-  public func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {
+  package func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {
     guard !machine.isDone else { return }
     clock = nil
     emitInformational(status: status)
@@ -124,7 +124,7 @@ extension Transaction: TransferObserver {
     exchange.phase = phase
   }
 
-  public func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {
+  package func transferDidReceiveHead(_ head: consuming Response) -> BodyDisposition {
     guard !machine.isDone else { return .discard }
     exchange.nativeResponse = consume head
     exchange.responseDocument = nil
@@ -139,14 +139,14 @@ extension Transaction: TransferObserver {
     return machine.isDone ? .discard : disposition
   }
 
-  public func transferDidReceive(_ piece: [UInt8]) -> BodyProgress {
+  package func transferDidReceive(_ piece: [UInt8]) -> BodyProgress {
     guard !machine.isDone, let passage = responsePassage else { return .stop }
     let progress = passage.receive(piece)
     if case .failed(let error, _) = passage.outcome { hopFailure = error }
     return progress
   }
 
-  public func transferDidEnd(_ end: consuming TransferEnd) {
+  package func transferDidEnd(_ end: consuming TransferEnd) {
     guard !machine.isDone else { return }
     transfer = nil
     endedConnection = end.connection

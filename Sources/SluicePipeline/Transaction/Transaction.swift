@@ -1,13 +1,13 @@
-public import SluiceMessages
+package import SluiceMessages
 import SluiceMetrics
-public import SluiceTraceContext
+package import SluiceTraceContext
 
 /// Performs what the ``TransactionMachine`` decides: calls stages, starts transfers, sets the timer, tells the tracers.
 ///
 /// Confined to the loop that took it, and unchecked for that reason; ``cancel()`` and ``resumeReceiving()`` post to it. It
 /// lives until it completes, which it does exactly once.
-public final class Transaction: @unchecked Sendable {
-  public typealias Completion = (TransactionResult) -> Void
+package final class Transaction: @unchecked Sendable {
+  package typealias Completion = (TransactionResult) -> Void
 
   let pipeline: Pipeline
   let environment: LoopEnvironment
@@ -103,7 +103,7 @@ public final class Transaction: @unchecked Sendable {
   ///     cancelled.
   ///   - completion: called exactly once, on the loop, possibly before this returns.
   @discardableResult
-  public static func begin(
+  package static func begin(
     _ request: Request, on environment: LoopEnvironment, through pipeline: Pipeline,
     parent: ParentContext = ParentContext(), sink: (any BodySink)? = nil, checks: ResponseChecks? = nil,
     delegate: StageBinding? = nil, whenKnown: ((Transaction) -> Void)? = nil, completion: @escaping Completion
@@ -165,17 +165,17 @@ public final class Transaction: @unchecked Sendable {
   }
 
   /// Ends the transaction as cancelled, unless it has ended. From any thread.
-  public func cancel() {
+  package func cancel() {
     let error = TransactionError(code: TransactionError.Code.cancelled, message: "the caller cancelled the transaction")
     answer.cancel(answerNumber)
     loop.post { self.run(.abort(error)) }
   }
 
   /// Ends the transaction with an error of the caller's, unless it has ended. From any thread.
-  public func fail(_ error: TransactionError) { loop.post { self.run(.abort(error)) } }
+  package func fail(_ error: TransactionError) { loop.post { self.run(.abort(error)) } }
 
   /// Goes on after the sink paused. From any thread.
-  public func resumeReceiving() {
+  package func resumeReceiving() {
     loop.post { self.responsePassage?.receiverResumed() }
   }
 

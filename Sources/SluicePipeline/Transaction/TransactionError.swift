@@ -1,4 +1,4 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// Why a transaction failed.
 public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -12,7 +12,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     var isBeforeSending: Bool
   }
 
-  public init(code: String, message: String, stage: String? = nil, isBeforeSending: Bool = false) {
+  package init(code: String, message: String, stage: String? = nil, isBeforeSending: Bool = false) {
     parts = SharedValue(Parts(code: code, message: message, stage: stage, isBeforeSending: isBeforeSending))
   }
 
@@ -41,15 +41,15 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     set { parts.value.isBeforeSending = newValue }
   }
 
-  public init(_ error: TransportError) {
+  package init(_ error: TransportError) {
     self.init(code: error.code.text, message: error.message, isBeforeSending: error.isBeforeSending)
   }
 
-  public init(_ error: MessageError) {
+  package init(_ error: MessageError) {
     self.init(code: error.code.text, message: error.description, isBeforeSending: true)
   }
 
-  public init(_ failure: StageFailure, stage: String) {
+  package init(_ failure: StageFailure, stage: String) {
     self.init(code: failure.code, message: failure.message, stage: stage)
   }
 

@@ -11,7 +11,7 @@ public struct TransactionResult: Sendable {
   init(_ record: ResultRecord) { self.record = record }
 
   /// The result of a transaction that was turned away before it began.
-  public init(refused id: TransactionID, _ request: Request, _ error: TransactionError) {
+  package init(refused id: TransactionID, _ request: Request, _ error: TransactionError) {
     record = ResultRecord(id: id, request)
     record.requestID = id.description
     record.error = error

@@ -1,10 +1,10 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// A transport without a wire: each hop is answered by a closure. For trial runs of plugins, and for tests. Confined to its
 /// loop.
-public final class StubTransport: Transport {
+package final class StubTransport: Transport {
   /// What becomes of a hop.
-  public enum Reply: Sendable {
+  package enum Reply: Sendable {
     /// A response whose body comes in these pieces, or at once; then the trailers, or a failure, which nobody learns of
     /// who does not want the body. A response of status 103 with each of the hints comes before it.
     case response(
@@ -26,14 +26,14 @@ public final class StubTransport: Transport {
   /// Whether the body of a request is read to its end before it is answered.
   private let readsBodies: Bool
   /// The requests as they were issued, including the headers of the hop, and the bytes of the body if it was read.
-  public fileprivate(set) var issued: [Request] = []
+  package fileprivate(set) var issued: [Request] = []
   /// The options of each hop that was started.
-  public private(set) var options: [TransferOptions] = []
+  package private(set) var options: [TransferOptions] = []
 
   /// - Parameters:
   ///   - files: a transport that handles everything except the wire.
   ///   - readsBodies: whether the body of a request is read to its end before it is answered.
-  public init(
+  package init(
     loop: any EventLoop, files: (any Transport)? = nil, readsBodies: Bool = false,
     answer: @escaping (Request) -> Reply = { _ in .response(Response(status: 200)) }
   ) {
@@ -43,20 +43,20 @@ public final class StubTransport: Transport {
     self.answer = answer
   }
 
-  public func usesProxy(for origin: Origin) -> Bool { files?.usesProxy(for: origin) ?? false }
+  package func usesProxy(for origin: Origin) -> Bool { files?.usesProxy(for: origin) ?? false }
 
-  public func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
+  package func start(_ request: Request, _ options: TransferOptions, observer: any TransferObserver) -> any Transfer {
     self.options.append(options)
     let transfer = StubTransfer(self, loop, request, answer(request), observer, readsBody: readsBodies)
     loop.post { transfer.begin() }
     return transfer
   }
 
-  public func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
+  package func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
     files?.makeBodyGatherer(options) ?? StubGatherer(maximumBytes: options.maximumResponseBytes)
   }
 
-  public func stream(of file: FileBody) throws(TransportError) -> BodyStream {
+  package func stream(of file: FileBody) throws(TransportError) -> BodyStream {
     guard let files else { throw TransportError(.bodyFile, "there is no wire here, and no file is read") }
     return try files.stream(of: file)
   }

@@ -1,17 +1,17 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// How a hop ended.
-public struct TransferEnd: Sendable {
+package struct TransferEnd: Sendable {
   /// Nil when the whole response arrived.
-  public var error: TransportError?
+  package var error: TransportError?
   /// The collected body; ``Body/empty`` if it was streamed or discarded.
-  public var body: Body
-  public var trailers: HeaderFields
-  public var timings: TransferTimings
+  package var body: Body
+  package var trailers: HeaderFields
+  package var timings: TransferTimings
   /// Nil unless they are wanted (``ConnectionFacts/areWanted``).
-  public var connection: ConnectionFacts?
+  package var connection: ConnectionFacts?
 
-  public init(
+  package init(
     error: TransportError? = nil, body: Body = .empty, trailers: HeaderFields = HeaderFields(),
     timings: TransferTimings = TransferTimings(), connection: ConnectionFacts? = nil
   ) {

@@ -1,4 +1,4 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// What carries hops over the wire. One per loop; everything here is called on that loop.
 ///
@@ -6,7 +6,7 @@ public import SluiceMessages
 ///       │  (connected; headers    (final head)     (streamed      (exactly once,
 ///       │   can still change)                       bodies only)   whatever happened)
 ///       └── a connect that fails goes straight to didEnd
-public protocol Transport: AnyObject {
+package protocol Transport: AnyObject {
   /// Begins one hop. Never calls the observer before it returns.
   ///
   /// The transport keeps the observer until `didEnd`. `request` is the complete request; redirects, challenges and
@@ -28,14 +28,14 @@ public protocol Transport: AnyObject {
 }
 
 extension Transport {
-  public func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer { makeBodyGatherer(options) }
+  package func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer { makeBodyGatherer(options) }
 
-  public func usesProxy(for origin: Origin) -> Bool { false }
+  package func usesProxy(for origin: Origin) -> Bool { false }
 }
 
 /// Takes the pieces of a body and returns the whole body, in memory or in a file. Confined to the loop, which it never
 /// blocks.
-public protocol BodyGatherer: AnyObject {
+package protocol BodyGatherer: AnyObject {
   /// Called when the caller should ask again, after a call that could not finish. On the loop, never from within a call
   /// of this protocol.
   var whenReady: (() -> Void)? { get set }
@@ -52,22 +52,22 @@ public protocol BodyGatherer: AnyObject {
 }
 
 /// The options of one hop.
-public struct TransferOptions: Sendable {
+package struct TransferOptions: Sendable {
   /// Response bodies that are collected and longer than this end the transfer with
   /// ``TransportError/Code/responseTooLarge``.
-  public var maximumResponseBytes: Int
+  package var maximumResponseBytes: Int
   /// The same for those that are streamed.
-  public var maximumStreamedBytes: Int
+  package var maximumStreamedBytes: Int
   /// A collected body beyond this goes to a file.
-  public var spillBytes: Int
+  package var spillBytes: Int
   /// Whether the user and password of the URL are sent as Basic before the server asks for them.
-  public var sendsBasicUnasked: Bool
+  package var sendsBasicUnasked: Bool
   /// Whether a connection of its own is made, and no kept one used.
-  public var wantsFreshConnection = false
+  package var wantsFreshConnection = false
   /// Whether a transport that is watched tells the head as it is written.
-  public var tellsHead: Bool
+  package var tellsHead: Bool
 
-  public init(
+  package init(
     maximumResponseBytes: Int = 67_108_864, maximumStreamedBytes: Int = .max, spillBytes: Int = 1_048_576,
     sendsBasicUnasked: Bool = true,
     tellsHead: Bool = false
@@ -81,7 +81,7 @@ public struct TransferOptions: Sendable {
 }
 
 /// A hop under way. Confined to the loop.
-public protocol Transfer: AnyObject {
+package protocol Transfer: AnyObject {
   /// Ends the transfer; `didEnd` follows with ``TransportError/Code/cancelled``, later on the loop and not from within this call.
   /// Harmless after the end.
   func cancel()
@@ -105,13 +105,13 @@ public protocol Transfer: AnyObject {
 }
 
 extension Transfer {
-  public var connection: ConnectionFacts? { nil }
+  package var connection: ConnectionFacts? { nil }
 
-  public var timings: TransferTimings? { nil }
+  package var timings: TransferTimings? { nil }
 }
 
 /// Gets the events of a hop. Called on the loop, partly from inside the wire library: no call may block.
-public protocol TransferObserver: AnyObject {
+package protocol TransferObserver: AnyObject {
   /// The connection is established and nothing was sent: the only moment to set the headers of this hop.
   ///
   /// Called exactly once for a transfer that connects. The library may want to send again by itself (a reused connection
@@ -134,7 +134,7 @@ public protocol TransferObserver: AnyObject {
 }
 
 /// What happens to a response body.
-public enum BodyDisposition: Sendable, Hashable {
+package enum BodyDisposition: Sendable, Hashable {
   /// Gathered in memory, beyond `spillBytes` in a file, and given with the end.
   case collect
   /// Given piece by piece to ``TransferObserver/transferDidReceive(_:)``.

@@ -1,38 +1,38 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// Why a hop got no whole response.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of failure; an extensible set. The text is what results and metrics show.
   public struct Code: Sendable, Hashable {
     public let text: String
-    public init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
-    public static let nameLookup = Code("dns")
-    public static let connect = Code("connect")
-    public static let tls = Code("tls")
-    public static let proxy = Code("proxy")
-    public static let timeout = Code("timeout")
-    public static let connectTimeout = Code("connect_timeout")
+    package static let nameLookup = Code("dns")
+    package static let connect = Code("connect")
+    package static let tls = Code("tls")
+    package static let proxy = Code("proxy")
+    package static let timeout = Code("timeout")
+    package static let connectTimeout = Code("connect_timeout")
     /// The peer closed or reset before the response was whole.
-    public static let connectionLost = Code("connection_lost")
+    package static let connectionLost = Code("connection_lost")
     /// What came is not HTTP.
-    public static let invalidResponse = Code("invalid_response")
-    public static let requestTooLarge = Code("request_too_large")
-    public static let responseTooLarge = Code("response_too_large")
+    package static let invalidResponse = Code("invalid_response")
+    package static let requestTooLarge = Code("request_too_large")
+    package static let responseTooLarge = Code("response_too_large")
     /// The content coding could not be undone.
-    public static let decoding = Code("decoding")
-    public static let cancelled = Code("cancelled")
+    package static let decoding = Code("decoding")
+    package static let cancelled = Code("cancelled")
     /// libcurl was about to send the request a second time without being asked.
-    public static let resent = Code("resent")
+    package static let resent = Code("resent")
     /// The server vouches that it did not process the request (RFC 9113 §8.7).
-    public static let notProcessed = Code("not_processed")
+    package static let notProcessed = Code("not_processed")
     /// A body could not be read, or a collected one not written.
-    public static let bodyFile = Code("body_file")
+    package static let bodyFile = Code("body_file")
     /// No descriptor, no memory, no thread.
-    public static let resources = Code("resources")
+    package static let resources = Code("resources")
     /// A function of an event loop was called on a thread that must not call it.
-    public static let wrongThread = Code("wrong_thread")
-    public static let transport = Code("transport")
+    package static let wrongThread = Code("wrong_thread")
+    package static let transport = Code("transport")
   }
 
   /// Behind one reference: every transfer has room for an error, and few have one.
@@ -49,7 +49,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
   ///   - message: what failed, why and what to do; without the URL.
   ///   - url: what the failed request was for. The message names only its origin: a transport does not know which parts
   ///     of a URL are secret.
-  public init(_ code: Code, _ message: String, to url: HTTPURL? = nil, isBeforeSending: Bool = false) {
+  package init(_ code: Code, _ message: String, to url: HTTPURL? = nil, isBeforeSending: Bool = false) {
     parts = SharedValue(
       Parts(code: code, subject: url?.origin.description, reason: message, isBeforeSending: isBeforeSending))
   }
@@ -66,7 +66,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
   }
 
   /// The same error with a whole URL in place of the origin; the caller has hidden what is secret in it.
-  public func naming(_ url: String) -> TransportError {
+  package func naming(_ url: String) -> TransportError {
     var error = self
     if error.parts.value.subject != nil { error.parts.value.subject = url }
     return error

@@ -32,7 +32,7 @@ public struct TransportSettings: Sendable {
   /// The value of `User-Agent`, unless the request has one; nil or empty sends none.
   public var userAgent: String?
   /// What errors call these settings.
-  public var names = SettingNames()
+  package var names = SettingNames()
   /// Called with every request head as it is written, those to proxies included, for requests whose options say
   /// ``SluicePipeline/TransferOptions/tellsHead``; nil costs nothing. On the loop, from inside libcurl: it must not
   /// block. The head contains secrets, and what libcurl adds.
@@ -41,7 +41,7 @@ public struct TransportSettings: Sendable {
   public init() {}
 
   /// Of a body that is held, in memory or in a file of the engine's own, where nothing else is set.
-  public static let defaultHeldBytes = 67_108_864
+  package static let defaultHeldBytes = 67_108_864
 
   public var maxHeldRequestBytes: Int { maxRequestBytes ?? Self.defaultHeldBytes }
   public var maxStreamedRequestBytes: Int { maxRequestBytes ?? .max }
@@ -49,7 +49,7 @@ public struct TransportSettings: Sendable {
   public var maxStreamedResponseBytes: Int { maxResponseBytes ?? .max }
 
   /// What a request body may have that goes out as it is now.
-  public func maxBytes(of body: Body) -> Int {
+  package func maxBytes(of body: Body) -> Int {
     switch body {
     case .empty, .bytes: maxHeldRequestBytes
     case .file, .stream: maxStreamedRequestBytes

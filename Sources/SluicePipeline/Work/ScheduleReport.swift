@@ -1,26 +1,26 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// The results so far of one kind of scheduled work of one plugin instance.
-public struct ScheduleReport: Sendable, Hashable {
+package struct ScheduleReport: Sendable, Hashable {
   /// The instance's name in the configuration.
-  public let stage: String
+  package let stage: String
   /// The id of the plugin.
-  public let plugin: String
-  public let generation: Int
+  package let plugin: String
+  package let generation: Int
   /// As the plugin gave it.
-  public let name: String
+  package let name: String
   /// How often it is due, and how long it may take; of the last schedule of that name.
-  public private(set) var period: Duration
-  public private(set) var deadline: Duration
+  package private(set) var period: Duration
+  package private(set) var deadline: Duration
   /// How many calls ended how.
-  public private(set) var counts: [WorkOutcome: Int] = [:]
+  package private(set) var counts: [WorkOutcome: Int] = [:]
   /// Periods in which the call before was still open.
-  public private(set) var leftOut = 0
+  package private(set) var leftOut = 0
   /// The end that came last, and how long after the work was due it came.
-  public private(set) var lastOutcome: WorkOutcome?
-  public private(set) var lastDuration: Duration?
+  package private(set) var lastOutcome: WorkOutcome?
+  package private(set) var lastDuration: Duration?
 
-  public init(
+  package init(
     stage: String, plugin: String, generation: Int, name: String, period: Duration, deadline: Duration
   ) {
     self.stage = stage
@@ -31,22 +31,22 @@ public struct ScheduleReport: Sendable, Hashable {
     self.deadline = deadline
   }
 
-  public subscript(outcome: WorkOutcome) -> Int { counts[outcome] ?? 0 }
+  package subscript(outcome: WorkOutcome) -> Int { counts[outcome] ?? 0 }
 
-  public mutating func count(_ outcome: WorkOutcome, after duration: Duration) {
+  package mutating func count(_ outcome: WorkOutcome, after duration: Duration) {
     counts[outcome, default: 0] += 1
     lastOutcome = outcome
     lastDuration = duration
   }
 
   /// Counts skipped periods; returns how many were skipped so far.
-  public mutating func countLeftOut(_ periods: Int) -> Int {
+  package mutating func countLeftOut(_ periods: Int) -> Int {
     leftOut += periods
     return leftOut
   }
 
   /// A schedule of the same name was created again.
-  public mutating func restart(period: Duration, deadline: Duration) {
+  package mutating func restart(period: Duration, deadline: Duration) {
     self.period = period
     self.deadline = deadline
   }

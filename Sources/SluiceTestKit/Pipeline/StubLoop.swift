@@ -13,7 +13,7 @@ import Synchronization
 /// Other threads may post and resume; all else is the driving thread's, which upholds what is unchecked here.
 public final class StubLoop: EventLoop, @unchecked Sendable {
   public let index: Int
-  public var random = RandomBits()
+  package var random = RandomBits()
   private let jobs = Watched<[@Sendable () -> Void]>([])
   private let time = Atomic<UInt64>(1_000_000_000)
   private let driver = Atomic<UInt>(0)
@@ -29,11 +29,11 @@ public final class StubLoop: EventLoop, @unchecked Sendable {
 
   public var wallClock: Duration { wallClockOrigin + .nanoseconds(Int64(clamping: now.nanoseconds)) }
 
-  public var now: Instant { Instant(nanoseconds: time.load(ordering: .relaxed)) }
+  package var now: Instant { Instant(nanoseconds: time.load(ordering: .relaxed)) }
 
   public func post(_ job: @escaping @Sendable () -> Void) { jobs.update { $0.append(job) } }
 
-  public func arm(_ timer: LoopTimer, at deadline: Instant, for target: any LoopTimerTarget) {
+  package func arm(_ timer: LoopTimer, at deadline: Instant, for target: any LoopTimerTarget) {
     disarm(timer)
     timer.deadline = deadline
     timer.target = target
@@ -41,7 +41,7 @@ public final class StubLoop: EventLoop, @unchecked Sendable {
     timers.append(timer)
   }
 
-  public func disarm(_ timer: LoopTimer) {
+  package func disarm(_ timer: LoopTimer) {
     guard timer.isArmed else { return }
     timers.removeAll { $0 === timer }
     timer.queuePosition = -1

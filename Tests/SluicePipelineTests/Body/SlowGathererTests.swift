@@ -172,7 +172,7 @@ private final class SlowGatherer: BodyGatherer {
 private final class NotingSink: BodySink, @unchecked Sendable {
   // Sendable: confined to the loop of the test.
   private(set) var text = ""
-  func begin(_ exchange: Exchange) {}
+  func begin(_ head: Response) {}
   func receive(_ piece: [UInt8]) -> BodyProgress {
     text += String(decoding: piece, as: UTF8.self)
     return .proceed

@@ -126,7 +126,7 @@ private final class SlowSink: BodySink {
   let byteCount = Watched(0)
   let isOpen = Watched(false)
 
-  func begin(_ exchange: Exchange) {}
+  func begin(_ head: Response) {}
   func receive(_ piece: [UInt8]) -> BodyProgress {
     byteCount.update { $0 += piece.count }
     return isOpen.value ? .proceed : .pause

@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluicePipeline
 import SluiceTestKit
 
@@ -5,7 +6,7 @@ import SluiceTestKit
 final class TextSink: BodySink {
   let text = Watched("")
 
-  func begin(_ exchange: Exchange) {}
+  func begin(_ head: Response) {}
   func receive(_ piece: [UInt8]) -> BodyProgress {
     text.update { $0 += String(decoding: piece, as: UTF8.self) }
     return .proceed

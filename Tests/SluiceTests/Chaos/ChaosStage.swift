@@ -1,4 +1,5 @@
 import Sluice
+import SluicePlugin
 
 /// Closures of the program as stages that wait, change, answer, retry and fail.
 enum ChaosStage {

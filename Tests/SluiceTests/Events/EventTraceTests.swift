@@ -1,5 +1,6 @@
 import Sluice
 import SluicePipeline
+import SluicePlugin
 import SluiceServer
 import SluiceTestKit
 import SluiceTraceContext

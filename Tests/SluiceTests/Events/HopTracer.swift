@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluicePipeline
 import SluiceTestKit
+import SluiceTraceContext
 import Testing
 
 /// A plugin that sets `x-hop` in each hop and tells what it sees: `traces-hops` in C, or the like in Swift.

@@ -4,6 +4,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceServer
 import SluiceTestKit
+import SluiceTraceContext
 import Testing
 
 /// The spans and durations of the shipped plugin otlp, as a collector gets them.

@@ -1,6 +1,8 @@
 import Sluice
+import SluicePlugin
 import SluiceServer
 import SluiceTestKit
+import SluiceTraceContext
 import Testing
 
 /// Why a header was sent or not.

@@ -1,6 +1,7 @@
 import Sluice
 import SluiceServer
 import SluiceTestKit
+import SluiceTraceContext
 
 /// Sends requests through the built-in `headers` and sees what arrives.
 enum HeaderPlaces {

@@ -1,6 +1,8 @@
 import Sluice
+import SluiceIDNA
 import SluiceServer
 import SluiceTestKit
+import SluiceTraceContext
 import Testing
 
 /// Where the built-in `headers` sends which headers.

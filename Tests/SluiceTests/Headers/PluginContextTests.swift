@@ -2,6 +2,7 @@ import Glibc
 import Sluice
 import SluiceServer
 import SluiceTestKit
+import SluiceTraceContext
 import Testing
 
 /// The caller's trace in the context of the C ABI, beside what the built-in makes of it.

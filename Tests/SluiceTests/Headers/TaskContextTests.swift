@@ -1,6 +1,7 @@
 import Sluice
 import SluiceServer
 import SluiceTestKit
+import SluiceTraceContext
 import Testing
 
 /// The trace context of a task as the parent of its requests.

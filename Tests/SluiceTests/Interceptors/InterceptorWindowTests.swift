@@ -1,6 +1,7 @@
 import Sluice
 import SluiceMessages
 import SluicePipeline
+import SluicePlugin
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit

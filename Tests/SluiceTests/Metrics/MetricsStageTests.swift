@@ -2,6 +2,7 @@ import Sluice
 import SluiceMessages
 import SluiceMetrics
 import SluicePipeline
+import SluicePlugin
 import SluiceServer
 import SluiceTestKit
 import Testing

@@ -1,4 +1,5 @@
 import Sluice
+import SluicePlugin
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit

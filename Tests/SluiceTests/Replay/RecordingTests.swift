@@ -3,6 +3,7 @@ import Sluice
 import SluiceServer
 import SluiceSupport
 import SluiceTestKit
+import SluiceTraceContext
 import Testing
 
 /// What is kept of an exchange so that it can be replayed.
@@ -209,7 +210,7 @@ import Testing
 
 private final class CountingSink: BodySink {
   let bytes = Locked(0)
-  func begin(_ exchange: Exchange) {}
+  func begin(_ head: Response) {}
   func receive(_ piece: [UInt8]) -> BodyProgress {
     bytes.withLock { $0 += piece.count }
     return .proceed

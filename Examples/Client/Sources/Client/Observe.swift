@@ -1,4 +1,5 @@
 import Sluice
+import SluiceTraceContext
 
 /// Everything that is known of a transaction, whether it succeeded or not.
 func observe(_ url: HTTPURL) async throws {

@@ -1,4 +1,5 @@
 import Sluice
+import SluicePlugin
 
 /// Puts the route on the transaction, and who asks, as a secret.
 struct Route: RequestInterceptor {

@@ -1,4 +1,4 @@
-import Sluice
+import SluicePlugin
 
 /// Names the tenant in every request, answers for those that have none, and counts what comes back.
 struct Tenant: RequestInterceptor, ResponseInterceptor, TransactionTracer {

@@ -1,5 +1,6 @@
 import Glibc
 import Sluice
+import SluiceTraceContext
 
 /// Baggage for programs in other languages: `{"read": "a=1;p"}` is answered with its members, and `{"write": [ … ]}`, a list
 /// of members, with the text of a header.

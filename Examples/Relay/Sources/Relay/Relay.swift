@@ -1,5 +1,6 @@
 import Sluice
 import SluiceServer
+import SluiceTraceContext
 
 /// A service that passes requests on and keeps their trace: it posts to each URL of the list that it gets.
 ///

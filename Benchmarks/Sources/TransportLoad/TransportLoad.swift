@@ -1,0 +1,73 @@
+import Dispatch
+import SluiceCurl
+import SluiceLoop
+public import SluiceMessages
+import SluicePipeline
+
+/// Requests over the transport alone: no pipeline, and an observer that does as little as it can. For the benchmarks, which
+/// are a package of their own and cannot see the transport.
+public final class TransportLoad: @unchecked Sendable {
+  // Sendable: the counters are touched on the loop alone; the semaphore hands them over.
+  private let loop: Loop
+  private let transport: CurlTransport
+  private let request: Request
+  private let connections: Int
+  private var toStart = 0
+  private var running = 0
+  private var failed = 0
+  private let done = DispatchSemaphore(value: 0)
+
+  /// - Parameters:
+  ///   - certificateAuthority: the path of a PEM file; nil for the system's.
+  ///   - whenStarted: called once, on the thread of the loop.
+  public init(
+    _ request: Request, connections: Int, certificateAuthority: String?, whenStarted: @escaping @Sendable () -> Void
+  ) throws {
+    loop = try Loop()
+    var settings = TransportSettings()
+    settings.tls.ca = certificateAuthority
+    // The bare loop doesn't ask for compressed content either.
+    settings.decodesContent = false
+    transport = try CurlTransport(loop: loop, settings: settings)
+    self.request = request
+    self.connections = connections
+    loop.post(whenStarted)
+  }
+
+  deinit { loop.shutdown() }
+
+  /// Blocks until all requests have ended.
+  /// - Returns: how many failed.
+  public func run(requests: Int) -> Int {
+    loop.post { [self] in
+      toStart = requests
+      failed = 0
+      for _ in 0..<min(connections, requests) { startNext(Observer(self)) }
+    }
+    done.wait()
+    return failed
+  }
+
+  private func startNext(_ observer: Observer) {
+    toStart -= 1
+    running += 1
+    _ = transport.start(request, TransferOptions(), observer: observer)
+  }
+
+  private func didEnd(_ end: TransferEnd, _ observer: Observer) {
+    running -= 1
+    if end.error != nil { failed += 1 }
+    if toStart > 0 { startNext(observer) } else if running == 0 { done.signal() }
+  }
+
+  private final class Observer: TransferObserver {
+    private let load: TransportLoad
+    init(_ load: TransportLoad) { self.load = load }
+
+    func transferWillIssue(_ headers: inout HeaderFields) -> Bool { true }
+    func transferDidReceiveInformational(_ status: Int, _ headers: HeaderFields) {}
+    func transferDidReceiveHead(_ head: Response) -> BodyDisposition { .collect }
+    func transferDidReceive(_ piece: [UInt8]) -> BodyProgress { .proceed }
+    func transferDidEnd(_ end: TransferEnd) { load.didEnd(end, self) }
+  }
+}
