@@ -1,5 +1,5 @@
 /// A content coding that this module decodes (RFC 9110 §8.4.1, RFC 7932, RFC 8878).
-public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
+package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
   /// One or more gzip members, one after the other (RFC 1952 §2.2).
   case gzip
   /// The zlib format (RFC 1950). Bare deflate data (RFC 1951) is accepted too: many servers send it under this name.
@@ -8,7 +8,7 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
   case zstd
 
   /// The value of `Accept-Encoding`: every coding of this module.
-  public static let acceptEncoding = "deflate, gzip, br, zstd"
+  package static let acceptEncoding = "deflate, gzip, br, zstd"
 
   /// - Parameter name: in lower case.
   init?(name: String) {
@@ -17,7 +17,7 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
   }
 
   /// Whether servers label empty bodies with this coding: some compress nothing and leave the field in place.
-  public var labelsEmptyBodies: Bool { self == .gzip || self == .deflate }
+  package var labelsEmptyBodies: Bool { self == .gzip || self == .deflate }
 
   func makeDecoder() throws(ContentDecodingError) -> any StreamDecoder {
     switch self {

@@ -1,26 +1,26 @@
 /// The codings of one body, in the order in which they were applied: what `Content-Encoding` lists.
-public struct ContentCodings: Sendable, Hashable {
+package struct ContentCodings: Sendable, Hashable {
   /// A body with more codings than this is refused: each one takes memory, and multiplies the size that a few bytes can
   /// expand to.
-  public static let maximumCount = 5
+  package static let maximumCount = 5
   /// How much of an unknown name an error quotes.
   private static let quotedCharacters = 40
 
-  public private(set) var codings: [ContentCoding] = []
+  package private(set) var codings: [ContentCoding] = []
   /// The first name that is not a ``ContentCoding``.
   private(set) var unknownName: String?
   /// How many codings were listed, known or not.
   private var count = 0
 
-  public init() {}
+  package init() {}
 
   /// The codings that a field value lists; `identity` means no coding (RFC 9110 §12.5.3).
-  public init(_ list: String) { append(list) }
+  package init(_ list: String) { append(list) }
 
-  public var isEmpty: Bool { count == 0 }
+  package var isEmpty: Bool { count == 0 }
 
   /// Adds the codings of one more field value: a field may repeat.
-  public mutating func append(_ list: String) {
+  package mutating func append(_ list: String) {
     for part in list.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
       let name = part.lowercased()
       // "chunked" frames the message; the reader has already removed it.
@@ -36,14 +36,14 @@ public struct ContentCodings: Sendable, Hashable {
   }
 
   /// Adds codings that were applied after these.
-  public mutating func append(_ others: ContentCodings) {
+  package mutating func append(_ others: ContentCodings) {
     codings += others.codings
     count += others.count
     unknownName = unknownName ?? others.unknownName
   }
 
   /// - Throws: for an unknown coding, or too many codings.
-  public func check() throws(ContentDecodingError) {
+  package func check() throws(ContentDecodingError) {
     guard count <= Self.maximumCount else {
       throw ContentDecodingError(.tooManyCodings, "it has \(count) codings; at most \(Self.maximumCount) are accepted")
     }

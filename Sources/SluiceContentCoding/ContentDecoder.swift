@@ -4,7 +4,7 @@
 ///
 /// The caller's buffer bounds the size that a small body can grow to: the decoder holds only the windows of the
 /// codings, and a few kilobytes between two codings. Confined to one thread at a time.
-public final class ContentDecoder {
+package final class ContentDecoder {
   /// One coding, and the output of the previous coding on the way from the wire.
   private final class Link {
     let coding: ContentCoding
@@ -28,7 +28,7 @@ public final class ContentDecoder {
   private let links: [Link]
 
   /// - Throws: for an unknown coding, too many codings, or lack of memory.
-  public init(_ codings: ContentCodings) throws(ContentDecodingError) {
+  package init(_ codings: ContentCodings) throws(ContentDecodingError) {
     try codings.check()
     var links: [Link] = []
     for coding in codings.codings.reversed() {
@@ -43,7 +43,7 @@ public final class ContentDecoder {
   ///   output was full.
   /// - Returns: the number of bytes written. If it is smaller than the room, all input was consumed and no output is
   ///   left.
-  public func decode(
+  package func decode(
     _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(ContentDecodingError) -> Int {
     try pull(links.count - 1, &input, into: output)
@@ -51,7 +51,7 @@ public final class ContentDecoder {
 
   /// Checks that all codings are complete; call it when the body has ended.
   /// - Throws: ``ContentDecodingError/Code/truncated`` if a coding has not ended.
-  public func finish() throws(ContentDecodingError) {
+  package func finish() throws(ContentDecodingError) {
     for link in links where !link.decoder.isComplete || !link.pending.isEmpty {
       throw ContentDecodingError(.truncated, "\(link.coding.rawValue): it ends in the middle of the coded data")
     }

@@ -1,6 +1,6 @@
 /// Why a body cannot be decoded.
-public struct ContentDecodingError: Error, Sendable, Hashable, CustomStringConvertible {
-  public enum Code: Sendable, Hashable {
+package struct ContentDecodingError: Error, Sendable, Hashable, CustomStringConvertible {
+  package enum Code: Sendable, Hashable {
     /// The body ends before its coding does.
     case truncated
     /// The bytes are not valid for the coding.
@@ -12,14 +12,14 @@ public struct ContentDecodingError: Error, Sendable, Hashable, CustomStringConve
     case noMemory
   }
 
-  public let code: Code
+  package let code: Code
   /// What is wrong, as part of a sentence about the body.
-  public let reason: String
+  package let reason: String
 
   init(_ code: Code, _ reason: String) {
     self.code = code
     self.reason = reason
   }
 
-  public var description: String { reason }
+  package var description: String { reason }
 }

@@ -7,6 +7,7 @@ import SluiceServer
 
 /// Talks to an engine over its control socket.
 public final class ControlClient: Sendable {
+  /// The path of the socket: the given one, or that of the only running engine.
   public let path: String
   private let engine: Engine
 

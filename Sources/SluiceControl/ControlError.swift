@@ -2,9 +2,12 @@ public import SluiceJSON
 
 /// Why a control socket could not be had, or a command over it came to nothing.
 public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind of failure, for programs; an extensible set.
   public struct Code: RawRepresentable, Sendable, Hashable {
+    /// The code in documents, in snake case.
     public let rawValue: String
 
+    /// Accepts any text: an engine of another version may have other codes.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The socket cannot be made: something else is there, or somebody listens at it.
@@ -18,12 +21,15 @@ public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The client is another user.
     public static let forbidden = Code(rawValue: "forbidden")
+    /// No command has this path.
     public static let notFound = Code(rawValue: "not_found")
+    /// The command of this path has another method; the advice names it.
     public static let methodNotAllowed = Code(rawValue: "method_not_allowed")
     /// The body is no JSON, or the head can be read in two ways.
     public static let malformed = Code(rawValue: "malformed")
     /// The document is not what the command takes.
     public static let invalidRequest = Code(rawValue: "invalid_request")
+    /// The body has more than 1 MiB, the target more than 8 KiB, or the header fields more than 32 KiB.
     public static let tooLarge = Code(rawValue: "too_large")
     /// Too many commands are running.
     public static let crowded = Code(rawValue: "crowded")
@@ -33,23 +39,27 @@ public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let refused = Code(rawValue: "refused")
     /// A newer command does what this one was to do.
     public static let superseded = Code(rawValue: "superseded")
+    /// The swap was cancelled before anything was published.
     public static let cancelled = Code(rawValue: "cancelled")
     /// The engine is being shut down.
     public static let shutdown = Code(rawValue: "shutdown")
   }
 
+  /// The kind of failure.
   public let code: Code
   /// What went wrong, on what, and why.
   public let message: String
   /// What to do about it, where that isn't plain.
   public let advice: String?
 
+  /// An error of this side, or one to answer a command with.
   public init(_ code: Code, _ message: String, advice: String? = nil) {
     self.code = code
     self.message = message
     self.advice = advice
   }
 
+  /// The message and, after a semicolon, the advice.
   public var description: String { message + (advice.map { "; \($0)" } ?? "") }
 
   /// `{"error": {"code": …, "message": …, "advice": …}}`.

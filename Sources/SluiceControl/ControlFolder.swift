@@ -7,6 +7,7 @@ import SluiceServer
 public enum ControlFolder {
   /// An engine that can be talked to.
   public struct RunningEngine: Sendable, Hashable {
+    /// The path of the socket, in the user's folder.
     public let path: String
     /// Nil where the kernel does not say.
     public let process: Int32?

@@ -6,12 +6,16 @@ import SluiceSupport
 public struct CrashFolder: Sendable {
   /// Files of one report, without the end of their names: `2026-11-21T22-10-00-4711`.
   public struct Entry: Sendable, Hashable {
+    /// The file with ``CrashReport/text``; it ends in `.txt`.
     public let textPath: String
+    /// The file with ``CrashReport/json``; it ends in `.json`.
     public let documentPath: String
   }
 
+  /// How many reports are kept unless the caller says otherwise.
   public static let defaultLimit = 32
 
+  /// The folder, which ``save(_:)`` creates if it does not exist.
   public let path: String
   private let limit: Int
 

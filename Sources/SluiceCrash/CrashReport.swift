@@ -18,6 +18,7 @@ public struct CrashReport: Sendable {
   public struct Call: Sendable, Hashable {
     /// The kernel's number and name of the thread.
     public let thread: Int32
+    /// At most 15 bytes, as the kernel keeps it.
     public let threadName: String
     /// The build that was called, and its instance.
     public let build: Build
@@ -25,6 +26,7 @@ public struct CrashReport: Sendable {
     public let callback: String
     /// Nil where the call belongs to none.
     public let transaction: TransactionID?
+    /// Counted from 0; 0 also where the call belongs to no transaction.
     public let attempt: Int
   }
 
@@ -58,6 +60,7 @@ public struct CrashReport: Sendable {
 
   /// One function of the backtrace.
   public struct Frame: Sendable, Hashable {
+    /// Whose code an address belongs to.
     public enum Owner: Sendable, Hashable {
       /// Of a plugin's library.
       case plugin(Build)
@@ -69,7 +72,9 @@ public struct CrashReport: Sendable {
       case nowhere
     }
 
+    /// In the address space of the process that crashed.
     public let address: UInt64
+    /// Decided by the memory map of that process, not by symbols.
     public let owner: Owner
     /// The file that holds the code; a plugin's own library for a private copy. Nil where nothing is mapped.
     public let file: String?
@@ -85,9 +90,13 @@ public struct CrashReport: Sendable {
 
   /// Since 1970-01-01T00:00:00Z.
   public let moment: Duration
+  /// The id of the process that crashed.
   public let process: Int32
+  /// The kernel's id of the thread that crashed.
   public let thread: Int32
+  /// The kernel's name of that thread; empty if the record does not say.
   public let threadName: String
+  /// The signal's number on this machine (signal(7)); 0 if the record does not say.
   public let signal: Int32
   /// `SIGSEGV: read of address 0x8, near a null pointer`
   public let reason: String
@@ -95,6 +104,7 @@ public struct CrashReport: Sendable {
   public let call: Call?
   /// What other threads called at that moment.
   public let otherCalls: [Call]
+  /// Decided by the call of this thread, and by the first frame that is code of a plugin or of the host.
   public let cause: Cause
   /// From where it happened outwards.
   public internal(set) var frames: [Frame]

@@ -12,6 +12,7 @@ import SluiceSupport
 public enum CrashReporter {
   /// Why a process stays without records of its crashes.
   public struct Unavailable: Error, Sendable, Hashable, CustomStringConvertible {
+    /// One sentence without a full stop: `crashes leave no record: …`, with the reason.
     public let description: String
   }
 

@@ -1,7 +1,7 @@
 import CCurl
 package import SluiceLoop
-public import SluiceMessages
-public import SluicePipeline
+package import SluiceMessages
+package import SluicePipeline
 
 /// HTTP over libcurl on one loop: HTTP/1.1 in clear text, HTTP/1.1 and HTTP/2 over TLS.
 ///
@@ -11,10 +11,10 @@ public import SluicePipeline
 /// What is added to a request: `Host`, `Content-Length` or chunked framing, `Accept: */*`, `Accept-Encoding` and
 /// `User-Agent`, each unless the request has its own; the last three unless it omits them. What is left out: hop-by-hop fields (RFC 9110 §7.6.1) and the caller's
 /// `Content-Length`, since the transport frames the message; `Expect`, unless the caller sets it; the body of a HEAD.
-public final class CurlTransport: Transport, @unchecked Sendable {
+package final class CurlTransport: Transport, @unchecked Sendable {
   // Sendable: only the reference travels; the loop alone touches what is behind it.
   package let loop: Loop
-  public let settings: TransportSettings
+  package let settings: TransportSettings
   let multi: CurlMulti
   let proxy: ProxyChoice
   private let resolver: NameResolver
@@ -55,7 +55,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
   }
 
   /// Transfers that have not ended.
-  public var transferCount: Int { transfers.count }
+  package var transferCount: Int { transfers.count }
 
   package func start(
     _ request: consuming Request, _ options: TransferOptions, observer: any TransferObserver
@@ -83,7 +83,7 @@ public final class CurlTransport: Transport, @unchecked Sendable {
     return transfer
   }
 
-  public func usesProxy(for origin: Origin) -> Bool { proxy.isCertain(for: origin.scheme) }
+  package func usesProxy(for origin: Origin) -> Bool { proxy.isCertain(for: origin.scheme) }
 
   /// Puts a transfer on the list of those to look at once libcurl is off the stack.
   func postpone(_ transfer: CurlTransfer) {

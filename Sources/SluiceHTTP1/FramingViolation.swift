@@ -1,7 +1,7 @@
 /// Why nobody can say for certain where a message ends.
-public struct FramingViolation: Error, Hashable, Sendable {
+package struct FramingViolation: Error, Hashable, Sendable {
   /// What is wrong with the head, without a full stop.
-  public let reason: String
+  package let reason: String
 
   static let lengthBesideCoding = FramingViolation(
     reason: "both a Content-Length and a Transfer-Encoding, which may end the body in two places")

@@ -1,4 +1,4 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// Where the body of a request ends, from the fields of its head (RFC 9112 §6.3).
 ///
@@ -9,9 +9,9 @@ public import SluiceMessages
 ///
 /// A server that takes another end than the client, or than a proxy before it, takes the rest of the body for the next
 /// request. So each case in which two readers may differ is an error, to be answered with 400; the connection must be closed.
-public struct RequestFraming: Sendable {
+package struct RequestFraming: Sendable {
   /// What ends the body.
-  public enum Body: Sendable, Hashable {
+  package enum Body: Sendable, Hashable {
     /// The request ends with its head.
     case none
     case length(Int)
@@ -23,19 +23,19 @@ public struct RequestFraming: Sendable {
 
   private var fields = FramingFields()
 
-  public init() {}
+  package init() {}
 
   /// Notes the value of a `Content-Length`. Several values, in one field or in several, must be equal.
-  public mutating func takeContentLength(_ value: Span<UInt8>) { fields.takeContentLength(value) }
+  package mutating func takeContentLength(_ value: Span<UInt8>) { fields.takeContentLength(value) }
 
   /// Notes the value of a `Transfer-Encoding`.
-  public mutating func takeTransferEncoding(_ value: Span<UInt8>) { fields.takeTransferEncoding(value) }
+  package mutating func takeTransferEncoding(_ value: Span<UInt8>) { fields.takeTransferEncoding(value) }
 
   /// What ends the body.
   ///
   /// - Throws: where the fields contradict one another, or one of them is not valid. In HTTP/1.0 a transfer coding is such a
   ///   field: somebody in between may not have known it.
-  public func body(version: HTTPVersion?) throws(FramingViolation) -> Body {
+  package func body(version: HTTPVersion?) throws(FramingViolation) -> Body {
     let bytes = try fields.length()
     switch fields.coding {
     case .invalid(let reason): throw FramingViolation(reason: reason)

@@ -1,4 +1,4 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// Where the body of a response ends, from the fields of its head (RFC 9112 §6).
 ///
@@ -9,9 +9,9 @@ public import SluiceMessages
 ///
 /// A length that two readers could understand in two ways is an error: what one of them takes for the end of the body is
 /// the next response for the other.
-public struct ResponseFraming: Sendable {
+package struct ResponseFraming: Sendable {
   /// What ends the body.
-  public enum Body: Sendable, Hashable {
+  package enum Body: Sendable, Hashable {
     /// The response ends with its head.
     case none
     case length(Int)
@@ -25,19 +25,19 @@ public struct ResponseFraming: Sendable {
 
   private var fields = FramingFields()
 
-  public init() {}
+  package init() {}
 
   /// Notes the value of a `Content-Length`. Several values, in one field or in several, must be equal (RFC 9112 §6.3).
-  public mutating func takeContentLength(_ value: Span<UInt8>) { fields.takeContentLength(value) }
+  package mutating func takeContentLength(_ value: Span<UInt8>) { fields.takeContentLength(value) }
 
   /// Notes the value of a `Transfer-Encoding`.
-  public mutating func takeTransferEncoding(_ value: Span<UInt8>) { fields.takeTransferEncoding(value) }
+  package mutating func takeTransferEncoding(_ value: Span<UInt8>) { fields.takeTransferEncoding(value) }
 
   /// What ends the body of a final response.
   ///
   /// - Throws: where the fields contradict one another, or one of them is not valid. They are not looked at where the
   ///   status or the method says that there is no body.
-  public func body(
+  package func body(
     status: Int, version: HTTPVersion?, isAnswerToHead: Bool
   ) throws(FramingViolation) -> Body {
     if isAnswerToHead || (100..<200).contains(status) || status == 204 || status == 304 { return .none }
@@ -56,7 +56,7 @@ public struct ResponseFraming: Sendable {
 
   /// Whether the connection must not be used again: HTTP/1.0 does not know transfer codings, so that somebody in between may
   /// have passed on the framing without knowing it (RFC 9112 §6.1).
-  public func mustClose(version: HTTPVersion?) -> Bool {
+  package func mustClose(version: HTTPVersion?) -> Bool {
     guard version == .http10 else { return false }
     if case .missing = fields.coding { return false }
     return true

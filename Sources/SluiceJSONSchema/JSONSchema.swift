@@ -21,7 +21,9 @@ public final class JSONSchema: Sendable {
 
   /// One thing that is wrong with a value: where, and what was expected there.
   public struct Violation: Hashable, Sendable {
+    /// The place in the value; without tokens it is the whole value.
     public var pointer: JSONPointer
+    /// What was expected there, for people; without the place.
     public var message: String
   }
 

@@ -10,9 +10,13 @@ public enum AttributeValue: Sendable, Hashable {
 extension AttributeValue: ExpressibleByStringLiteral, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
   ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral
 {
+  /// Makes a `.text`; its length is not checked.
   public init(stringLiteral value: String) { self = .text(value) }
+  /// Makes an `.integer`.
   public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// Makes a `.number`.
   public init(floatLiteral value: Double) { self = .number(value) }
+  /// Makes a `.bool`.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 
@@ -37,10 +41,12 @@ public struct Attribute: Sendable, Hashable {
 
   /// `http.route`: letters, digits, `.`, `_` and `-`, the first of them a letter.
   public let name: String
+  /// A text of at most 4096 bytes of UTF-8, a finite number, an integer or a Boolean.
   public let value: AttributeValue
   /// A secret, which is not shown.
   public let isSensitive: Bool
 
+  /// Does not check the rules for name and value; an ``AttributeList`` leaves out an attribute that breaks them.
   public init(_ name: String, _ value: AttributeValue, isSensitive: Bool = false) {
     self.name = name
     self.value = value
@@ -91,6 +97,7 @@ public struct AttributeList: Sendable, Hashable {
 
   private var entries: [Attribute] = []
 
+  /// An empty list, which takes no memory.
   public init() {}
 
   /// Without those that are not valid, and those beyond ``maximumCount``; of two with one name the later one counts.
@@ -123,7 +130,10 @@ public struct AttributeList: Sendable, Hashable {
 }
 
 extension AttributeList: RandomAccessCollection {
+  /// Always 0, the position of the name that was set first.
   public var startIndex: Int { 0 }
+  /// The number of attributes, at most ``maximumCount``.
   public var endIndex: Int { entries.count }
+  /// The attribute at a position, which must be below ``endIndex``.
   public subscript(index: Int) -> Attribute { entries[index] }
 }

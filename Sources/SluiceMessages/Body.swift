@@ -22,6 +22,7 @@ public enum Body: Sendable {
     }
   }
 
+  /// Whether the length is known to be 0; false for a stream of unknown length, even if it will produce nothing.
   public var isEmpty: Bool { byteCount == 0 }
 
   /// The bytes of a body in memory, and no bytes for an empty body; nil for a file or a stream.
@@ -41,7 +42,9 @@ public enum Body: Sendable {
 
 /// A file that holds a body.
 public final class FileBody: Sendable {
+  /// The file is opened when the body is sent or read, not before.
   public let path: String
+  /// The size of the body. A shorter file fails the request with `body_file`; bytes beyond the size are not sent.
   public let byteCount: Int
   private let onRelease: (@Sendable () -> Void)?
 
@@ -67,6 +70,8 @@ public final class BodyStream: Sendable {
   public let read: @Sendable (_ maximum: Int) throws -> [UInt8]?
   private let reader = Mutex<(@Sendable () -> Void)?>(nil)
 
+  /// A stream that throws, ends before `byteCount` or gives a piece that goes beyond it fails its request with
+  /// `body_file`.
   public init(byteCount: Int? = nil, read: @escaping @Sendable (_ maximum: Int) throws -> [UInt8]?) {
     self.byteCount = byteCount
     self.read = read

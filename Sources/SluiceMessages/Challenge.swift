@@ -2,7 +2,9 @@
 public struct Challenge: Sendable, Hashable {
   /// One `name=value`; the value without its quotes.
   public struct Parameter: Sendable, Hashable {
+    /// As the server spells it; compare it without case.
     public let name: String
+    /// Without the quotes, and without the backslashes that escape a character inside them.
     public let value: String
 
     init(_ name: String, _ value: String) {
@@ -15,6 +17,7 @@ public struct Challenge: Sendable, Hashable {
   public let scheme: String
   /// Everything after the scheme, as the server sent it.
   public let text: String
+  /// In the order of the field, at most 64 and no name twice; empty where there is a ``token68``.
   public let parameters: [Parameter]
   /// The text that replaces parameters, for instance in `Negotiate a87421000492aa87==`.
   public let token68: String?

@@ -2,6 +2,7 @@
 public struct ChallengeOffer: Sendable, Hashable {
   /// 401 from the server, 407 from a proxy.
   public let status: Int
+  /// The demand on offer; other challenges of the same response are offered one by one.
   public let challenge: Challenge
   /// The number of demands that this attempt has answered already.
   public let answered: Int

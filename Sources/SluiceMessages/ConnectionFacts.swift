@@ -1,9 +1,11 @@
 /// What is known of the connection of a hop. What a transport does not know is nil. Shares its storage, because it travels with
 /// every end of a hop.
 public struct ConnectionFacts: Sendable, Hashable {
+  /// One end of a connection.
   public struct Address: Sendable, Hashable {
     /// In numbers, without brackets.
     public var host: String
+    /// The port of the socket at this end.
     public var port: Int
 
     package init(host: String, port: Int) {
@@ -56,11 +58,13 @@ public struct ConnectionFacts: Sendable, Hashable {
     set { fields.value.peer = newValue }
   }
 
+  /// This machine's end of the connection.
   public var local: Address? {
     get { fields.value.local }
     set { fields.value.local = newValue }
   }
 
+  /// Whether the hop uses TLS to the server; TLS to a proxy alone does not count.
   public var isSecure: Bool? {
     get { fields.value.isSecure }
     set { fields.value.isSecure = newValue }

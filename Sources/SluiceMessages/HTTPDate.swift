@@ -3,6 +3,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
   /// Since 1970-01-01T00:00:00Z, leap seconds not counted; negative before.
   public var secondsSince1970: Int64
 
+  /// The moment that many seconds after 1970-01-01T00:00:00Z; negative for an earlier one.
   public init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
 
   /// Reads any of the three forms that a recipient has to accept:
@@ -21,6 +22,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
     secondsSince1970 = seconds
   }
 
+  /// Whether the left moment is earlier.
   public static func < (left: HTTPDate, right: HTTPDate) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
 }
 

@@ -30,6 +30,7 @@ extension HTTPURL {
     string.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(string[..<$0]) } ?? string
   }
 
+  /// The same URL without user and password; the URL itself if it has none.
   public var withoutUserInfo: HTTPURL { userInfo == nil ? self : withUserInfo(nil) }
 
   /// The URL with other credentials; `userInfo` must be percent-encoded. The unchanged URL if the result would be

@@ -31,6 +31,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// The URL as it was given, or the URL that the given IRI was converted to; always ASCII.
   public var string: String { parts.string }
 
+  /// Where the URL leads; the port is the scheme's default if the URL names none.
   public var origin: Origin { parts.origin }
 
   /// `user:password`, still percent-encoded, if the URL has them.
@@ -48,6 +49,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
   /// In lower case, without brackets and without a final dot; a name beyond ASCII in its A-labels.
   public var host: String { origin.host }
 
+  /// The same as ``string``, user and password included; ``SecretList/url(_:)`` makes a form that may be shown.
   public var description: String { string }
 
   private func text(_ range: Range<Int>) -> String {
@@ -56,8 +58,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     return String(string[start..<utf8.index(start, offsetBy: range.count)])
   }
 
+  /// Compares ``string``, fragment included and without normalization: `http://a` and `http://a/` differ.
   public static func == (left: HTTPURL, right: HTTPURL) -> Bool {
     left.parts === right.parts || left.string == right.string
   }
+  /// Combines ``string`` alone.
   public func hash(into hasher: inout Hasher) { hasher.combine(string) }
 }

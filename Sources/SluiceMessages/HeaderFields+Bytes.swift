@@ -76,6 +76,7 @@ extension HeaderFields {
     compactIfWasteful()
   }
 
+  /// Removes one field, and moves those after it down by one position; `index` must be one of ``indices``.
   public mutating func remove(at index: Int) {
     wastedBytes += entries[index].byteCount
     entries.remove(at: index)

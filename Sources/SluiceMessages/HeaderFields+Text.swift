@@ -24,11 +24,13 @@ extension HeaderFields {
   /// Removes every field of that name.
   public mutating func remove(_ name: String) { remove(named: name.utf8.span) }
 
+  /// Whether there is a field of that name, compared without case.
   public func contains(_ name: String) -> Bool { firstIndex(named: name.utf8.span) != nil }
 
   /// The name as it was given; compare it without case.
   public func name(at index: Int) -> String { String(decoding: buffer[entries[index].nameRange], as: UTF8.self) }
 
+  /// The value as text, with U+FFFD for what is not UTF-8; `index` must be one of ``indices``.
   public func value(at index: Int) -> String { String(decoding: buffer[entries[index].valueRange], as: UTF8.self) }
 }
 
@@ -40,8 +42,10 @@ extension HeaderFields: ExpressibleByDictionaryLiteral {
 }
 
 extension HeaderFields: Sequence {
+  /// A field as text; a name that occurs several times is several elements.
   public typealias Element = (name: String, value: String)
 
+  /// Goes through the fields in wire order, as they are now: later changes have no effect on the iterator.
   public func makeIterator() -> AnyIterator<Element> {
     var next = 0
     return AnyIterator {
@@ -62,6 +66,7 @@ extension HeaderFields: Hashable {
     }
   }
 
+  /// Combines what `==` compares: names in lower case and the bytes of the values, without marks.
   public func hash(into hasher: inout Hasher) {
     for entry in entries {
       for byte in buffer[entry.nameRange] { hasher.combine(byte.asciiLowercased) }

@@ -29,7 +29,9 @@ public struct HeaderFields: Sendable {
 
   /// The engine's marks of a field.
   public struct Marks: OptionSet, Sendable, Hashable {
+    /// The bits 1 (`sensitive`), 2 (`addedByStage`) and 4 (`forProxy`).
     public let rawValue: UInt8
+    /// Keeps bits without a meaning, which have no effect.
     @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A secret: dropped when a redirect leaves the origin, redacted in everything that is shown.
@@ -51,6 +53,7 @@ public struct HeaderFields: Sendable {
   /// Bytes of the buffer that no entry refers to any more.
   var wastedBytes = 0
 
+  /// An empty list, which allocates nothing before the first field.
   public init() {}
 
   /// Reserves room, so that a message of known size is built with one allocation per array.
@@ -70,7 +73,9 @@ public struct HeaderFields: Sendable {
 
   /// The number of fields; a repeated name counts once for each line.
   public var count: Int { entries.count }
+  /// Whether there is no field.
   public var isEmpty: Bool { entries.isEmpty }
+  /// The positions of the fields in wire order, from 0; removing a field moves those after it.
   public var indices: Range<Int> { entries.indices }
 
   /// Bytes that the fields take on the wire in HTTP/1.1, line ends included.

@@ -20,6 +20,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   let rule: Rule
   /// That of a suffix has its leading dot; an IPv4-mapped address is the IPv4 address.
   let host: String
+  /// The pattern as it was given.
   public let description: String
 
   /// - Parameter hosts: converts a name beyond ASCII; without an encoder such a name is refused.
@@ -45,6 +46,7 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Whether the host matches, and also the scheme and the port if the pattern names them.
   public func matches(_ origin: Origin) -> Bool { rule.matches(origin, host.utf8.span) }
 
   private init(scheme: Origin.Scheme?, _ kind: Rule.Kind, _ host: String, port: UInt16?, _ text: String) {

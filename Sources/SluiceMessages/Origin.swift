@@ -1,5 +1,6 @@
 /// Scheme, host and port, which decide whether two URLs belong to the same party (RFC 6454 §4).
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
+  /// The schemes that a URL may have; the raw value is the text before `://`, in lower case.
   public enum Scheme: String, Sendable, Hashable {
     case http, https
 
@@ -7,12 +8,16 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     public var defaultPort: UInt16 { self == .http ? 80 : 443 }
   }
 
+  /// Part of the comparison: `http` and `https` on one host and port are two origins.
   public var scheme: Scheme
   /// In lower case and without a final dot; an IPv6 address without brackets and in its canonical form (RFC 5952); a name
   /// beyond ASCII in A-labels.
   public var host: String
+  /// The port in use; the scheme's default if the URL named none.
   public var port: UInt16
 
+  /// Takes `host` as it is; the caller must pass it in the form that ``host`` has. Without a port, the scheme's default
+  /// is used.
   public init(scheme: Scheme, host: String, port: UInt16? = nil) {
     self.scheme = scheme
     self.host = host

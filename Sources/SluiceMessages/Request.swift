@@ -2,8 +2,12 @@
 public struct Request: Sendable {
   /// A token, compared with case (RFC 9110 §9.1).
   public var method: String
+  /// Where the request goes; the fragment is never sent.
   public var url: HTTPURL
+  /// Fields in the order of the wire. The transport leaves out `Content-Length` and fields of the connection (RFC 9110
+  /// §7.6.1), and writes its own.
   public var headers: HeaderFields
+  /// A stream can be sent only once, so a request with one cannot be repeated; see ``Body/isReplayable``.
   public var body: Body
   /// Bounds the whole transaction, retries included; `nil` leaves it to the configuration.
   public var timeout: Duration?
@@ -16,6 +20,7 @@ public struct Request: Sendable {
   /// Whether the result has the answers of the wire, so that the request can be replayed.
   public var wantsRecording = false
 
+  /// Only the URL is required. Method, headers and body are not checked here; see ``validate()``.
   public init(
     method: String = "GET", url: HTTPURL, headers: HeaderFields = HeaderFields(), body: Body = .empty,
     timeout: Duration? = nil

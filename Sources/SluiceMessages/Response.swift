@@ -2,13 +2,16 @@
 public struct Response: Sendable {
   /// The final status code, 200–999; informational responses are events, not responses.
   public var status: Int
+  /// As the server sent them: `content-encoding` and `content-length` describe the body before it was decoded.
   public var headers: HeaderFields
+  /// A file if the body was too large for memory.
   public var body: Body
   /// Fields that came after the body (RFC 9110 §6.5).
   public var trailers: HeaderFields
   /// The protocol version of the server; `nil` if a stage made the response.
   public var version: HTTPVersion?
 
+  /// Only the status is required. Nothing is checked; without a version it is a response that a stage made.
   public init(
     status: Int, headers: HeaderFields = HeaderFields(), body: Body = .empty,
     trailers: HeaderFields = HeaderFields(), version: HTTPVersion? = nil

@@ -13,6 +13,7 @@ public struct SecretList: Sendable, Hashable {
     "x-goog-signature",
   ]
 
+  /// What is shown in place of every secret.
   public static let placeholder = "REDACTED"
 
   /// Fields whose values are URLs, which may contain secrets.

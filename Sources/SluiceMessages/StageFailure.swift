@@ -8,6 +8,7 @@ public struct StageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     var message: String
   }
 
+  /// - Parameter code: `[a-z0-9_]`, which is not checked; the result of the transaction has it as its error code.
   public init(code: String = "stage_failed", message: String) {
     parts = SharedValue(Parts(code: code, message: message))
   }
@@ -24,6 +25,7 @@ public struct StageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     set { parts.value.message = newValue }
   }
 
+  /// The message alone, without the code.
   public var description: String { message }
 }
 
@@ -34,5 +36,7 @@ public struct RetryRequestError: Error, Sendable, Hashable {
   /// The wait before the next attempt.
   public var delay: Duration
 
+  /// Without a delay the next attempt begins at once. With one that reaches the deadline of the transaction, it fails
+  /// with `deadline`.
   public init(after delay: Duration = .zero) { self.delay = delay }
 }

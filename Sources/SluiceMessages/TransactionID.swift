@@ -1,6 +1,8 @@
 /// A random UUID, version 4 (RFC 9562 §5.4).
 public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
+  /// The first 16 digits of ``description``, the version among them.
   public let high: UInt64
+  /// The last 16 digits of ``description``; the first two bits are the variant.
   public let low: UInt64
 
   /// Makes an id of 128 random bits, of which six are overwritten by version and variant.
@@ -15,6 +17,7 @@ public struct TransactionID: Sendable, Hashable, CustomStringConvertible {
     self.low = low
   }
 
+  /// Takes two numbers from the generator; the id is as hard to guess, and as unique, as these are random.
   public init(using generator: inout some RandomNumberGenerator) {
     self.init(randomHigh: generator.next(), randomLow: generator.next())
   }

@@ -4,6 +4,7 @@
 public struct TransferTimings: Sendable, Hashable {
   private var fields = SharedValue(Fields())
 
+  /// All phases and counts are zero, and nothing is known of peer and version.
   public init() {}
 
   /// Before the transport could begin: waiting for the name, for a free connection.
@@ -12,16 +13,19 @@ public struct TransferTimings: Sendable, Hashable {
     set { fields.value.queue = newValue }
   }
 
+  /// Zero on a reused connection, and where the name was looked up before the transport began (``queue``).
   public var nameLookup: Duration {
     get { fields.value.nameLookup }
     set { fields.value.nameLookup = newValue }
   }
 
+  /// Until the connection to the server or proxy is open; zero on a reused connection.
   public var connect: Duration {
     get { fields.value.connect }
     set { fields.value.connect = newValue }
   }
 
+  /// From the open connection to the end of the TLS handshake; zero without TLS and on a reused connection.
   public var tlsHandshake: Duration {
     get { fields.value.tlsHandshake }
     set { fields.value.tlsHandshake = newValue }
@@ -39,11 +43,13 @@ public struct TransferTimings: Sendable, Hashable {
     set { fields.value.wait = newValue }
   }
 
+  /// From the first byte in to the end of the transfer.
   public var receive: Duration {
     get { fields.value.receive }
     set { fields.value.receive = newValue }
   }
 
+  /// Whether an earlier request opened the connection; false also where no connection was reached.
   public var isConnectionReused: Bool {
     get { fields.value.isConnectionReused }
     set { fields.value.isConnectionReused = newValue }
@@ -55,11 +61,13 @@ public struct TransferTimings: Sendable, Hashable {
     set { fields.value.peerAddress = newValue }
   }
 
+  /// The version of the response; nil before its head.
   public var version: HTTPVersion? {
     get { fields.value.version }
     set { fields.value.version = newValue }
   }
 
+  /// Bytes of the request's head and body.
   public var bytesSent: Int {
     get { fields.value.bytesSent }
     set { fields.value.bytesSent = newValue }

@@ -2,10 +2,12 @@
 ///
 /// `TypedBody.json(_:)` of SluiceJSON makes one of a value.
 public struct TypedBody: Sendable {
+  /// Sent as it is: nothing checks that its content has the media type.
   public var body: Body
   /// For the `content-type` of the message.
   public var contentType: String
 
+  /// - Parameter contentType: a valid field value, such as `text/plain; charset=utf-8`; it is not checked here.
   public init(_ body: Body, contentType: String) {
     self.body = body
     self.contentType = contentType

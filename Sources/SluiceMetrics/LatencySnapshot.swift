@@ -41,9 +41,13 @@ public struct LatencySnapshot: Sendable, Hashable {
     return maximum
   }
 
+  /// The median in nanoseconds, with an error of at most 1/32; 0 if nothing was recorded.
   public var p50: UInt64 { quantile(0.5) }
+  /// What 90 % of the durations did not exceed, in nanoseconds, as ``p50``.
   public var p90: UInt64 { quantile(0.9) }
+  /// What 99 % of the durations did not exceed, in nanoseconds, as ``p50``.
   public var p99: UInt64 { quantile(0.99) }
+  /// What 99.9 % of the durations did not exceed, in nanoseconds, as ``p50``.
   public var p999: UInt64 { quantile(0.999) }
 
   /// Adds what another histogram held.

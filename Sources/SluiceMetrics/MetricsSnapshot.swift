@@ -8,13 +8,19 @@ public struct MetricsSnapshot: Sendable, Hashable {
   package internal(set) var statuses: [StatusClass: UInt64] = [:]
   /// From submission to the end, in nanoseconds; one entry a transaction that ended.
   public internal(set) var duration = LatencySnapshot()
+  /// Attempts of all transactions, the first of each included.
   public internal(set) var attempts: UInt64 = 0
+  /// Decisions to make another attempt, by stages and by the retry policy.
   public internal(set) var retries: UInt64 = 0
   /// Attempts that the retry policy wanted and its budget did not allow.
   package internal(set) var retriesOverBudget: UInt64 = 0
+  /// Redirects that were followed.
   public internal(set) var redirects: UInt64 = 0
+  /// Requests on the wire, those after redirects and challenges included.
   public internal(set) var hops: UInt64 = 0
+  /// Bytes of all requests on the wire, heads and bodies.
   public internal(set) var bytesSent: UInt64 = 0
+  /// Bytes of all response bodies on the wire, before decoding.
   public internal(set) var bytesReceived: UInt64 = 0
   /// One entry for each phase and name, in the order of the phases and of their lists; a stage listed twice has one.
   package internal(set) var stages: [StageSnapshot] = []
@@ -31,6 +37,7 @@ public struct MetricsSnapshot: Sendable, Hashable {
   /// Transactions that ended, however.
   public var completed: UInt64 { outcomes.values.reduce(0, &+) }
 
+  /// Transactions that have begun and not ended.
   public var inFlight: UInt64 { begun > completed ? begun - completed : 0 }
 
   package subscript(outcome: OutcomeClass) -> UInt64 { outcomes[outcome] ?? 0 }

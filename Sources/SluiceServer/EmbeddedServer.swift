@@ -6,6 +6,8 @@ import SluiceSupport
 /// It listens from `init` until `stop()` or the end of its life. The handler is called for each request when its
 /// body has arrived, on one of the workers, several at a time.
 public final class EmbeddedServer: Sendable {
+  /// Answers one request. It runs on a worker, several at a time, and should not block: ``ServerResponse/deferred(_:)``
+  /// answers later.
   public typealias Handler = @Sendable (ServerRequest) -> ServerResponse
 
   /// Where it listens, with the port that was chosen.
@@ -13,6 +15,7 @@ public final class EmbeddedServer: Sendable {
   private let workers: Locked<[Worker]>
   private let file: UnixSocketFile?
 
+  /// Listens when it returns. Throws if the address cannot be used, or if threads or descriptors run out.
   public init(
     on endpoint: ServerEndpoint = .tcp(), options: ServerOptions = ServerOptions(), handler: @escaping Handler
   ) throws(ServerError) {

@@ -1,13 +1,16 @@
 /// One header line as it stood on the wire: the name in its original spelling, the value as raw bytes.
 public struct HeaderLine: Sendable, Equatable {
+  /// The name as it was spelled; ``isNamed(_:)`` compares it without case.
   public var name: String
   /// The value without surrounding blanks; any bytes but CR, LF and NUL.
   public var valueBytes: [UInt8]
 
+  /// A line with a value in UTF-8. Nothing is checked: a response with an invalid line is sent as 500.
   public init(_ name: String, _ value: String) {
     self.init(name, bytes: Array(value.utf8))
   }
 
+  /// A line with any bytes as its value. Nothing is checked: a response with an invalid line is sent as 500.
   public init(_ name: String, bytes: [UInt8]) {
     self.name = name
     self.valueBytes = bytes

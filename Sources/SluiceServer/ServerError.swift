@@ -2,8 +2,11 @@ import Glibc
 
 /// Why a server could not start.
 public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The kind of failure, for programs; an extensible set.
   public struct Code: Sendable, Equatable, RawRepresentable {
+    /// The code in words joined by dashes.
     public let rawValue: String
+    /// Accepts any text; the codes below are those that a server uses.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Another socket listens there already.
@@ -20,6 +23,7 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let startFailed = Code(rawValue: "start-failed")
   }
 
+  /// The kind of failure.
   public let code: Code
   /// The address asked for.
   public let subject: String
@@ -46,6 +50,7 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
     self.init(code, endpoint, underlying: String(cString: strerror(errorNumber)))
   }
 
+  /// `cannot listen on ADDRESS: reason`, and the advice after a semicolon.
   public var description: String { message + (advice.map { "; \($0)" } ?? "") }
 
   /// The description without the advice.

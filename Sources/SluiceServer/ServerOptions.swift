@@ -24,5 +24,6 @@ public struct ServerOptions: Sendable {
   /// Connections that the kernel completes before a worker takes them.
   public var backlog: Int32 = 4096
 
+  /// Two workers, request bodies up to 64 MiB, no idle timeout, and no limit of connections.
   public init() {}
 }

@@ -1,5 +1,6 @@
 /// A request as the server received it, whole.
 public struct ServerRequest: Sendable {
+  /// The method as the client sent it; methods are case-sensitive (RFC 9110 §9.1).
   public var method: String
   /// The request target as sent: path and query for most, an absolute URL for requests to a proxy, `*` for OPTIONS.
   public var target: String

@@ -1,5 +1,6 @@
 /// What a handler answers: a response, a promise of one, or nothing but a closed connection.
 public struct ServerResponse: Sendable {
+  /// The content of a response: bytes in memory, or a pattern that is made while it is sent.
   public enum Body: Sendable {
     case bytes([UInt8])
     /// Made while it is sent, so that its size costs no memory; `chunked` hides the length from the client.
@@ -16,11 +17,13 @@ public struct ServerResponse: Sendable {
   public var status: Int
   /// Sent in this order. The server adds `Date`, and `Content-Length` or `Transfer-Encoding`.
   public var headers: [HeaderLine]
+  /// Sent as it is, without a content coding.
   public var body: Body
   /// Sent after a chunked body only.
   public var trailers: [HeaderLine]
   let form: Form
 
+  /// A response that is sent as soon as the handler returns it.
   public init(status: Int = 200, headers: [HeaderLine] = [], body: Body = .bytes([]), trailers: [HeaderLine] = []) {
     self.init(status: status, headers: headers, body: body, trailers: trailers, form: .answer)
   }

@@ -1,10 +1,10 @@
 import Glibc
 
 /// A test's surroundings did not do what the test needs: no judgement on the code under test.
-public struct TestKitError: Error, Sendable, CustomStringConvertible {
-  public let description: String
+package struct TestKitError: Error, Sendable, CustomStringConvertible {
+  package let description: String
 
-  public init(_ description: String) {
+  package init(_ description: String) {
     self.description = description
   }
 

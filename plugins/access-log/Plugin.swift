@@ -40,6 +40,7 @@ struct AccessLog: Plugin, TransactionTracer {
   }
 }
 
+/// The entry point that the host looks for.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(AccessLog.self, host, abi, error)
 }

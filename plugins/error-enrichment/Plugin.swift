@@ -66,6 +66,7 @@ private func holdsJSON(_ contentType: String?) -> Bool {
 @section(".sluice.requires.response") @used let requiresResponse = true
 @section(".sluice.requires.document") @used let requiresDocument = true
 
+/// The entry point that the host looks for.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(ErrorEnrichment.self, host, abi, error)
 }

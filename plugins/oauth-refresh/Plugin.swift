@@ -53,6 +53,7 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
 @section(".sluice.requires.callout") @used let requiresCallout = true
 @section(".sluice.requires.response") @used let requiresResponse = true
 
+/// The entry point that the host looks for.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(OAuthRefresh.self, host, abi, error)
 }

@@ -1,6 +1,7 @@
 import FuzzInput
 import SluiceTraceContext
 
+/// The entry point that libFuzzer calls with each input: a trace that is read from B3 is valid, also as `traceparent`.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = FuzzInput.bytes(start, count)

@@ -1,6 +1,7 @@
 import FuzzInput
 import SluiceTraceContext
 
+/// The entry point that libFuzzer calls with each input: baggage stays within its limits and survives a second pass.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = FuzzInput.bytes(start, count)

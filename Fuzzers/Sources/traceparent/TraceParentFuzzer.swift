@@ -1,6 +1,7 @@
 import FuzzInput
 import SluiceTraceContext
 
+/// The entry point that libFuzzer calls with each input: a `traceparent` that is read keeps its ids when it is written.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = FuzzInput.bytes(start, count)

@@ -1,6 +1,7 @@
 import FuzzInput
 import SluiceTraceContext
 
+/// The entry point that libFuzzer calls with each input: a `tracestate` that is sent or passed on is valid.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let bytes = FuzzInput.bytes(start, count)

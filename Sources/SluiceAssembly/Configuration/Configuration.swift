@@ -11,9 +11,13 @@ public import SluicePluginImage
 public struct Configuration: Sendable {
   /// The instances by name, in the order of the file.
   public var plugins: [PluginConfiguration] = []
+  /// Called first to last before a request is sent.
   public var request: [StageReference] = []
+  /// Called first to last for every hop, after the connection is established and before anything is sent.
   public var issue: [StageReference] = []
+  /// Called first to last when a response has arrived, or when the attempt has failed without one.
   public var response: [StageReference] = []
+  /// Get the events of every transaction. A reference in this list has no `match` and no `config`.
   public var tracers: [StageReference] = []
   /// Bounds a whole transaction, retries included; nil means no bound.
   public var deadline: Duration? = .seconds(60)
@@ -25,6 +29,8 @@ public struct Configuration: Sendable {
   public var maxAttempts = 3
   /// Which requests the engine repeats by itself.
   public var retry = RetryPolicy()
+  /// The final statuses that are a success, by default everything below 400. Any other fails the transaction with
+  /// `http_status`; the result still has the response.
   public var acceptedStatuses = StatusSet.notAnError
   /// What the body of every response must be.
   public var extract = PayloadForm.raw
@@ -34,11 +40,15 @@ public struct Configuration: Sendable {
   public var redirects = RedirectSettings()
   /// How the user and password of a URL are used.
   public var credentialPolicy = CredentialPolicy.basicFirst
+  /// The header of a request whose value is its request id. Without the header, the id is the transaction's UUID.
   public var requestIDHeader = "X-Request-ID"
   /// The name of the program in its metrics; nil means `OTEL_SERVICE_NAME`.
   public var serviceName: String?
+  /// What to hide in addition to credentials, cookies and signed query keys, which are always hidden.
   public var redaction = RedactionSettings()
+  /// How plugins are swapped while requests flow; by default with a probation of 30 seconds.
   public var swap = SwapSettings()
+  /// How much the engine handles at a time. Read only when the engine starts.
   public var limits = EngineLimits()
   /// How long a call of a plugin may keep its loop before the engine names it in the log; zero disables this.
   public var stallLimit = Duration.seconds(1)
@@ -59,6 +69,7 @@ public struct Configuration: Sendable {
   /// The file that the configuration was read from; nil for one that was created in code.
   package var file: String?
 
+  /// A configuration without plugins, in which every setting has the default of a configuration file.
   public init() {}
 
   private static var transportDefaults: TransportSettings {
@@ -86,7 +97,10 @@ public struct PluginConfiguration: Sendable {
     case queued
   }
 
+  /// The name in stage lists, errors and metrics; must be unique. A file accepts 1 to 64 printable ASCII characters
+  /// without spaces and quotes.
   public var name: String
+  /// A library, a built-in, or code of the program. Several instances may use the same library.
   public var source: Source
   /// The configuration for the plugin; references are already resolved.
   public var config: JSONValue
@@ -102,6 +116,9 @@ public struct PluginConfiguration: Sendable {
   public var delivery = Delivery.inline
   package var location: ConfigurationLocation
 
+  /// An instance without permissions for its library, whose tracer is called on the event loop.
+  ///
+  /// - Parameter location: the place that errors about the instance show.
   public init(
     name: String, source: Source, config: JSONValue = .object(), deadline: Duration? = nil, onFault: FaultPolicy? = nil,
     location: ConfigurationLocation = ConfigurationLocation()
@@ -117,7 +134,9 @@ public struct PluginConfiguration: Sendable {
 
 /// A place in one of the stage lists.
 public struct StageReference: Sendable {
+  /// The name of an instance in ``Configuration/plugins``. An engine refuses a name that is not there.
   public var plugin: String
+  /// Which requests the stage is called for; nil means all. Must be nil for tracers.
   public var match: StageMatch?
   /// The configuration of this place, which the plugin gets beside its own; not for tracers.
   public var config: JSONValue?
@@ -126,6 +145,9 @@ public struct StageReference: Sendable {
   public var isOptional: Bool
   package var location: ConfigurationLocation
 
+  /// A place for the instance of that name, which must be in ``Configuration/plugins``.
+  ///
+  /// - Parameter location: the place in the file that errors about it show.
   public init(
     _ plugin: String, match: StageMatch? = nil, config: JSONValue? = nil, isOptional: Bool = false,
     location: ConfigurationLocation = ConfigurationLocation()
@@ -145,5 +167,6 @@ public struct RedactionSettings: Sendable, Hashable {
   /// Names of query parameters.
   public var query: [String] = []
 
+  /// Hides nothing beyond what is always hidden.
   public init() {}
 }

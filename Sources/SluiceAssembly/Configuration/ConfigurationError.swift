@@ -2,6 +2,7 @@ import SluiceMessages
 
 /// Why a configuration cannot be used: in which file, on which line, at which key, what was found and what was expected.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The place of the invalid value; for a configuration created in code it has no file and no line.
   public var location: ConfigurationLocation
   /// What is wrong and what was expected.
   public var reason: String
@@ -14,6 +15,7 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
     self.advice = advice
   }
 
+  /// `sluice.json:12: plugins.auth.deadline: reason; advice`, without what is unknown.
   public var description: String { "\(location): \(reason)" + (advice.map { "; \($0)" } ?? "") }
 }
 
@@ -26,12 +28,14 @@ public struct ConfigurationLocation: Sendable, Hashable, CustomStringConvertible
   /// The keys down to the value, joined by dots, list positions in brackets; empty for the whole.
   public var key: String
 
+  /// A place in a file, or without a file in a configuration created in code.
   public init(file: String? = nil, line: Int? = nil, key: String = "") {
     self.file = file
     self.line = line
     self.key = key
   }
 
+  /// File, line and key, as in `sluice.json:12: plugins.auth.deadline`; `configuration` in place of an unknown file.
   public var description: String {
     let place = [file.map(PlainText.path) ?? "configuration", line.map(String.init)].compactMap(\.self).joined(
       separator: ":")

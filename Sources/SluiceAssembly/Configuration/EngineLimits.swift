@@ -7,6 +7,7 @@ public struct EngineLimits: Sendable, Hashable {
   /// `too_many_blocking_calls`.
   public var blockingCalls = 1_024
 
+  /// The defaults: 65536 transactions and 1024 calls.
   public init() {}
 }
 

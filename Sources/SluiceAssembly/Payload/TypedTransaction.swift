@@ -15,6 +15,7 @@ public import SluiceTraceContext
 /// The closures run on the event loop of the transaction and must not block. An error of type ``StageFailure`` keeps its
 /// code; any other gives `response`, `extraction` or `payload` for the three steps.
 public struct TypedTransaction<Payload: Sendable>: Sendable {
+  /// The request as the caller gives it; stages change a copy.
   public var request: Request
   /// Nil means the trace context of the task that sends it.
   public var parent: ParentContext?

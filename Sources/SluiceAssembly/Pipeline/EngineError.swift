@@ -11,6 +11,8 @@ public enum EngineError: Error, Sendable, CustomStringConvertible {
   /// The machine lacks something: threads, descriptors, a suitable libcurl.
   case transport(TransportError)
 
+  /// The text of the underlying error. A plugin's error is preceded by its place in the configuration, if that is
+  /// known.
   public var description: String {
     switch self {
     case .configuration(let error): error.description
@@ -22,9 +24,11 @@ public enum EngineError: Error, Sendable, CustomStringConvertible {
 
 /// Thrown by ``Engine/execute(_:parent:)`` when a transaction fails; has the error and the result.
 public struct TransactionFailure: Error, Sendable, CustomStringConvertible {
+  /// Why the transaction failed; the same as in ``result``.
   public let error: TransactionError
   /// The response, if there was one, and the facts of the transaction.
   public let result: TransactionResult
 
+  /// The text of ``error``: its code, the stage at fault if there is one, and the message, on one line.
   public var description: String { error.description }
 }

@@ -3,12 +3,15 @@ import SluicePluginHost
 
 /// A log line of the engine or a plugin.
 public struct LogLine: Sendable, Hashable {
+  /// How serious a line is. The order is that of the cases, `debug` first.
   public enum Level: Int, Sendable, Hashable, Comparable {
     case debug, info, warning, error
 
+    /// Compares how serious the lines are: `debug` is less than `error`.
     public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
   }
 
+  /// How serious the line is; a plugin chooses the level of its own lines.
   public var level: Level
   /// The id of the plugin that wrote the line, or that it is about; nil for a line about the engine.
   public var plugin: String?
@@ -16,11 +19,13 @@ public struct LogLine: Sendable, Hashable {
   public var generation: Int?
   /// The instance's name in the configuration.
   public var stage: String?
+  /// The text for people. A plugin's text is on one line, with control characters escaped.
   public var message: String
   /// What the plugin has added, and what the transaction has; secrets among them are marked, and not redacted.
   public var attributes = AttributeList()
   /// The transaction that the line is about, with its request id and the attempt; nil for a line about none.
   public var transaction: TransactionID?
+  /// The request id of that transaction; nil for a line about none.
   public var requestID: String?
   package var attempt: Int?
   /// The swap whose end it reports.

@@ -11,6 +11,7 @@ public struct NotificationResult: Sendable, Hashable {
     case program
   }
 
+  /// How a notification ended.
   public enum Outcome: Sendable, Hashable {
     /// It was taken, and ended with this outcome.
     case ended(WorkOutcome)
@@ -26,6 +27,7 @@ public struct NotificationResult: Sendable, Hashable {
   /// Nil if it was not taken. With ``WorkOutcome/missedDeadline``, the instance that had it at the deadline, which may
   /// have been too busy to take or refuse it.
   public let taker: Taker?
+  /// Whether the notification was taken, and how it ended.
   public let outcome: Outcome
   /// The time from the call to the outcome.
   public let duration: Duration

@@ -3,7 +3,9 @@ public import SluicePipeline
 
 /// The last recordings, as many as there is room for; older ones are dropped.
 public struct RecordingBuffer: Sendable {
+  /// How many recordings a buffer keeps unless told otherwise.
   public static let defaultCount = 100
+  /// The memory for all messages of a buffer unless told otherwise: 16 MiB.
   public static let defaultBytes = 16 << 20
 
   /// The oldest first.

@@ -11,10 +11,12 @@ public enum RecordingFile {
   /// Of one line.
   public static let maximumLineBytes = 64 << 20
 
+  /// Why recordings could not be written or read: the file as a whole, or one line, counted from 1.
   public enum Failure: Error, Sendable, CustomStringConvertible {
     case file(path: String, reason: String)
     case line(path: String, number: Int, reason: String)
 
+    /// `recordings PATH: reason`; for a line also its number, and what to do.
     public var description: String {
       switch self {
       case .file(let path, let reason): "recordings \(path): \(reason)"

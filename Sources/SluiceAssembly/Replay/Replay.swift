@@ -31,6 +31,11 @@ public struct Replay: Sendable {
     /// Where libraries are looked up that the configuration gives by a name.
     package var installedPlugins = InstalledPlugins.ofThisProgram
 
+    /// A build from the text of a configuration file, which ``Replay/compare(_:old:new:)`` checks.
+    ///
+    /// - Parameters:
+    ///   - file: the path of the file, from which relative paths in it start.
+    ///   - libraries: the files to load, by the library's path in the configuration. Others are loaded from that path.
     public init(configuration: [UInt8], file: String? = nil, libraries: [String: String] = [:]) {
       self.configuration = configuration
       self.file = file

@@ -73,6 +73,7 @@ extension Verdict {
 }
 
 extension StageChange {
+  /// As a document, one element of `changes` in ``StageCall/document``. Only headers and trailers have a `name`.
   public var document: JSONValue {
     let document: JSONValue = ["side": side == .request ? "request" : "response", "part": JSONValue(word)]
     switch part {

@@ -8,14 +8,22 @@ public import SluicePlugin
 ///
 /// The engine runs it as it runs the stage of a library, so the same code works in both places.
 public struct StageCode: Sendable {
+  /// Called before a request is sent; may change all of it, as ``RequestInterceptor``.
   public typealias RequestFunction = @Sendable (StageRequest, RequestContext) async throws -> Void
+  /// Called before each hop is sent; may change only the headers of that hop, and cannot wait, as ``IssueInterceptor``.
   public typealias IssueFunction = @Sendable (StageRequest, RequestContext) throws -> Void
+  /// Called with a response; may change it, ask for another attempt or fail, as ``ResponseInterceptor``.
   public typealias ResponseFunction = @Sendable (StageResponse, ResponseContext) async throws -> Void
+  /// Called when an attempt has failed without a response. Returning keeps the failure, as ``FailureInterceptor``.
   public typealias FailureFunction = @Sendable (Failure, StageRequest, ResponseContext) async throws -> Void
+  /// Called before a redirect is followed. Throwing fails the transaction, as ``RedirectInterceptor``.
   public typealias RedirectFunction =
     @Sendable (Redirect, StageResponse, ResponseContext) async throws -> RedirectDecision
+  /// Called for each challenge of a 401 or 407 response, in order. Throwing fails the transaction, as
+  /// ``ChallengeInterceptor``.
   public typealias ChallengeFunction =
     @Sendable (ChallengeOffer, StageResponse, ResponseContext) async throws -> ChallengeDecision
+  /// Gets each event of a transaction, as ``TransactionTracer``. The event is lent for the call.
   public typealias TraceFunction = @Sendable (borrowing TransactionEvent) -> Void
 
   enum Form: Sendable {

@@ -9,8 +9,10 @@ public import SluicePlugin
 /// transaction has ended. The asynchronous methods run on the loop and must not block it; waiting delays only this
 /// transaction.
 public protocol TransactionDelegate: Sendable {
+  /// Called before a redirect is followed. Throwing fails the transaction.
   func transaction(_ context: ResponseContext, willFollow redirect: Redirect) async throws -> RedirectDecision
 
+  /// Called when a server or proxy has asked for credentials. Throwing fails the transaction.
   func transaction(_ context: ResponseContext, didReceive offer: ChallengeOffer) async throws -> ChallengeDecision
 
   /// Called once, before the completion, with the whole result: response, error, attempts, timings. Must not block.
@@ -18,14 +20,18 @@ public protocol TransactionDelegate: Sendable {
 }
 
 extension TransactionDelegate {
+  /// By default the redirect is followed.
   public func transaction(
     _ context: ResponseContext, willFollow redirect: Redirect
   ) async throws -> RedirectDecision { .follow }
 
+  /// By default leaves the challenge to the delegate of the engine, and finally to the engine, which uses the user and
+  /// password of the URL or keeps the response.
   public func transaction(
     _ context: ResponseContext, didReceive offer: ChallengeOffer
   ) async throws -> ChallengeDecision { .performDefaultHandling }
 
+  /// By default does nothing.
   public func transactionDidComplete(_ result: TransactionResult) {}
 }
 

@@ -98,6 +98,7 @@ public struct EngineStatus: Sendable, Hashable {
 
   /// One build of one plugin.
   public struct Generation: Sendable, Hashable, Identifiable {
+    /// What a build does at the moment. Only ``active`` and ``probation`` builds serve new transactions.
     public enum State: Sendable, Hashable {
       /// Is mapped, and not published yet.
       case preparing
@@ -120,6 +121,7 @@ public struct EngineStatus: Sendable, Hashable {
 
     /// The number of the build in the engine, counted from 1; log lines name it.
     public var id: Int
+    /// What the build does at the moment of this status.
     public var state: State
     /// The path in the configuration.
     public var library: String
@@ -127,9 +129,11 @@ public struct EngineStatus: Sendable, Hashable {
     public var plugins: [String]
     /// The plugin's own id and version; empty if the build was refused before they were known.
     public var pluginID: String
+    /// The plugin's own version; empty if the build was refused before it was known.
     public var version: String
     /// SHA-256 of the library, in hex.
     public var hash: String
+    /// The build id that the linker wrote into the library, in hex; nil if there is none.
     public var buildID: String?
     /// Transactions that run on a snapshot with this build.
     package var leases = 0

@@ -7,6 +7,7 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
     case probation
   }
 
+  /// How a swap ended. Only ``published`` and ``rolledBack`` change what new transactions run on.
   public enum Outcome: String, Sendable, Hashable {
     /// New transactions run on a new snapshot.
     case published
@@ -47,11 +48,13 @@ public struct SwapReport: Sendable, Hashable, Identifiable {
 
   /// The number of the swap in the engine, counted from 1.
   public var id: Int
+  /// A call of the program or a command, or the engine itself after a failed probation.
   public var trigger: Trigger
   /// Since 1970-01-01T00:00:00Z.
   package var began: Duration
   /// The time from the call to the end, including the wait for other swaps.
   public var duration = Duration.zero
+  /// How the swap ended; ``reason`` has the details.
   public var outcome: Outcome
   /// The snapshot that new transactions run on afterwards.
   public var snapshot: Int

@@ -7,6 +7,7 @@ public struct SwapSettings: Sendable, Hashable {
     /// How many transactions must have ended on the new snapshot before it is judged.
     public var transactions: Int
 
+    /// Compares for this duration, as soon as that many transactions have ended; by default 30 seconds and 100.
     public init(duration: Duration = .seconds(30), transactions: Int = 100) {
       self.duration = duration
       self.transactions = transactions
@@ -25,5 +26,6 @@ public struct SwapSettings: Sendable, Hashable {
   /// How long a publication waits for event loops; after that it counts as done on the loops that answer.
   public var publish = Duration.seconds(5)
 
+  /// The defaults of a configuration without `swap`.
   public init() {}
 }

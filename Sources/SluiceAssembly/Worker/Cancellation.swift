@@ -12,6 +12,7 @@ public final class Cancellation: Sendable {
 
   private let state = Locked(State.waiting)
 
+  /// A cancellation for one transaction: pass it along when you submit that transaction.
   public init() {}
 
   /// Ends the transaction as cancelled unless it has ended; further calls do nothing.

@@ -1,5 +1,5 @@
-public import SluiceMessages
-public import SluicePipeline
+package import SluiceMessages
+package import SluicePipeline
 
 extension CurlTransport {
   package func makeBodyGatherer(_ options: TransferOptions) -> any BodyGatherer {
@@ -20,7 +20,7 @@ extension CurlTransport {
           + " have the whole; raise transport.maxRequestBytes", isBeforeSending: true))
   }
 
-  public func stream(of file: FileBody) throws(TransportError) -> BodyStream {
+  package func stream(of file: FileBody) throws(TransportError) -> BodyStream {
     let reader = FileReader(try UploadFile(file), file)
     return BodyStream { maximum in try reader.read(maximum) }
   }

@@ -1,9 +1,9 @@
 import CCurl
 
 /// The libraries behind this module.
-public enum TransportLibraries {
+package enum TransportLibraries {
   /// The version of the libcurl that is loaded, and the TLS and HTTP/2 libraries that it uses.
-  public static var curl: String {
+  package static var curl: String {
     guard let info = sluice_curl_version()?.pointee else { return "unknown" }
     let version = info.version.map { String(cString: $0) }
     let tls = info.ssl_version.map { String(cString: $0) }

@@ -7,6 +7,7 @@ public struct JSONDecodingError: Error, Hashable, Sendable, CustomStringConverti
   /// What was expected and what was found.
   public var message: String
 
+  /// An error at a place in the value; an empty key path means the value itself.
   public init(keyPath: String, message: String) {
     self.keyPath = keyPath
     self.message = message
@@ -16,6 +17,7 @@ public struct JSONDecodingError: Error, Hashable, Sendable, CustomStringConverti
     self.init(keyPath: JSONDecodingError.spell(path), message: message)
   }
 
+  /// `key "servers[2].name": message`, or only the message for the value itself.
   public var description: String {
     keyPath.isEmpty ? message : "key \(PlainText.quote(keyPath)): \(message)"
   }

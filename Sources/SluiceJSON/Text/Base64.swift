@@ -5,6 +5,7 @@ public enum Base64 {
     bytes.withUnsafeBytes { encode($0) }
   }
 
+  /// The same for bytes that the caller lends for the call.
   public static func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     let length = (bytes.count + 2) / 3 * 4
     return [UInt8](unsafeUninitializedCapacity: length) { text, count in
@@ -38,6 +39,7 @@ public enum Base64 {
     text.withUnsafeBytes { decode($0) }
   }
 
+  /// The same for text that the caller lends for the call.
   public static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
     guard text.count.isMultiple(of: 4) else { return nil }
     guard let last = text.last else { return [] }

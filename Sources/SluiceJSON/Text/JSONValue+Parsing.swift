@@ -2,8 +2,10 @@ import CJansson
 
 /// What a parser accepts beyond, or refuses within, the rules of RFC 8259.
 public struct JSONParsingOptions: OptionSet, Sendable {
+  /// The bits of jansson's decoding flags.
   public let rawValue: Int32
 
+  /// Takes jansson's bits. Those that have no name here are passed on to jansson.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// Refuses an object that has a key twice. Otherwise the last one counts.
@@ -36,6 +38,7 @@ extension JSONValue {
     self.init(adopting: parsed)
   }
 
+  /// Parses a copy of the bytes, by the rules of ``init(parsing:options:)-(UnsafeRawBufferPointer,_)``.
   public convenience init(parsing text: some Sequence<UInt8>, options: JSONParsingOptions = []) throws(JSONError) {
     var result: Swift.Result<JSONValue, JSONError>?
     let bytes = ContiguousArray(text)
@@ -46,6 +49,7 @@ extension JSONValue {
     self.init(adopting: parsed.retainedUnsafeJSON())
   }
 
+  /// Parses the UTF-8 of the text, by the rules of ``init(parsing:options:)-(UnsafeRawBufferPointer,_)``.
   public convenience init(parsing text: String, options: JSONParsingOptions = []) throws(JSONError) {
     try self.init(parsing: text.utf8, options: options)
   }

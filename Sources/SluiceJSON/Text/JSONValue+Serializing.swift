@@ -2,8 +2,10 @@ import CJansson
 
 /// How a value is written. Without options: compact, members in their own order, reals with 17 significant digits.
 public struct JSONWritingOptions: OptionSet, Sendable {
+  /// The bits of jansson's encoding flags.
   public let rawValue: Int32
 
+  /// Takes jansson's bits. Those that have no name here are passed on to jansson.
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
   /// Members in the order of their keys' bytes, for a text that is the same for equal values.

@@ -2,16 +2,21 @@
 public struct JSONError: Error, Hashable, Sendable {
   /// What kind of mistake it is; more may be added.
   public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The code for programs, in snake case.
     public let rawValue: String
 
+    /// Accepts any text; the codes below are those that this module uses.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// The text is not JSON (RFC 8259), and no other code says why.
     public static let syntax = Code(rawValue: "syntax")
     /// The text ends before the value does.
     public static let truncated = Code(rawValue: "truncated")
     /// Something follows the value.
     public static let trailingText = Code(rawValue: "trailing_text")
+    /// An object has a key twice, and the options contain ``JSONParsingOptions/rejectDuplicates``.
     public static let duplicateKey = Code(rawValue: "duplicate_key")
+    /// A text to parse, or a string to write, is not UTF-8.
     public static let invalidUTF8 = Code(rawValue: "invalid_utf8")
     /// A string holds U+0000 and the options don't allow it, or a key holds it.
     public static let nul = Code(rawValue: "nul")
@@ -25,6 +30,7 @@ public struct JSONError: Error, Hashable, Sendable {
     public static let tooLong = Code(rawValue: "too_long")
     /// A number that is NaN or infinite.
     public static let notFinite = Code(rawValue: "not_finite")
+    /// The parser got no memory for the value.
     public static let outOfMemory = Code(rawValue: "out_of_memory")
     /// A value that contains itself.
     public static let circular = Code(rawValue: "circular")
@@ -34,7 +40,9 @@ public struct JSONError: Error, Hashable, Sendable {
     public static let schemaViolation = Code(rawValue: "schema_violation")
   }
 
+  /// The kind of mistake, for programs.
   public var code: Code
+  /// What is wrong, for people; without the position in the text.
   public var message: String
   /// Line, column and offset in the text, where a text was read.
   package var position: JSONPosition?
@@ -48,12 +56,16 @@ public struct JSONError: Error, Hashable, Sendable {
     self.pointer = pointer
   }
 
+  /// The line in the text, counted from 1; nil if no text was read.
   public var line: Int? { position?.line }
+  /// The column in Unicode code points, counted from 1; nil if no text was read.
   public var column: Int? { position?.column }
+  /// The offset in bytes, counted from 0; nil if no text was read.
   public var offset: Int? { position?.offset }
 }
 
 extension JSONError: CustomStringConvertible {
+  /// `line 3, column 7: message`, or only the message if no text was read.
   public var description: String {
     guard let position else { return message }
     return "line \(position.line), column \(position.column): \(message)"

@@ -5,6 +5,7 @@ public struct JSONPointer: Hashable, Sendable {
   /// Keys and indices in plain spelling, `~1` and `~0` undone.
   public var tokens: [String]
 
+  /// A pointer from keys and indices in plain spelling; without any it leads to the whole value.
   public init(tokens: [String] = []) {
     self.tokens = tokens
   }
@@ -19,6 +20,7 @@ public struct JSONPointer: Hashable, Sendable {
     }
   }
 
+  /// The pointer to a member or element one level further down; the key or index is in plain spelling.
   public func appending(_ token: String) -> JSONPointer {
     JSONPointer(tokens: tokens + [token])
   }
@@ -42,6 +44,7 @@ public struct JSONPointer: Hashable, Sendable {
 }
 
 extension JSONPointer: CustomStringConvertible {
+  /// The spelling of RFC 6901, such as `/a/0/b~1c`; empty for the whole value.
   public var description: String {
     tokens.map { "/" + $0.flatMap { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) } }.joined()
   }

@@ -30,6 +30,7 @@ extension JSONValue {
   /// The one null value.
   public static var null: JSONValue { JSONValue(made: json_null()) }
 
+  /// A string. U+0000 is kept, but C code reads the string as ending there.
   public convenience init(_ text: String) {
     var text = text
     self.init(
@@ -45,6 +46,7 @@ extension JSONValue {
     self.init(adopting: made)
   }
 
+  /// An integer, which is written without fraction and exponent.
   public convenience init(_ integer: Int64) {
     self.init(made: json_integer(json_int_t(integer)))
   }
@@ -54,6 +56,7 @@ extension JSONValue {
     self.init(made: real.isFinite ? json_real(real) : json_null())
   }
 
+  /// The value true or false.
   public convenience init(_ bool: Bool) {
     self.init(made: sluice_json_boolean(bool ? 1 : 0))
   }
@@ -75,11 +78,16 @@ nonisolated(unsafe) let emptyText: UnsafePointer<CChar> = {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+  /// A string, as ``init(_:)-(String)`` makes it.
   public convenience init(stringLiteral text: String) { self.init(text) }
+  /// An integer; it differs from the real number of the same value.
   public convenience init(integerLiteral integer: Int64) { self.init(integer) }
+  /// A real number, or null if it is not finite.
   public convenience init(floatLiteral real: Double) { self.init(real) }
+  /// The value true or false.
   public convenience init(booleanLiteral bool: Bool) { self.init(bool) }
 
+  /// An array of the elements themselves, not of copies: a change of one is seen wherever it is held.
   public convenience init(arrayLiteral elements: JSONValue...) {
     self.init(made: json_array())
     for element in elements { json_array_append_new(json, element.retainedUnsafeJSON()) }

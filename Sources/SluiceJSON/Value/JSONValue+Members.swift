@@ -49,6 +49,7 @@ extension JSONValue {
     key.withCString { body($0, key.utf8.count) }
   }
 
+  /// The members of an object, for one walk. It keeps the object alive.
   public struct Members: Sequence, IteratorProtocol {
     private let object: JSONValue
     private var position: UnsafeMutableRawPointer?
@@ -58,6 +59,7 @@ extension JSONValue {
       position = json_object_iter(object.json)
     }
 
+    /// The next member, which is the member itself and not a copy; nil after the last.
     public mutating func next() -> (key: String, value: JSONValue)? {
       guard let position, let key = json_object_iter_key(position), let value = json_object_iter_value(position)
       else { return nil }
@@ -84,6 +86,7 @@ extension JSONValue {
   /// The elements of an array; empty for everything else.
   public var elements: Elements { Elements(array: self) }
 
+  /// The elements of an array, for one walk. It keeps the array alive; elements that are added meanwhile follow.
   public struct Elements: Sequence, IteratorProtocol {
     fileprivate let array: JSONValue
     private var index = 0
@@ -92,6 +95,7 @@ extension JSONValue {
       self.array = array
     }
 
+    /// The next element, which is the element itself and not a copy; nil after the last.
     public mutating func next() -> JSONValue? {
       defer { index += 1 }
       return array.isArray ? array[index] : nil

@@ -66,9 +66,13 @@ extension JSONValue {
     }
   }
 
+  /// Whether the value is an object, also one without members.
   public var isObject: Bool { json.pointee.type == JSON_OBJECT }
+  /// Whether the value is an array, also one without elements.
   public var isArray: Bool { json.pointee.type == JSON_ARRAY }
+  /// Whether the value is a string, also an empty one.
   public var isString: Bool { json.pointee.type == JSON_STRING }
+  /// Whether this is the JSON value null; a member that does not exist is nil instead.
   public var isNull: Bool { json.pointee.type == JSON_NULL }
 
   /// The text of a string.
@@ -91,6 +95,7 @@ extension JSONValue {
     real ?? integer.map(Double.init)
   }
 
+  /// True or false; nil for everything else, also for the numbers 0 and 1.
   public var bool: Bool? {
     switch json.pointee.type {
     case JSON_TRUE: true

@@ -3,8 +3,11 @@ public import SluiceMessages
 /// What happened to the headers that issue stages set in one hop, and why. Only for requests that want an explanation
 /// (``SluiceMessages/Request/wantsExplanation``).
 public struct HopExplanation: Sendable, Hashable {
+  /// The attempt of the hop, counted from 0.
   public let attempt: Int
+  /// The number of the hop in its attempt, counted from 0.
   public let hop: Int
+  /// The method of this hop, which a redirect may have changed.
   public let method: String
   /// The origin, which decides about the headers of a hop. An explanation contains no other part of the URL.
   public let origin: Origin
@@ -16,6 +19,7 @@ public struct HopExplanation: Sendable, Hashable {
 
 /// Why a header was sent or was not.
 public struct HeaderDecision: Sendable, Hashable {
+  /// The reason as a code for programs; the raw value is the code in documents.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
     case sent
     /// The configuration leaves it out, or no trace begins here.
@@ -37,8 +41,11 @@ public struct HeaderDecision: Sendable, Hashable {
     case nothingToSend = "nothing_to_send"
   }
 
+  /// The instance's name in the configuration.
   public let stage: String
+  /// The name of the header, as the stage spells it.
   public let header: String
+  /// ``Reason/sent``, or why the header was not sent.
   public let reason: Reason
   /// The sent value; `REDACTED` for a secret, nil if it was not sent or is not known.
   public let value: String?

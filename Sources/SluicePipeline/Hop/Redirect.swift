@@ -60,6 +60,7 @@ public struct RedirectSettings: Sendable, Hashable {
   /// Names of headers, in lower case, that are secrets wherever they come from and never go along unless they are ``kept``.
   package var secret: [String]
 
+  /// Follows at most `maximum` redirects in one attempt. Names of headers must be in lower case.
   public init(maximum: Int = 20, kept: [String] = [], secret: [String] = []) {
     self.maximum = maximum
     self.kept = kept

@@ -19,6 +19,7 @@ public struct StageCall: Sendable, Hashable {
   public var hop: Int
   /// The instance's name in the configuration.
   public var stage: String
+  /// The callback that was called; one entry stands for all pieces of a body in one hop.
   public var callback: Callback
   /// Its final answer; ``Verdict/suspended`` if it never resumed, ``Verdict/fault(_:)`` if it broke a rule.
   public var verdict: Verdict
@@ -43,6 +44,7 @@ public struct StageCall: Sendable, Hashable {
 
 /// One part of a message that a call changed. Secrets are shown as `REDACTED` with a number that distinguishes them.
 public struct StageChange: Sendable, Hashable {
+  /// The part of a message that changed. All header or trailer fields of one name are one part.
   public enum Part: Sendable, Hashable {
     case method
     case url
@@ -53,10 +55,13 @@ public struct StageChange: Sendable, Hashable {
     case body
   }
 
+  /// The message that has the part.
   public var side: MessageSide
+  /// What changed in that message.
   public var part: Part
   /// One text, or for fields one text for each line; empty if the part did not exist.
   public var before: [String]
+  /// The same after the call; empty if the part was removed.
   public var after: [String]
 
   package init(_ side: MessageSide, _ part: Part, before: [String], after: [String]) {

@@ -3,10 +3,12 @@ import SluiceMessages
 /// Exponential back-off with full jitter: the delay before attempt n + 1 (counted from 0) is a random time between zero
 /// and base × 2ⁿ, so that clients that failed together do not come back together.
 public struct Backoff: Sendable, Hashable {
+  /// The bound of the first delay; it doubles with each further attempt.
   public var base: Duration
   /// The bound stops growing here.
   public var max: Duration
 
+  /// By default the first delay is at most 100 milliseconds, and every delay at most 20 seconds.
   public init(base: Duration = .milliseconds(100), max: Duration = .seconds(20)) {
     self.base = base
     self.max = max

@@ -9,7 +9,9 @@ public struct RetryPolicy: Sendable, Hashable {
   public var statuses: StatusSet
   /// Methods whose requests may reach a server twice; case-sensitive.
   public var methods: [String]
+  /// Failures without a response after which another attempt is made.
   public var connectionErrors: ConnectionErrors
+  /// The wait before another attempt. A longer `Retry-After` of the server is respected.
   public var backoff: Backoff
   /// Repetitions allowed for each transaction: 0.2 allows one for every five transactions of a loop. Each loop has ten
   /// to begin with, and gets back one a second up to ten.

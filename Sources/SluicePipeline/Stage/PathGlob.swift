@@ -10,9 +10,11 @@ public struct PathGlob: Sendable, Hashable {
     case anything
   }
 
+  /// The pattern as it was given, escapes included.
   public let pattern: String
   let parts: [Part]
 
+  /// Takes any text. A pattern that has a `.` or `..` segment matches nothing.
   public init(_ pattern: String) {
     self.pattern = pattern
     var parts: [Part] = []

@@ -6,11 +6,14 @@ public import SluiceMessages
 /// servers read in two ways, either reading is enough, so that no spelling gets a request past a stage. The URL that is
 /// sent stays as it is.
 public struct StageMatch: Sendable, Hashable {
+  /// One of them must match the scheme, host and port of the hop's URL. Empty matches every host.
   public var hosts: [HostPattern]
   /// Compared with case.
   public var methods: [String]
+  /// One of them must match the path. Empty matches every path.
   public var paths: [PathGlob]
 
+  /// Without arguments it matches every request.
   public init(hosts: [HostPattern] = [], methods: [String] = [], paths: [PathGlob] = []) {
     self.hosts = hosts
     self.methods = methods

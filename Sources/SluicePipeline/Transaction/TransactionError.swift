@@ -62,6 +62,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
   public enum Code {
     /// The transaction's deadline passed.
     public static let deadline = "deadline"
+    /// The caller cancelled the transaction, or its sink wants no more of the body. With a stage, that stage cancelled.
     public static let cancelled = "cancelled"
     /// The receiver of the response body could not take it: a full disk, a reader that has gone.
     public static let sink = "sink"
@@ -88,6 +89,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     public static let tooManyRedirects = "too_many_redirects"
     /// A redirect has a `Location` that cannot be followed.
     public static let redirectRefused = "redirect_refused"
+    /// The engine was shut down before the transaction began or before it was done.
     public static let shutdown = "shutdown"
     /// The engine has reached its limit of transactions in flight.
     public static let tooManyTransactions = "too_many_transactions"

@@ -5,8 +5,10 @@ extension TransactionResult {
   /// Where the last hop went, redirects followed; nil where nothing was sent.
   public var finalURL: HTTPURL? { issuedRequest?.url }
 
+  /// The status of the final response; nil without a response.
   public var status: Int? { response?.status }
 
+  /// The headers of the final response, as the stages left them; nil without a response.
   public var headers: HeaderFields? { response?.headers }
 
   /// The response's media type without parameters, in lower case; nil also where it names none.

@@ -28,7 +28,9 @@ public struct TransactionResult: Sendable {
     record.error = error
   }
 
+  /// The UUID of the transaction; the same in all attempts.
   public var id: TransactionID { record.id }
+  /// The value of the header that `requestId.header` names in the configuration; without the header the UUID as text.
   public var requestID: String { record.requestID }
 
   /// The response, if there is one, even with an error.
@@ -79,6 +81,7 @@ public struct TransactionResult: Sendable {
   /// The request with the answers of the wire; nil unless the request wanted a recording.
   public var recording: RecordedExchange? { record.notes?.exchange }
 
+  /// How the transaction ended. It is cancelled if ``error`` has that code and names no stage.
   public var outcome: TransactionOutcome { TransactionOutcome(error) }
 }
 

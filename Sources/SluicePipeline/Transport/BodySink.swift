@@ -17,5 +17,6 @@ public protocol BodySink: AnyObject, Sendable {
 }
 
 extension BodySink {
+  /// Nil by default: a sink that stops ends the transaction as cancelled.
   public var failure: TransactionError? { nil }
 }

@@ -4,6 +4,7 @@ package import SluiceMessages
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of failure; an extensible set. The text is what results and metrics show.
   public struct Code: Sendable, Hashable {
+    /// The code for programs, such as `connect_timeout`; also ``TransactionError/code`` of a transaction that it ends.
     public let text: String
     package init(_ text: String) { self.text = text }
 
@@ -54,6 +55,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
       Parts(code: code, subject: url?.origin.description, reason: message, isBeforeSending: isBeforeSending))
   }
 
+  /// The kind of failure.
   public var code: Code {
     get { parts.value.code }
     set { parts.value.code = newValue }
@@ -79,5 +81,6 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     set { parts.value.isBeforeSending = newValue }
   }
 
+  /// `connect: https://api.example.com: reason`: the code, what the request was for, and the reason.
   public var description: String { "\(code.text): \(message)" }
 }

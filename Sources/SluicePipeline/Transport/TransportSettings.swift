@@ -19,12 +19,14 @@ public struct TransportSettings: Sendable {
   /// A longer response body fails with ``TransportError/Code/responseTooLarge``. Nil bounds bodies that are collected; one
   /// that is streamed has no limit then.
   public var maxResponseBytes: Int?
+  /// A collected body of more bytes goes to a temporary file without a name in `TMPDIR`, or `/tmp`.
   public var spillBytes = 1_048_576
   /// URL of a proxy (`http`, `https`, `socks4`, `socks5`, `socks5h`). Nil takes it from the environment as curl does
   /// (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), empty goes direct always.
   public var proxy: String?
   /// The path of a Unix socket that every request goes to, whatever its URL says, and no proxy. Nil for none.
   public var unixSocket: String?
+  /// By default the system's authorities are trusted, and no client certificate is shown.
   public var tls = TLSSettings()
   /// Whether `Accept-Encoding` is sent, unless the request has one, and bodies are decoded. The headers
   /// `Content-Encoding` and `Content-Length` stay as received.
@@ -38,14 +40,19 @@ public struct TransportSettings: Sendable {
   /// block. The head contains secrets, and what libcurl adds.
   public var onSentHead: (@Sendable ([UInt8]) -> Void)?
 
+  /// The defaults of a configuration without `transport`, but without a `User-Agent`.
   public init() {}
 
   /// Of a body that is held, in memory or in a file of the engine's own, where nothing else is set.
   package static let defaultHeldBytes = 67_108_864
 
+  /// The limit for request bodies in memory, and for those that a stage wants whole: 64 MiB by default.
   public var maxHeldRequestBytes: Int { maxRequestBytes ?? Self.defaultHeldBytes }
+  /// The limit for files and streams that go out as they are: none by default.
   public var maxStreamedRequestBytes: Int { maxRequestBytes ?? .max }
+  /// The limit for response bodies that are collected: 64 MiB by default.
   public var maxHeldResponseBytes: Int { maxResponseBytes ?? Self.defaultHeldBytes }
+  /// The limit for response bodies that go to a sink: none by default.
   public var maxStreamedResponseBytes: Int { maxResponseBytes ?? .max }
 
   /// What a request body may have that goes out as it is now.
@@ -61,11 +68,14 @@ public struct TransportSettings: Sendable {
 public struct TLSSettings: Sendable, Hashable {
   /// Certificates of the authorities to trust instead of the system's.
   public var ca: String?
+  /// The client certificate; nil shows none.
   public var certificate: String?
+  /// The private key of ``certificate``; nil if that file contains it too.
   public var key: String?
   /// False accepts every certificate: for tests alone.
   public var verify = true
 
+  /// Reads no file. An engine refuses a file that cannot be read when it starts.
   public init(ca: String? = nil, certificate: String? = nil, key: String? = nil, verify: Bool = true) {
     self.ca = ca
     self.certificate = certificate

@@ -69,8 +69,10 @@ public struct TransactionAttributes: Sendable {
 
 /// Two are equal if they are of the same call.
 extension TransactionAttributes: Hashable {
+  /// Compares the calls by identity, not the values. Two without a call, as delegates have them, are equal.
   public static func == (left: TransactionAttributes, right: TransactionAttributes) -> Bool { left.call === right.call }
 
+  /// Hashes the identity of the call, not the values.
   public func hash(into hasher: inout Hasher) { hasher.combine(call.map { ObjectIdentifier($0) }) }
 }
 

@@ -12,6 +12,7 @@ public protocol BodyInterceptor: Sendable {
 }
 
 extension BodyInterceptor {
+  /// Both sides.
   public static var bodySides: Set<BodySide> { [.request, .response] }
 }
 
@@ -26,6 +27,7 @@ public protocol BodyTransform: AnyObject {
 }
 
 extension BodyTransform {
+  /// Adds no bytes at the end.
   public func finish() async throws -> [UInt8] { [] }
 }
 
@@ -39,9 +41,12 @@ public enum BodySide: Sendable, Hashable {
 
 /// A body that is about to pass, and the messages of its exchange, only for reading. Valid during the call.
 public struct PassingBody: Sendable {
+  /// The message whose body passes.
   public let side: BodySide
+  /// The request of the exchange; for a response body, the request that it answers.
   public let request: StageRequest
   /// nil for a request body.
   public let response: StageResponse?
+  /// The facts of the transaction; its attempt and hop say which passage of the body this is.
   public let context: RequestContext
 }

@@ -2,17 +2,20 @@ import SluiceJSON
 
 /// A request of the plugin itself, for ``PluginHost/send(_:onBehalfOf:)``.
 public struct CallRequest: Sendable {
+  /// The method token (RFC 9110 §9.1), by default `GET`.
   public var method: String
   /// Absolute, `http` or `https`.
   public var url: String
   /// Lines in wire order; names are case-insensitive.
   public var headers: [(name: String, value: String)]
+  /// The content, sent as it is. Empty means no body.
   public var body: [UInt8]
   /// The time limit for the whole response; nil means the host's, `transport.timeout` of the configuration.
   public var timeout: Duration?
   /// A longer response is an error; nil means the host's limit.
   public var maximumResponseBytes: Int?
 
+  /// Makes a request, by default a GET without headers and body. Nothing is checked before it is sent.
   public init(
     method: String = "GET", url: String, headers: KeyValuePairs<String, String> = [:], body: [UInt8] = [],
     timeout: Duration? = nil, maximumResponseBytes: Int? = nil

@@ -2,6 +2,7 @@ public import SluiceJSON
 
 /// A whole response to a ``CallRequest``, whatever its status.
 public struct CallResponse: Sendable {
+  /// The status code of the response. 4xx and 5xx are responses too, not errors.
   public let status: Int
   /// Names in lower case.
   public let headers: [(name: String, value: String)]

@@ -4,6 +4,7 @@ import CSluice
 public struct Failure: Hashable, Sendable {
   /// A code for programs: `dns`, `connect`, `tls`, `timeout`, `connection_lost` …
   public var code: String
+  /// For people; decide by ``code`` instead.
   public var message: String
   /// The stage that failed; nil if the transport failed.
   public var stage: String?

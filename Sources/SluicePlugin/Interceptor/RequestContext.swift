@@ -7,11 +7,13 @@ public import SluiceTraceContext
 public struct RequestContext: Sendable, Hashable {
   /// The path of the request's URL, percent-encoded, without the query.
   public let path: String
+  /// The method of the request when the call began; later changes do not show here.
   public let method: String
   /// Counted from 0; each retry adds one.
   public let attemptNumber: Int
   /// The value of the request id header; the same in all attempts.
   public let requestId: String
+  /// The UUID of the transaction, the same in all attempts.
   public let transactionID: TransactionID
   /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
   public let hop: Int
@@ -58,14 +60,23 @@ public struct RequestContext: Sendable, Hashable {
 public struct ResponseContext: Sendable, Hashable {
   /// The same facts as a request interceptor has.
   public let request: RequestContext
+  /// The path of the request's URL, percent-encoded, without the query.
   public var path: String { request.path }
+  /// The method of the request when the call began.
   public var method: String { request.method }
+  /// Counted from 0; each retry adds one.
   public var attemptNumber: Int { request.attemptNumber }
+  /// The value of the request id header; the same in all attempts.
   public var requestId: String { request.requestId }
+  /// The UUID of the transaction, the same in all attempts.
   public var transactionID: TransactionID { request.transactionID }
+  /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
   public var hop: Int { request.hop }
+  /// The time from the beginning of this call to the transaction's deadline; nil without one.
   public var remaining: Duration? { request.remaining }
+  /// The caller's W3C trace context; empty if it has none.
   public var parent: ParentContext { request.parent }
+  /// The attributes of the transaction; valid like the ``StageResponse`` of the same call. None for a delegate.
   public var attributes: TransactionAttributes { request.attributes }
   /// From the beginning of the transaction to this call, earlier attempts included.
   public var duration: Duration { request.elapsed }

@@ -1,6 +1,7 @@
 import CSluice
 
 extension PluginHost {
+  /// The severity of a log record, in ascending order; the raw values are those of `sluice_log_level` in `host.h`.
   public enum LogLevel: UInt32, Sendable {
     case debug = 0
     case info = 1

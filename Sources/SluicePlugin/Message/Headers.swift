@@ -29,6 +29,8 @@ public struct Headers: Sendable {
     filter { $0.name.utf8.elementsEqual(name.utf8, by: isSameLetter) }.map(\.value)
   }
 
+  /// Replaces all fields of the name by one, without the mark of ``setSensitive(_:)``.
+  /// - Throws: ``StageFailure`` if the host refuses the name, the value, or a write in this call.
   public func set(_ name: String, to value: String) throws(StageFailure) {
     try call.write("header \"\(name)\"") { api, exchange in
       withText(name) { name in withText(value) { api.pointee.header_set(exchange, side.rawValue, name, $0) } }
@@ -66,12 +68,14 @@ public struct Headers: Sendable {
 }
 
 extension Headers: Sequence {
+  /// Reads one line from the host at each step; valid like the ``StageRequest`` of the same call.
   public struct Iterator: IteratorProtocol {
     let headers: Headers
     private var index = 0
 
     init(headers: Headers) { self.headers = headers }
 
+    /// The next line in wire order; nil after the last one, and outside of the call.
     public mutating func next() -> (name: String, value: String)? {
       defer { index += 1 }
       return headers.call.header(headers.side, at: index)

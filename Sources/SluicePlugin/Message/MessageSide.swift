@@ -23,6 +23,8 @@ public enum DocumentAccess: Sendable {
 
 /// The file of a large body, only for reading, and only during the call.
 public struct BodyFile: Hashable, Sendable {
+  /// The path in the file system. Do not change or remove the file.
   public let path: String
+  /// The size of the body in bytes.
   public let byteCount: UInt64
 }

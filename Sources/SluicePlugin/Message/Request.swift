@@ -7,8 +7,10 @@ public import SluiceJSON
 public struct StageRequest: Sendable {
   let call: ExchangeCall
 
+  /// The fields in the host, not a copy. Writable in request interceptors, and for one hop in issue interceptors.
   public var headers: Headers { Headers(call: call, side: .request) }
 
+  /// The method token (RFC 9110 §9.1). Writable in request interceptors; `CONNECT` and invalid tokens are refused.
   public var method: String {
     get { call.method ?? "" }
     nonmutating set { call.attempt { () throws(StageFailure) in try call.setMethod(newValue) } }

@@ -4,6 +4,7 @@ public import SluiceJSON
 public struct StageResponse: Sendable {
   let call: ExchangeCall
 
+  /// The fields in the host, not a copy. Writable in response interceptors and after ``StageRequest/respond(status:)``.
   public var headers: Headers { Headers(call: call, side: .response) }
 
   /// 200–999; 0 without a response.
@@ -19,6 +20,8 @@ public struct StageResponse: Sendable {
     nonmutating set { call.attempt { () throws(StageFailure) in try call.setBody(.response, newValue ?? []) } }
   }
 
+  /// The file of a large body; nil if the body is in memory, if there is none, or without
+  /// ``PluginOptions/wantsResponseBody``.
   public var bodyFile: BodyFile? { call.bodyFile(.response) }
 
   /// The live JSON document of the response; as with ``StageRequest/document(for:body:)``.

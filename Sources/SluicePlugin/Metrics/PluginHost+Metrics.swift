@@ -36,12 +36,16 @@ public struct Histogram: Sendable {
 // Metrics can be defined only in `init` of the plugin; the instance's name is put before the metric's name. Units are
 // UCUM: `s`, `By`, `{request}`. Combinations of labels beyond `seriesLimit` are counted together; 0 means 100.
 extension PluginHost {
+  /// Defines a sum that only grows; only in `init` of the plugin. `unit` is UCUM; a `seriesLimit` of 0 means 100.
+  /// - Throws: ``StageFailure`` if the host refuses the definition.
   public func counter(
     _ name: String, _ description: String = "", unit: String = "", labels: [String] = [], seriesLimit: UInt32 = 0
   ) throws -> Counter {
     Counter(metric: try define(SLUICE_METRIC_COUNTER, name, description, unit, labels, seriesLimit))
   }
 
+  /// Defines a value that can rise and fall; only in `init` of the plugin. A `seriesLimit` of 0 means 100.
+  /// - Throws: ``StageFailure`` if the host refuses the definition.
   public func gauge(
     _ name: String, _ description: String = "", unit: String = "", labels: [String] = [], seriesLimit: UInt32 = 0
   ) throws -> Gauge {

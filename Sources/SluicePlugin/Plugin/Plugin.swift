@@ -37,11 +37,17 @@ public protocol Plugin: Sendable {
 }
 
 extension Plugin {
+  /// No options: calls come from several loops at once, and must not block.
   public static var options: PluginOptions { [] }
+  /// None: the host checks no schema; decoding still refuses unknown keys and wrong types.
   public static var configurationSchema: String? { nil }
+  /// None: a missing member stays missing.
   public static var configurationDefaults: JSONValue? { nil }
+  /// No cases.
   public static var selfTests: [SelfTest<Self>] { [] }
+  /// Does nothing.
   public func activate() throws {}
+  /// Does nothing.
   public func deactivate(timeout: Duration) {}
 }
 
@@ -56,6 +62,7 @@ public protocol UnconfiguredPlugin: Plugin where Configuration == NoConfiguratio
 }
 
 extension UnconfiguredPlugin {
+  /// Calls `init()`; the host is not kept.
   public init(configuration: NoConfiguration, host: PluginHost) throws { try self.init() }
 }
 
@@ -63,6 +70,7 @@ extension UnconfiguredPlugin {
 public struct NoConfiguration: Decodable, Sendable {
   private enum CodingKeys: CodingKey {}
 
+  /// Requires an object, and reads nothing from it. The SDK's decoder refuses any key in it.
   public init(from decoder: any Decoder) throws {
     _ = try decoder.container(keyedBy: CodingKeys.self)
   }

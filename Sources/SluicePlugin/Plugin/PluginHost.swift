@@ -8,6 +8,7 @@ public struct PluginHost: Sendable {
   public let instanceName: String
   /// Name and version of the program, for messages.
   public let programName: String
+  /// The version of the program, for messages; not the ABI revision.
   public let programVersion: String
   /// The plugin is being tried out in a child process: it must not change anything outside.
   public let isProbe: Bool

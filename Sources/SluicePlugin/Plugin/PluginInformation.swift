@@ -7,6 +7,11 @@ public struct PluginInformation: Hashable, Sendable {
   /// One line for people.
   public var summary: String
 
+  /// Describes a plugin. Nothing is checked here: the host refuses a library whose description is invalid.
+  /// - Parameters:
+  ///   - id: letters, digits, `.`, `-` and `_`; 1 to 255 bytes.
+  ///   - version: as Semantic Versioning 2.0.0 has it, such as `1.4.0`.
+  ///   - summary: one line, not empty, at most 1024 bytes.
   public init(id: String, version: String, summary: String) {
     self.id = id
     self.version = version
@@ -16,8 +21,10 @@ public struct PluginInformation: Hashable, Sendable {
 
 /// How a plugin wants to be called.
 public struct PluginOptions: OptionSet, Sendable {
+  /// Bits of this SDK; the C tables number some options differently.
   public let rawValue: UInt32
 
+  /// Takes any bits; unknown ones have no effect.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// Calls for one instance come one at a time, on whichever loop. A suspended call does not delay the next one.

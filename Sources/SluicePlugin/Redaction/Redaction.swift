@@ -7,6 +7,7 @@ import SluiceMessages
 public struct Redaction: Sendable, Hashable {
   private let secrets: SecretList
 
+  /// The text that is shown in place of a secret: `REDACTED`.
   public static let placeholder = SecretList.placeholder
 
   /// The known secrets, and additional names of fields and query parameters, all case-insensitive.

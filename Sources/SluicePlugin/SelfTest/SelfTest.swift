@@ -16,6 +16,7 @@ public import SluiceJSON
 public struct SelfTest<Tested: Plugin>: Sendable {
   /// Stable, `[a-z0-9-]`.
   public var name: String
+  /// What the case shows: one line for people, not empty, at most 1024 bytes.
   public var description: String
   /// The configuration of an instance that is created for this case; with nil the case runs on the instance with the
   /// user's configuration.
@@ -31,6 +32,7 @@ public struct SelfTest<Tested: Plugin>: Sendable {
   /// Additional checks, which run after the comparison of documents; an error that it throws fails the case.
   public var run: (@Sendable (Tested) throws -> Void)?
 
+  /// Makes a case. The host checks the name, the description and the documents when it reads the cases.
   public init(
     _ name: String, _ description: String, configuration: JSONValue? = nil, request: JSONValue? = nil,
     expectedRequest: JSONValue? = nil, response: JSONValue? = nil, expectedResponse: JSONValue? = nil,

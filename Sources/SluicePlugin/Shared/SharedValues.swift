@@ -2,6 +2,7 @@ import CSluice
 
 /// Bytes under a name, and which ones of the many that were set under it.
 public struct SharedValue: Sendable, Hashable {
+  /// The bytes as they were set, at most 1 MiB.
   public let bytes: [UInt8]
   /// Greater than that of every value that was set before it in the engine; never 0.
   public let version: UInt64

@@ -3,7 +3,9 @@ public import SluiceMessages
 
 /// A span that a stage began, after its end. A value that can be kept.
 public struct EndedSpan: Sendable, Hashable {
+  /// 1 to 128 bytes without control characters, as the stage named it.
   public let name: String
+  /// What the span describes; ``SpanKind/internal`` for a kind that this SDK does not know.
   public let kind: SpanKind
   /// The name of the stage in the configuration.
   public let stage: String
@@ -15,12 +17,15 @@ public struct EndedSpan: Sendable, Hashable {
   public let parentSpanID: String?
   /// On the host's monotonic clock.
   public let start: Duration
+  /// On the same clock as ``start``; for an unfinished span, the time at which the host ended it.
   public let end: Duration
+  /// ``SpanStatus/unset`` if the stage set none.
   public let status: SpanStatus
   /// Only with ``SpanStatus/error``.
   public let statusMessage: String
   /// The stage did not end it before the transaction ended.
   public let isUnfinished: Bool
+  /// In the order in which their names were first set.
   public let attributes: [Attribute]
   /// How many attributes the host has refused, because there were too many.
   public let droppedAttributeCount: Int

@@ -22,8 +22,11 @@ public protocol StageConfigurable: Plugin {
 }
 
 extension StageConfigurable {
+  /// None: the host checks a place's configuration against no schema.
   public static var stageConfigurationSchema: String? { nil }
+  /// None: a missing member stays missing.
   public static var stageConfigurationDefaults: JSONValue? { nil }
+  /// Accepts every configuration that could be decoded.
   public func checkStage(_ configuration: StageConfiguration) throws {}
 }
 

@@ -23,9 +23,12 @@ public protocol StatefulPlugin: Plugin {
 }
 
 extension StatefulPlugin {
+  /// Version 1.
   public static var stateVersion: UInt32 { 1 }
+  /// False: if the state cannot be saved or loaded, the swap is refused.
   public static var isStateOptional: Bool { false }
 
+  /// Always throws ``StageFailure``: this build reads only states of its own ``stateVersion``.
   public static func migrate(_ document: JSONValue, fromVersion version: UInt32) throws -> State {
     throw StageFailure(message: "the state has version \(version), this build reads \(stateVersion)")
   }

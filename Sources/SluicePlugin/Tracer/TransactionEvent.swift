@@ -27,7 +27,9 @@ public struct TransactionEvent: ~Copyable {
 
   /// The failure, in `didEndHop` and `didComplete`, or the reason for another attempt, in `willRetry`.
   public struct Reason: Sendable, Hashable {
+    /// For programs, as in ``Failure/code``: `dns`, `timeout`, or what a stage failed with.
     public let code: String
+    /// For people; queued delivery cuts it off after 1024 bytes.
     public let message: String
     /// The stage at fault; nil if no stage was.
     public let stage: String?
@@ -36,13 +38,16 @@ public struct TransactionEvent: ~Copyable {
   let event: UnsafePointer<sluice_event>
   let call: ExchangeCall?
 
+  /// The step that this event records. Events of a kind that this SDK does not know never reach the tracer.
   public let kind: Kind
 }
 
 extension TransactionEvent {
+  /// The UUID of the transaction, the same in all of its events.
   public var transactionID: TransactionID { TransactionID(network: event.pointee.transaction_id) }
   /// Counted from 0; each retry adds one.
   public var attemptNumber: Int { Int(event.pointee.attempt) }
+  /// The request on the wire within the attempt, counted from 0; a redirect or challenge adds one.
   public var hop: Int { Int(event.pointee.hop) }
   /// The trace in which the current hop was sent (W3C Trace Context), else the caller's, as 32 hexadecimal digits; nil if
   /// it is unknown.
@@ -60,6 +65,7 @@ extension TransactionEvent {
   /// The outcome in `didComplete`; otherwise nil.
   public var outcome: TransactionOutcome? { TransactionOutcome(rawValue: event.pointee.outcome) }
 
+  /// Why a hop, an attempt or the transaction failed; nil in other kinds of events, and without a failure.
   public var reason: Reason? {
     guard event.pointee.error_code.size > 0 else { return nil }
     return Reason(
@@ -69,7 +75,9 @@ extension TransactionEvent {
 
   /// The delay in `willRetry`, the duration of the hop in `didEndHop`, the whole duration in `didComplete`.
   public var duration: Duration { Duration(nanoseconds: event.pointee.duration_ns) }
+  /// The value of the request id header, the same in all attempts; queued delivery cuts it off after 256 bytes.
   public var requestId: String { String(event.pointee.request_id) }
+  /// The current method of the request, after redirects; queued delivery cuts it off after 256 bytes.
   public var method: String { String(event.pointee.method) }
   /// The current URL of the request, after redirects; it may contain secrets.
   public var url: String { String(event.pointee.url) }

@@ -11,5 +11,6 @@ public protocol TransactionTracer: Sendable {
 }
 
 extension TransactionTracer {
+  /// Every kind that this SDK knows; kinds of later hosts are not sent.
   public static var interests: Set<TransactionEvent.Kind> { Set(TransactionEvent.Kind.allCases) }
 }

@@ -2,6 +2,7 @@ public import SluiceJSON
 
 /// A message from outside, for instance by `sluice ctl notify`.
 public struct PluginNotification: Sendable {
+  /// What the message is about, chosen by the sender; handlers decide by it in ``NotificationHandler/takes(_:)``.
   public let topic: String
   /// A copy of its own.
   public let payload: JSONValue

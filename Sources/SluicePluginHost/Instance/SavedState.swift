@@ -1,11 +1,11 @@
 /// What an instance handed over: the document of `save` in `sluice.state/1`.
-public struct SavedState: Sendable, Hashable {
+package struct SavedState: Sendable, Hashable {
   /// JSON text.
-  public let text: String
+  package let text: String
   /// The form that it has, for `load`.
-  public let version: UInt32
+  package let version: UInt32
 
-  public init(text: String, version: UInt32) {
+  package init(text: String, version: UInt32) {
     self.text = text
     self.version = version
   }

@@ -4,7 +4,9 @@ import SluiceMessages
 public struct PluginError: Error, Sendable, Hashable {
   /// The kind of failure, for programs.
   public struct Code: RawRepresentable, Hashable, Sendable {
+    /// Lower-case words joined by `_`, such as `not_found`.
     public let rawValue: String
+    /// Takes any text; codes that this version does not know are allowed.
     public init(rawValue: String) { self.rawValue = rawValue }
   }
 
@@ -18,13 +20,16 @@ public struct PluginError: Error, Sendable, Hashable {
     case folder(path: String)
   }
 
+  /// For programs: decide by it, not by ``reason``.
   public var code: Code
+  /// What the error names first in its description.
   public var subject: Subject
   /// Part of a sentence, without a full stop.
   public var reason: String
   /// What the reader can do about it, as part of a sentence.
   public var advice: String?
 
+  /// Makes an error whose `reason` and `advice` are parts of a sentence, without a full stop; nil for no advice.
   public init(_ code: Code, _ subject: Subject, _ reason: String, advice: String? = nil) {
     self.code = code
     self.subject = subject
@@ -59,21 +64,36 @@ public struct PluginError: Error, Sendable, Hashable {
 }
 
 extension PluginError.Code {
+  /// No file is at the path, or a part of the path is not a folder.
   public static let notFound = Self(rawValue: "not_found")
+  /// The file or its folder cannot be read, or no SHA-256 of it can be computed.
   public static let unreadable = Self(rawValue: "unreadable")
+  /// The path names a folder, a FIFO, a device or a socket.
   public static let notRegularFile = Self(rawValue: "not_regular_file")
+  /// The file is larger than 512 MiB, or the library wants more than 1 GiB of memory.
   public static let tooLarge = Self(rawValue: "too_large")
+  /// The file changed while it was read; the same call may succeed when its build has ended.
   public static let changedWhileRead = Self(rawValue: "changed_while_read")
+  /// Users other than this one and root can change the file or its folder.
   public static let refusedPermissions = Self(rawValue: "refused_permissions")
 
+  /// The file is empty, begins with zeros, or ends before its headers say; a build may still be writing it.
   public static let truncated = Self(rawValue: "truncated")
+  /// The file is not an ELF file, or lacks the segments or the section table that the preflight reads.
   public static let notELF = Self(rawValue: "not_elf")
+  /// It is an ELF file of another kind: an object file, a program or a core dump.
   public static let notSharedLibrary = Self(rawValue: "not_shared_library")
+  /// The library was built for another processor, for 32 bits, or for a big-endian machine.
   public static let wrongMachine = Self(rawValue: "wrong_machine")
+  /// The library itself does not export the function `sluice_plugin_entry`.
   public static let noEntry = Self(rawValue: "no_entry")
+  /// The library has no note `sluice`, or its note or its required features cannot be used.
   public static let noNote = Self(rawValue: "no_note")
+  /// The library and the host have no ABI revision in common, or the note has flags that the host does not know.
   public static let abiMismatch = Self(rawValue: "abi_mismatch")
+  /// The library requires a host feature that this host does not offer.
   public static let missingFeature = Self(rawValue: "missing_feature")
+  /// The library defines functions of jansson, needs another version of it, or uses it without naming it.
   public static let ownJansson = Self(rawValue: "own_jansson")
   /// The library's Swift code would run partly on a runtime of its own and partly on that of the process.
   public static let mixedRuntimes = Self(rawValue: "mixed_runtimes")
@@ -82,15 +102,22 @@ extension PluginError.Code {
   /// The library wants memory that is writable and executable.
   public static let unsafeMemory = Self(rawValue: "unsafe_memory")
 
+  /// The folder of private copies, or another folder of Sluice's own, cannot be used or changed.
   public static let store = Self(rawValue: "store")
+  /// The dynamic loader refused the library, no thread or descriptor was free, or loading did not end in time.
   public static let loadFailed = Self(rawValue: "load_failed")
   /// The loader gave another library's code than the one that was asked for.
   public static let oldMapping = Self(rawValue: "old_mapping")
+  /// The entry point returned NULL; the reason is its message, if it wrote one.
   public static let entryFailed = Self(rawValue: "entry_failed")
+  /// A table that the plugin returned breaks the rules of its header, or contradicts itself.
   public static let invalidTable = Self(rawValue: "invalid_table")
 
+  /// The configuration of an instance or a place nests too deeply, violates the plugin's schema, or is not expected.
   public static let configuration = Self(rawValue: "configuration")
+  /// `create` or `create_stage` failed; the reason is the plugin's message, if it gave one.
   public static let createFailed = Self(rawValue: "create_failed")
+  /// `activate` failed, or no thread could be started for queued delivery.
   public static let activateFailed = Self(rawValue: "activate_failed")
   /// `save` gave none, or `load` did not take it.
   public static let stateRefused = Self(rawValue: "state_refused")
@@ -103,7 +130,9 @@ extension PluginError.Code {
   public static let probeUnavailable = Self(rawValue: "probe_unavailable")
   /// Its code ended the process that it was tried out in.
   public static let probeExited = Self(rawValue: "probe_exited")
+  /// A signal ended the trial, such as SIGSEGV or SIGABRT.
   public static let probeCrashed = Self(rawValue: "probe_crashed")
+  /// The trial exceeded its deadline or its processor time, or left work that did not end.
   public static let probeTimedOut = Self(rawValue: "probe_timed_out")
   /// The library closed descriptors of the process in which it was tried out.
   public static let probeClosedDescriptors = Self(rawValue: "probe_closed_descriptors")
@@ -111,6 +140,7 @@ extension PluginError.Code {
   public static let probeKilledWatcher = Self(rawValue: "probe_killed_watcher")
   /// It started a process that went on after the trial.
   public static let probeLeftProcess = Self(rawValue: "probe_left_process")
+  /// A case of the plugin's own failed; the reason names the first one.
   public static let selfTestFailed = Self(rawValue: "self_test_failed")
 }
 
@@ -122,6 +152,7 @@ extension PluginError: CustomStringConvertible {
 }
 
 extension PluginError.Subject: CustomStringConvertible {
+  /// Part of a sentence: `plugin "retry" at plugins/libretry.so`. ``PluginError/description`` begins with it.
   public var description: String {
     switch self {
     case .plugin(let name?, let path?): "plugin \(PlainText.quote(name)) at \(PlainText.path(path))"

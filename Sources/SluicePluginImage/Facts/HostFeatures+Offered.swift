@@ -7,20 +7,35 @@ extension HostFeatures {
     .hops, .rewrite, .response, .document, .notifications,
   ]
 
+  /// A call can be suspended and resumed: `suspend`, `resume`, `enter` and `post`.
   public static let suspend = Self(SLUICE_FEATURE_SUSPEND)
+  /// A stage can answer instead of the server: `respond` in `on_request` and `on_failure`.
   public static let respond = Self(SLUICE_FEATURE_RESPOND)
+  /// A stage can ask for another attempt: `retry`.
   public static let retry = Self(SLUICE_FEATURE_RETRY)
+  /// Whole request bodies for stages that want them, and the functions and documents that read or set them.
   public static let requestBody = Self(SLUICE_FEATURE_REQUEST_BODY)
+  /// Whole response bodies for stages that want them, and the functions and documents that read or set them.
   public static let responseBody = Self(SLUICE_FEATURE_RESPONSE_BODY)
+  /// Bodies piece by piece: the plugin's table `sluice.body/1`.
   public static let streamedBody = Self(SLUICE_FEATURE_STREAMED_BODY)
+  /// The host's table `sluice.timers/1`.
   public static let timers = Self(SLUICE_FEATURE_TIMERS)
+  /// Requests that a plugin sends itself: the host's table `sluice.callout/1`.
   public static let callOuts = Self(SLUICE_FEATURE_CALLOUT)
+  /// The host's table `sluice.metrics/1`.
   public static let metrics = Self(SLUICE_FEATURE_METRICS)
+  /// Numbers that outlive a generation: the host's table `sluice.values/1`.
   public static let values = Self(SLUICE_FEATURE_VALUES)
+  /// `on_issue`, `on_redirect` and `on_challenge` for every hop.
   public static let hops = Self(SLUICE_FEATURE_HOPS)
+  /// Method and URL can be changed in `on_request`.
   public static let rewrite = Self(SLUICE_FEATURE_REWRITE)
+  /// `on_response` and `on_failure` are called, and the caller gets the changed response.
   public static let response = Self(SLUICE_FEATURE_RESPONSE)
+  /// The live JSON documents of messages: `json` with all its flags.
   public static let document = Self(SLUICE_FEATURE_DOCUMENT)
+  /// Notifications and schedules are delivered: `sluice.completions/1`, and `schedule` of `sluice.timers/1`.
   public static let notifications = Self(SLUICE_FEATURE_NOTIFICATIONS)
 
   private init(_ bit: Int) { self.init(rawValue: UInt32(bit)) }

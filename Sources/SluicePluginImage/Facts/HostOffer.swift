@@ -6,10 +6,12 @@ public struct HostOffer: Sendable, Hashable {
   public var host: String
   /// The ABI revisions that the host speaks.
   public var abi: ClosedRange<UInt32>
+  /// A library that requires a feature outside this set is refused.
   public var features: HostFeatures
   /// What a library is allowed to do although it weakens the process.
   public var allowed: Set<LibraryHazard>
 
+  /// Describes a host; by default the engine itself, with every feature of this ABI and no hazard allowed.
   public init(
     host: String = "sluice", abi: ClosedRange<UInt32> = Self.abi, features: HostFeatures = .offered,
     allowed: Set<LibraryHazard> = []
@@ -25,12 +27,15 @@ public struct HostOffer: Sendable, Hashable {
     HostOffer(host: host, abi: abi, features: features, allowed: self.allowed.union(allowed))
   }
 
+  /// The ABI revisions that this engine speaks: from 1 to the one of its headers.
   public static let abi = UInt32(1)...UInt32(SLUICE_ABI_VERSION)
 }
 
 /// The `SLUICE_FEATURE_…` bits of `host.h`.
 public struct HostFeatures: OptionSet, Hashable, Sendable {
+  /// The bits as in `sluice_host.features`.
   public let rawValue: UInt32
+  /// Keeps bits that these headers do not know; ``names`` leaves them out.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   private static let features: [(bit: Int, name: String)] = [

@@ -11,6 +11,7 @@ public struct LibraryFacts: Sendable, Hashable {
     case notFunction
   }
 
+  /// What a library is written in, as far as its symbols and the libraries it needs show.
   public enum Language: String, Sendable, Hashable {
     case c = "C"
     case cPlusPlus = "C++"
@@ -27,20 +28,24 @@ public struct LibraryFacts: Sendable, Hashable {
     case mixed(symbol: String)
   }
 
+  /// The function that a plugin exports (`plugin.h`).
   public static let entrySymbol = "sluice_plugin_entry"
 
   /// The machine in words.
   public var machine: String
+  /// Only a library with ``Entry/defined`` can be used as a plugin.
   public var entry: Entry
   /// The library that has an entry point in its place, where it is one that lies with it.
   public var entryProvider: String?
   /// nil if there is no note, or one that cannot be used.
   public var note: PluginNote?
+  /// The host features that it names with `SLUICE_REQUIRES`; none if they, or the note, cannot be used.
   public var requiredFeatures = RequiredFeatures.none
   /// Why the note or the requirements cannot be used, as a sentence without a full stop.
   public var noteFault: String?
   /// Hex digits; not every linker writes one.
   public var buildID: String?
+  /// The name that it gives itself (DT_SONAME); nil without one.
   public var soname: String?
   /// The libraries it names, in its order.
   public var needed: [String]
@@ -48,11 +53,13 @@ public struct LibraryFacts: Sendable, Hashable {
   public var privateLibraries: [String]
   /// A guess.
   public var language: Language
+  /// How many dynamic symbols other libraries can bind to, the entry point included.
   public var exportedSymbolCount: Int
   /// What it exports beside its entry point, mangled Swift names and the linker's marks left out.
   public var strayExports: [String] = []
   /// Names bound once in the whole process, over all generations (STB_GNU_UNIQUE).
   public var uniqueSymbols: [String]
+  /// Whether it refers to common functions of jansson without defining them; inline ones do not count.
   public var usesJansson: Bool
   /// A function of jansson that it defines itself.
   public var ownJanssonSymbol: String?
@@ -62,7 +69,9 @@ public struct LibraryFacts: Sendable, Hashable {
   public var threadStarter: String?
   /// What the library does to the memory protection of the process.
   public var hazards: Set<LibraryHazard> = []
+  /// Of the whole file; it names the build.
   public var hash: ContentHash
+  /// Of the whole file, as it was read.
   public var sizeBytes: Int
 }
 

@@ -29,6 +29,7 @@ public enum LibraryHazard: String, Sendable, Hashable, CaseIterable {
 }
 
 extension LibraryHazard: Comparable {
+  /// Compares the names, so that lists of hazards have a fixed order; it does not rank the danger.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 

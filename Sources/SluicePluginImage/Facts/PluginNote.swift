@@ -4,6 +4,7 @@ import SluiceMessages
 public struct PluginNote: Sendable, Hashable {
   /// The ABI revisions that the plugin can be used with.
   public let abi: ClosedRange<UInt32>
+  /// 0: no flags are defined yet, and a host refuses a library with a flag that it does not know.
   public let flags: UInt32
   /// The semantic version; nil if the note leaves it to the plugin's table.
   public let version: String?

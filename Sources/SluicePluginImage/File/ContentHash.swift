@@ -21,6 +21,7 @@ public struct ContentHash: Hashable, Sendable, CustomStringConvertible {
     hex = digits
   }
 
+  /// The same as ``hex``.
   public var description: String { hex }
 
   static func unavailable(_ subject: PluginError.Subject) -> PluginError {

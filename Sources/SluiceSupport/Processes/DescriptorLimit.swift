@@ -1,11 +1,11 @@
 import Glibc
 
 /// How many descriptors this process may have open; each connection takes one.
-public struct DescriptorLimit: Sendable, Hashable {
+package struct DescriptorLimit: Sendable, Hashable {
   /// What holds now.
-  public var soft: Int
+  package var soft: Int
   /// What an unprivileged process may raise it to.
-  public var hard: Int
+  package var hard: Int
 
   /// Connections leave this many descriptors below the limit free. Other code of the process needs one at times and
   /// must find one: libdispatch reads a file in /proc every second while work waits for its threads, and ends the
@@ -21,7 +21,7 @@ public struct DescriptorLimit: Sendable, Hashable {
     return Int(descriptor) >= limit - min(reserve, limit / 4)
   }
 
-  public static var current: DescriptorLimit {
+  package static var current: DescriptorLimit {
     var limit = rlimit()
     guard getrlimit(resource, &limit) == 0 else { return DescriptorLimit(soft: 1024, hard: 1024) }
     return DescriptorLimit(soft: Int(clamping: limit.rlim_cur), hard: Int(clamping: limit.rlim_max))
@@ -30,7 +30,7 @@ public struct DescriptorLimit: Sendable, Hashable {
   /// Raises the limit to what is needed, or as far as it goes; never lowers it.
   /// - Returns: what holds afterwards; `soft` below `needed` means that it did not suffice.
   @discardableResult
-  public static func raise(to needed: Int) -> DescriptorLimit {
+  package static func raise(to needed: Int) -> DescriptorLimit {
     let before = current
     guard before.soft < needed else { return before }
     var limit = rlimit(rlim_cur: rlim_t(min(needed, before.hard)), rlim_max: rlim_t(before.hard))

@@ -4,14 +4,14 @@ private import Synchronization
 ///
 /// A checked continuation with an order of its own: where the value is given before the task has begun to wait, the thread
 /// sanitizer does not see the runtime's (Swift 6.3), and takes what the value refers to for a race.
-public final class Handover<Value: Sendable>: Sendable {
+package final class Handover<Value: Sendable>: Sendable {
   private let continuation: CheckedContinuation<Value, Never>
   private let isGiven = Atomic(false)
 
   private init(_ continuation: CheckedContinuation<Value, Never>) { self.continuation = continuation }
 
   /// Calls the body at once, and waits until somebody gives a value to what it was called with.
-  public static func wait(_ body: (Handover<Value>) -> Void) async -> Value {
+  package static func wait(_ body: (Handover<Value>) -> Void) async -> Value {
     var handover: Handover<Value>?
     let value = await withCheckedContinuation { continuation in
       let made = Handover(continuation)
@@ -23,12 +23,12 @@ public final class Handover<Value: Sendable>: Sendable {
   }
 
   /// From any thread. A second value is a fault of the program's, which ends.
-  public func give(_ value: Value) {
+  package func give(_ value: Value) {
     isGiven.store(true, ordering: .releasing)
     continuation.resume(returning: value)
   }
 }
 
 extension Handover where Value == Void {
-  public func give() { give(()) }
+  package func give() { give(()) }
 }

@@ -4,11 +4,11 @@ import Glibc
 ///
 /// A pthread mutex and not `Synchronization.Mutex`: the thread sanitizer knows the one and not the other, and a race it
 /// reports has to be a race. Unchecked because the lock upholds what the compiler cannot see.
-public final class Locked<Value>: @unchecked Sendable {
+package final class Locked<Value>: @unchecked Sendable {
   private var value: Value
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-  public init(_ value: sending Value) {
+  package init(_ value: sending Value) {
     self.value = value
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
@@ -21,7 +21,7 @@ public final class Locked<Value>: @unchecked Sendable {
   }
 
   /// Runs the body while no other thread is in one. Not to be called from within itself.
-  public func withLock<Result, Failure: Error>(
+  package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     pthread_mutex_lock(mutex)

@@ -3,13 +3,13 @@ import Glibc
 /// A value behind a lock, with threads that wait for it to change. Timed waits go by the monotonic clock.
 ///
 /// Unchecked because the lock upholds what the compiler cannot see.
-public final class Monitor<Value>: @unchecked Sendable {
+package final class Monitor<Value>: @unchecked Sendable {
   private var value: Value
   // Allocated because they must never move.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  public init(_ value: Value) {
+  package init(_ value: Value) {
     self.value = value
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
@@ -27,7 +27,7 @@ public final class Monitor<Value>: @unchecked Sendable {
   }
 
   /// Runs the body while no other thread is in one; wakes nobody.
-  public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+  package func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return body(&value)
@@ -35,17 +35,17 @@ public final class Monitor<Value>: @unchecked Sendable {
 
   /// Changes the value and wakes every thread that waits.
   @discardableResult
-  public func update<Result>(_ body: (inout Value) -> Result) -> Result {
+  package func update<Result>(_ body: (inout Value) -> Result) -> Result {
     defer { broadcast() }
     return withLock(body)
   }
 
   /// Wakes every thread that waits, for what was changed under the lock. What was changed elsewhere takes ``update(_:)``:
   /// a thread that has looked and does not sleep yet would miss this.
-  public func broadcast() { pthread_cond_broadcast(condition) }
+  package func broadcast() { pthread_cond_broadcast(condition) }
 
   /// Blocks until the body gives a result; it is asked again whenever the threads are woken.
-  public func wait<Result>(_ body: (inout Value) -> Result?) -> Result {
+  package func wait<Result>(_ body: (inout Value) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {
@@ -55,7 +55,7 @@ public final class Monitor<Value>: @unchecked Sendable {
   }
 
   /// The same, giving up with nil when the duration has passed.
-  public func wait<Result>(upTo limit: Duration, _ body: (inout Value) -> Result?) -> Result? {
+  package func wait<Result>(upTo limit: Duration, _ body: (inout Value) -> Result?) -> Result? {
     var deadline = Self.deadline(after: limit)
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

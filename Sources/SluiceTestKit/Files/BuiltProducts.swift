@@ -1,9 +1,9 @@
 import Glibc
 
 /// What the build that runs the tests has made, in whichever configuration.
-public enum BuiltProducts {
+package enum BuiltProducts {
   /// The folder of the running test program, which is the folder of all products.
-  public static let directory: String = {
+  package static let directory: String = {
     guard let resolved = realpath("/proc/self/exe", nil) else { return "." }
     defer { free(resolved) }
     let program = String(cString: resolved)
@@ -11,8 +11,8 @@ public enum BuiltProducts {
   }()
 
   /// A dynamic library product: `library("bearer-auth")` is `…/libbearer-auth.so`.
-  public static func library(_ product: String) -> String { "\(directory)/lib\(product).so" }
+  package static func library(_ product: String) -> String { "\(directory)/lib\(product).so" }
 
   /// An executable product.
-  public static func executable(_ product: String) -> String { "\(directory)/\(product)" }
+  package static func executable(_ product: String) -> String { "\(directory)/\(product)" }
 }

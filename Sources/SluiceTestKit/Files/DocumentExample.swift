@@ -1,18 +1,18 @@
 /// A block of code in a document of the repository.
-public struct DocumentExample: Sendable, CustomStringConvertible {
+package struct DocumentExample: Sendable, CustomStringConvertible {
   /// The document, from the repository's folder.
-  public let page: String
+  package let page: String
   /// The line of the document on which the text begins.
-  public let line: Int
+  package let line: Int
   /// What the opening fence says, word by word: `json request`. A file that a shell block writes (`cat >FILE <<'JSON'`) has
   /// `json configuration`.
-  public let words: [String]
-  public let text: String
+  package let words: [String]
+  package let text: String
 
-  public var description: String { "\(page):\(line)" }
+  package var description: String { "\(page):\(line)" }
 
   /// The blocks of all documents in this language.
-  public static func all(in language: String) -> [DocumentExample] {
+  package static func all(in language: String) -> [DocumentExample] {
     pages.flatMap { page in
       let text = (try? FileTree.readText(RepositoryRoot.path(page))) ?? ""
       return read(text, page).filter { $0.words.first == language }

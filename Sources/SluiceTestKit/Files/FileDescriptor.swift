@@ -3,12 +3,12 @@ import Glibc
 import SluiceSupport
 
 /// A file descriptor that is closed once: by `close`, or with its owner.
-public final class FileDescriptor: Sendable {
-  public let number: Int32
+package final class FileDescriptor: Sendable {
+  package let number: Int32
   private let isOpen = Locked(true)
 
   /// Takes the descriptor over.
-  public init(adopting number: Int32) {
+  package init(adopting number: Int32) {
     self.number = number
   }
 
@@ -27,7 +27,7 @@ public final class FileDescriptor: Sendable {
 
   deinit { close() }
 
-  public func close() {
+  package func close() {
     isOpen.withLock { isOpen in
       if isOpen { _ = Glibc.close(number) }
       isOpen = false
@@ -40,7 +40,7 @@ public final class FileDescriptor: Sendable {
   }
 
   /// Blocks until some bytes are there; empty at the end.
-  public func read(upTo count: Int = 65536) throws -> [UInt8] {
+  package func read(upTo count: Int = 65536) throws -> [UInt8] {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, used in
       repeat { used = max(-1, Glibc.read(number, buffer.baseAddress, count)) } while used < 0 && errno == EINTR
@@ -53,14 +53,14 @@ public final class FileDescriptor: Sendable {
     return bytes
   }
 
-  public func readToEnd() throws -> [UInt8] {
+  package func readToEnd() throws -> [UInt8] {
     var all: [UInt8] = []
     while case let piece = try read(), !piece.isEmpty { all += piece }
     return all
   }
 
   /// Blocks until all is written. A closed reader is an error, never SIGPIPE: see `StandardSignals`.
-  public func write(_ bytes: [UInt8]) throws {
+  package func write(_ bytes: [UInt8]) throws {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }

@@ -1,16 +1,16 @@
 import Glibc
 
 /// Whole folders and files at once.
-public enum FileTree {
+package enum FileTree {
   /// Removes a file, or a folder with all it holds; symbolic links are not followed, and what is missing is fine.
-  public static func remove(_ path: String) {
+  package static func remove(_ path: String) {
     if unlink(path) == 0 || errno == ENOENT { return }
     for name in names(in: path) { remove("\(path)/\(name)") }
     rmdir(path)
   }
 
   /// The entries of a folder, sorted, without `.` and `..`; empty when it cannot be read.
-  public static func names(in folder: String) -> [String] {
+  package static func names(in folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
     var names: [String] = []
@@ -24,23 +24,23 @@ public enum FileTree {
   }
 
   /// Follows symbolic links: a dangling one does not exist.
-  public static func exists(_ path: String) -> Bool {
+  package static func exists(_ path: String) -> Bool {
     access(path, F_OK) == 0
   }
 
   /// The whole file.
-  public static func read(_ path: String) throws -> [UInt8] {
+  package static func read(_ path: String) throws -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw TestKitError.system("open \(path)") }
     return try FileDescriptor(adopting: descriptor).readToEnd()
   }
 
-  public static func readText(_ path: String) throws -> String {
+  package static func readText(_ path: String) throws -> String {
     String(decoding: try read(path), as: UTF8.self)
   }
 
   /// Calls `body` with each line of a file, without its end. Only one line is in memory at a time.
-  public static func forEachLine(of path: String, _ body: ([UInt8]) throws -> Void) throws {
+  package static func forEachLine(of path: String, _ body: ([UInt8]) throws -> Void) throws {
     guard let file = fopen(path, "re") else { throw TestKitError.system("open \(path)") }
     var (buffer, capacity): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
     defer {

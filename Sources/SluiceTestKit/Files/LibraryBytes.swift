@@ -1,58 +1,58 @@
 /// The bytes of a 64-bit little-endian ELF library, and the places in it that a test may want to damage. Nothing is
 /// checked: the library must be valid.
-public struct LibraryBytes: Sendable {
+package struct LibraryBytes: Sendable {
   /// An entry of the program header (elf(5)).
-  public struct Segment: Sendable {
+  package struct Segment: Sendable {
     /// The offset of the entry itself.
-    public let header: Int
-    public let type: UInt64
-    public let file: Range<Int>
+    package let header: Int
+    package let type: UInt64
+    package let file: Range<Int>
 
     /// Offsets of the entry's members.
-    public var typePlace: Int { header }
-    public var flagsPlace: Int { header + 4 }
-    public var addressPlace: Int { header + 16 }
-    public var fileSizePlace: Int { header + 32 }
-    public var memorySizePlace: Int { header + 40 }
+    package var typePlace: Int { header }
+    package var flagsPlace: Int { header + 4 }
+    package var addressPlace: Int { header + 16 }
+    package var fileSizePlace: Int { header + 32 }
+    package var memorySizePlace: Int { header + 40 }
   }
 
-  public struct Section: Sendable {
-    public let header: Int
-    public let name: String
-    public let type: UInt64
-    public let address: UInt64
-    public let file: Range<Int>
+  package struct Section: Sendable {
+    package let header: Int
+    package let name: String
+    package let type: UInt64
+    package let address: UInt64
+    package let file: Range<Int>
   }
 
-  public struct DynamicEntry: Sendable {
-    public let tag: UInt64
+  package struct DynamicEntry: Sendable {
+    package let tag: UInt64
     /// The offset of the entry's value.
-    public let valuePlace: Int
+    package let valuePlace: Int
     /// The offset of the entry's tag.
-    public var tagPlace: Int { valuePlace - 8 }
+    package var tagPlace: Int { valuePlace - 8 }
   }
 
-  public static let load: UInt64 = 1
-  public static let dynamic: UInt64 = 2
-  public static let interpreter: UInt64 = 3
-  public static let note: UInt64 = 4
-  public static let stack: UInt64 = 0x6474_e551
+  package static let load: UInt64 = 1
+  package static let dynamic: UInt64 = 2
+  package static let interpreter: UInt64 = 3
+  package static let note: UInt64 = 4
+  package static let stack: UInt64 = 0x6474_e551
 
-  public var bytes: [UInt8]
+  package var bytes: [UInt8]
 
-  public init(_ bytes: [UInt8]) { self.bytes = bytes }
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  public func number(at place: Int, width: Int) -> UInt64 {
+  package func number(at place: Int, width: Int) -> UInt64 {
     bytes[place..<place + width].reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  public mutating func write(_ number: UInt64, at place: Int, width: Int) {
+  package mutating func write(_ number: UInt64, at place: Int, width: Int) {
     for index in 0..<width { bytes[place + index] = UInt8(truncatingIfNeeded: number >> UInt64(8 * index)) }
   }
 
   private func place(at place: Int) -> Int { Int(number(at: place, width: 8)) }
 
-  public var segments: [Segment] {
+  package var segments: [Segment] {
     let (start, size, count) = (place(at: 32), number(at: 54, width: 2), number(at: 56, width: 2))
     return (0..<Int(count)).map { index in
       let header = start + index * Int(size)
@@ -62,7 +62,7 @@ public struct LibraryBytes: Sendable {
     }
   }
 
-  public var sections: [Section] {
+  package var sections: [Section] {
     let (start, size, count) = (place(at: 40), Int(number(at: 58, width: 2)), Int(number(at: 60, width: 2)))
     let names = place(at: start + Int(number(at: 62, width: 2)) * size + 24)
     return (0..<count).map { index in
@@ -76,12 +76,12 @@ public struct LibraryBytes: Sendable {
     }
   }
 
-  public func section(_ name: String) -> Section? { sections.first { $0.name == name } }
+  package func section(_ name: String) -> Section? { sections.first { $0.name == name } }
 
-  public func segment(_ type: UInt64) -> Segment? { segments.first { $0.type == type } }
+  package func segment(_ type: UInt64) -> Segment? { segments.first { $0.type == type } }
 
   /// The entries up to the null entry that ends them.
-  public var dynamicEntries: [DynamicEntry] {
+  package var dynamicEntries: [DynamicEntry] {
     guard let segment = segment(Self.dynamic) else { return [] }
     let entries = stride(from: segment.file.lowerBound, to: segment.file.upperBound, by: 16).map {
       DynamicEntry(tag: number(at: $0, width: 8), valuePlace: $0 + 8)
@@ -90,7 +90,7 @@ public struct LibraryBytes: Sendable {
   }
 
   /// The place of a function's code; nil if the symbol table does not contain it.
-  public func function(_ name: String) -> Range<Int>? {
+  package func function(_ name: String) -> Range<Int>? {
     guard let symbols = section(".symtab"), let names = section(".strtab") else { return nil }
     for symbol in stride(from: symbols.file.lowerBound, to: symbols.file.upperBound, by: 24)
     where text(at: names.file.lowerBound + Int(number(at: symbol, width: 4))) == name {

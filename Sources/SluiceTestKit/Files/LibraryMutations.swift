@@ -1,9 +1,9 @@
 /// Damaged builds of a library, the same ones for the same seed. Each is damaged in a place that the loader, the
 /// preflight or a trial reads, so that the outcome does not depend on later traffic.
-public struct LibraryMutations: Sendable {
-  public struct Mutant: Sendable {
-    public let what: String
-    public let bytes: [UInt8]
+package struct LibraryMutations: Sendable {
+  package struct Mutant: Sendable {
+    package let what: String
+    package let bytes: [UInt8]
   }
 
   private let whole: LibraryBytes
@@ -19,13 +19,13 @@ public struct LibraryMutations: Sendable {
   /// the trial itself.
   private static let endTags: Set<UInt64> = [13, 26, 28]
 
-  public init(of bytes: [UInt8], functions: [String] = ["sluice_plugin_entry"], seed: UInt64) {
+  package init(of bytes: [UInt8], functions: [String] = ["sluice_plugin_entry"], seed: UInt64) {
     whole = LibraryBytes(bytes)
     self.functions = functions
     random = SeededRandom(seed: seed)
   }
 
-  public mutating func next(_ count: Int) -> [Mutant] { (0..<count).map { mutant($0) } }
+  package mutating func next(_ count: Int) -> [Mutant] { (0..<count).map { mutant($0) } }
 
   /// Cycles through the kinds of damage, so that a few mutants cover all of them.
   private mutating func mutant(_ index: Int) -> Mutant {

@@ -2,11 +2,11 @@ import Glibc
 import SluiceSupport
 
 /// A folder of the test's own (mode 0700), removed with everything in it at the end of its life.
-public final class TemporaryDirectory: Sendable {
+package final class TemporaryDirectory: Sendable {
   /// Absolute, without a slash at the end.
-  public let path: String
+  package let path: String
 
-  public init() throws {
+  package init() throws {
     let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(base)/sluice-test-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw TestKitError.system("mkdtemp in \(base)") }
@@ -16,16 +16,16 @@ public final class TemporaryDirectory: Sendable {
   deinit { FileTree.remove(path) }
 
   /// The path of an entry, which need not exist.
-  public func path(_ name: String) -> String { "\(path)/\(name)" }
+  package func path(_ name: String) -> String { "\(path)/\(name)" }
 
   /// Writes a file, replacing what was there, and gives its path.
   @discardableResult
-  public func write(_ text: String, to name: String) throws -> String {
+  package func write(_ text: String, to name: String) throws -> String {
     try write(Array(text.utf8), to: name)
   }
 
   @discardableResult
-  public func write(_ bytes: [UInt8], to name: String) throws -> String {
+  package func write(_ bytes: [UInt8], to name: String) throws -> String {
     let file = try FileDescriptor.create(path(name))
     try file.write(bytes)
     return path(name)
@@ -33,14 +33,14 @@ public final class TemporaryDirectory: Sendable {
 
   /// A file of zeros that takes no room on the disk.
   @discardableResult
-  public func writeSparse(byteCount: Int, to name: String) throws -> String {
+  package func writeSparse(byteCount: Int, to name: String) throws -> String {
     let file = try FileDescriptor.create(path(name))
     guard ftruncate(file.number, byteCount) == 0 else { throw TestKitError.system("ftruncate \(path(name))") }
     return path(name)
   }
 
   @discardableResult
-  public func makeFolder(_ name: String, mode: UInt32 = 0o700) throws -> String {
+  package func makeFolder(_ name: String, mode: UInt32 = 0o700) throws -> String {
     guard mkdir(path(name), mode) == 0 else { throw TestKitError.system("mkdir \(path(name))") }
     return path(name)
   }

@@ -1,10 +1,10 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// A request body that comes in the given pieces. An empty piece means that no data is available yet; the stream then
 /// wakes its reader at once, and the reader asks again in a later turn of its loop.
-public enum PieceStream {
+package enum PieceStream {
   /// - Parameter count: the length that is announced; nil announces no length.
-  public static func make(_ pieces: [[UInt8]], announcing count: Int? = nil) -> BodyStream {
+  package static func make(_ pieces: [[UInt8]], announcing count: Int? = nil) -> BodyStream {
     let rest = Watched(pieces[...])
     let itself = WeakStream()
     let made = BodyStream(byteCount: count) { _ in

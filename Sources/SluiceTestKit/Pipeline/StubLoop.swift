@@ -1,6 +1,6 @@
 import Glibc
 import SluiceMessages
-public import SluicePipeline
+package import SluicePipeline
 import Synchronization
 
 /// An event loop without a thread: the test runs it, on the test's own thread, and moves its clock by hand.
@@ -11,27 +11,27 @@ import Synchronization
 ///     loop.advance(by: .seconds(1))
 ///
 /// Other threads may post and resume; all else is the driving thread's, which upholds what is unchecked here.
-public final class StubLoop: EventLoop, @unchecked Sendable {
-  public let index: Int
+package final class StubLoop: EventLoop, @unchecked Sendable {
+  package let index: Int
   package var random = RandomBits()
   private let jobs = Watched<[@Sendable () -> Void]>([])
   private let time = Atomic<UInt64>(1_000_000_000)
   private let driver = Atomic<UInt>(0)
   private var timers: [LoopTimer] = []
 
-  public init(index: Int = 0) { self.index = index }
+  package init(index: Int = 0) { self.index = index }
 
   /// Whether the calling thread drives the loop now.
-  public var isCurrent: Bool { driver.load(ordering: .acquiring) == Self.thread }
+  package var isCurrent: Bool { driver.load(ordering: .acquiring) == Self.thread }
 
   /// What the wall clock shows when ``now`` is zero; moves on with the loop's clock.
-  public var wallClockOrigin = Duration.seconds(784_111_777)
+  package var wallClockOrigin = Duration.seconds(784_111_777)
 
-  public var wallClock: Duration { wallClockOrigin + .nanoseconds(Int64(clamping: now.nanoseconds)) }
+  package var wallClock: Duration { wallClockOrigin + .nanoseconds(Int64(clamping: now.nanoseconds)) }
 
   package var now: Instant { Instant(nanoseconds: time.load(ordering: .relaxed)) }
 
-  public func post(_ job: @escaping @Sendable () -> Void) { jobs.update { $0.append(job) } }
+  package func post(_ job: @escaping @Sendable () -> Void) { jobs.update { $0.append(job) } }
 
   package func arm(_ timer: LoopTimer, at deadline: Instant, for target: any LoopTimerTarget) {
     disarm(timer)
@@ -49,10 +49,10 @@ public final class StubLoop: EventLoop, @unchecked Sendable {
   }
 
   /// Moves the clock and fires nothing: time that a call takes, to be called from within it.
-  public func spend(_ duration: Duration) { time.wrappingAdd(duration.nanoseconds, ordering: .relaxed) }
+  package func spend(_ duration: Duration) { time.wrappingAdd(duration.nanoseconds, ordering: .relaxed) }
 
   /// Runs the body as the loop, then everything that follows from it.
-  public func perform(_ body: () -> Void) {
+  package func perform(_ body: () -> Void) {
     drive {
       body()
       drain()
@@ -61,7 +61,7 @@ public final class StubLoop: EventLoop, @unchecked Sendable {
 
   /// Runs what was posted, waiting for other threads where need be; false when the condition does not come to hold.
   @discardableResult
-  public func run(upTo limit: Duration = Patience.limit, until isDone: () -> Bool) -> Bool {
+  package func run(upTo limit: Duration = Patience.limit, until isDone: () -> Bool) -> Bool {
     drive {
       drain()
       while !isDone() {
@@ -73,7 +73,7 @@ public final class StubLoop: EventLoop, @unchecked Sendable {
   }
 
   /// Moves the clock, firing each timer at its time.
-  public func advance(by duration: Duration) {
+  package func advance(by duration: Duration) {
     let end = now + duration
     drive {
       drain()

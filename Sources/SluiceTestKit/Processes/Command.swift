@@ -1,15 +1,15 @@
 import Glibc
 
 /// A program to run, found on `PATH` when its name has no slash.
-public struct Command: Sendable {
-  public var path: String
-  public var arguments: [String]
+package struct Command: Sendable {
+  package var path: String
+  package var arguments: [String]
   /// Added to this process's environment; a nil value removes the name.
-  public var environment: [String: String?]
+  package var environment: [String: String?]
   /// Nil is this process's folder.
-  public var workingDirectory: String?
+  package var workingDirectory: String?
 
-  public init(
+  package init(
     _ path: String, _ arguments: [String] = [], environment: [String: String?] = [:], workingDirectory: String? = nil
   ) {
     self.path = path
@@ -19,7 +19,7 @@ public struct Command: Sendable {
   }
 
   /// Runs it to its end with both outputs collected while it runs. Killed, with an error, when the limit passes.
-  public static func run(
+  package static func run(
     _ path: String, _ arguments: [String] = [], environment: [String: String?] = [:],
     standardInput: [UInt8] = [], workingDirectory: String? = nil, limit: Duration = .seconds(120)
   ) async throws -> CommandResult {
@@ -31,7 +31,7 @@ public struct Command: Sendable {
 
   /// `run`, with anything but status 0 as an error that shows what the program said.
   @discardableResult
-  public static func check(_ path: String, _ arguments: [String] = []) async throws -> CommandResult {
+  package static func check(_ path: String, _ arguments: [String] = []) async throws -> CommandResult {
     let result = try await run(path, arguments)
     guard result.ending == .exited(0) else {
       let call = ([path] + arguments).joined(separator: " ")
@@ -41,7 +41,7 @@ public struct Command: Sendable {
   }
 
   /// Starts it, for tests that talk to it while it runs.
-  public func start() throws -> RunningCommand {
+  package func start() throws -> RunningCommand {
     try RunningCommand(self)
   }
 

@@ -1,10 +1,10 @@
 import Glibc
 
 /// The number of descriptors that this process, and those it starts, may hold.
-public enum DescriptorLimit {
+package enum DescriptorLimit {
   /// Raises the limit as far as allowed, past the hard limit where privileged, and says what holds now.
   @discardableResult
-  public static func raise(to wanted: Int) -> Int {
+  package static func raise(to wanted: Int) -> Int {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     if limit.rlim_cur >= rlim_t(wanted) { return Int(limit.rlim_cur) }

@@ -2,7 +2,7 @@ import CTestKit
 import Glibc
 
 /// A thread that C started, as in a program that has its own event loop: it waits for a descriptor, and for nothing else.
-public final class ForeignThread: Sendable {
+package final class ForeignThread: Sendable {
   private final class Turn: Sendable {
     let body: @Sendable () -> Bool
     init(_ body: @escaping @Sendable () -> Bool) { self.body = body }
@@ -12,7 +12,7 @@ public final class ForeignThread: Sendable {
   private let thread: pthread_t
 
   /// - Parameter turn: called on the thread whenever the descriptor is readable; false ends the thread.
-  public init(waitingFor descriptor: Int32, turn body: @escaping @Sendable () -> Bool) throws {
+  package init(waitingFor descriptor: Int32, turn body: @escaping @Sendable () -> Bool) throws {
     let turn = Turn(body)
     self.turn = turn
     var thread = pthread_t()
@@ -27,7 +27,7 @@ public final class ForeignThread: Sendable {
   }
 
   /// Blocks until the thread has ended; once.
-  public func join() {
+  package func join() {
     pthread_join(thread, nil)
     withExtendedLifetime(turn) {}
   }

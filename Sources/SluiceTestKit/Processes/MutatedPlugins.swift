@@ -2,20 +2,20 @@ import Glibc
 
 /// One intact plugin of each kind, and damaged builds of it. The self-test cases of these plugins call what traffic
 /// calls.
-public struct MutatedPlugins: Sendable {
-  public enum Kind: String, Sendable, CaseIterable {
+package struct MutatedPlugins: Sendable {
+  package enum Kind: String, Sendable, CaseIterable {
     case c = "C"
     case swift = "Swift"
     case cxx = "C++"
   }
 
   /// The number of damaged builds of each kind: a few, or 50 with `SLUICE_SOAK`.
-  public static let count = getenv("SLUICE_SOAK") == nil ? 8 : 50
+  package static let count = getenv("SLUICE_SOAK") == nil ? 8 : 50
 
-  public let whole: [UInt8]
-  public let mutants: [LibraryMutations.Mutant]
+  package let whole: [UInt8]
+  package let mutants: [LibraryMutations.Mutant]
 
-  public init(_ kind: Kind, seed: UInt64) async throws {
+  package init(_ kind: Kind, seed: UInt64) async throws {
     var functions = ["sluice_plugin_entry"]
     switch kind {
     case .swift: whole = try FileTree.read(BuiltProducts.library("error-enrichment"))

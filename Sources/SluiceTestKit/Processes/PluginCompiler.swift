@@ -1,8 +1,8 @@
 /// Compiles C and C++ plugins of the tests, as an author would: with `cc` or `c++` against the public headers alone.
-public enum PluginCompiler {
+package enum PluginCompiler {
   /// A built plugin and the folder that holds it, removed when this value is forgotten.
-  public struct Product: Sendable {
-    public let path: String
+  package struct Product: Sendable {
+    package let path: String
     private let folder: TemporaryDirectory
 
     init(path: String, folder: TemporaryDirectory) {
@@ -13,7 +13,7 @@ public enum PluginCompiler {
 
   /// Builds every C++ file of `Tests/Plugins/<behaviour>/`, or every C file if there is no C++ file. A define is `NAME`
   /// or `NAME=value`; `name` is the file's name without `lib` and `.so`.
-  public static func compile(
+  package static func compile(
     _ behaviour: String, name: String? = nil, defines: [String] = [], flags: [String] = []
   ) async throws -> Product {
     let source = RepositoryRoot.path("Tests/Plugins/\(behaviour)")
@@ -26,7 +26,7 @@ public enum PluginCompiler {
   }
 
   /// Builds the text of a single C file.
-  public static func compile(source: String, name: String, defines: [String] = []) async throws -> Product {
+  package static func compile(source: String, name: String, defines: [String] = []) async throws -> Product {
     let folder = try TemporaryDirectory()
     let file = try folder.write(source, to: "\(name).c")
     return try await compile(files: [file], name: name, defines: defines, flags: [])

@@ -1,15 +1,15 @@
 import Glibc
 
 /// What the kernel counts for a process, this one unless told otherwise.
-public struct ProcessFacts: Sendable {
+package struct ProcessFacts: Sendable {
   private let folder: String
 
-  public init(of process: Int32? = nil) {
+  package init(of process: Int32? = nil) {
     folder = process.map { "/proc/\($0)" } ?? "/proc/self"
   }
 
   /// Resident memory; nil when the process is gone.
-  public var residentBytes: Int? {
+  package var residentBytes: Int? {
     guard let fields = try? FileTree.readText("\(folder)/statm").split(separator: " "), fields.count > 1 else {
       return nil
     }
@@ -17,7 +17,7 @@ public struct ProcessFacts: Sendable {
   }
 
   /// The largest resident memory so far; nil when the process is gone.
-  public var peakResidentBytes: Int? {
+  package var peakResidentBytes: Int? {
     guard let status = try? FileTree.readText("\(folder)/status") else { return nil }
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
     return line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Int($0) }
@@ -25,12 +25,12 @@ public struct ProcessFacts: Sendable {
   }
 
   /// Open descriptors, the one that counts them not included.
-  public var openDescriptorCount: Int {
+  package var openDescriptorCount: Int {
     FileTree.names(in: "\(folder)/fd").count - (folder == "/proc/self" ? 1 : 0)
   }
 
   /// What the open descriptors are, each kind or file with how many of it there are.
-  public var openFiles: [String: Int] {
+  package var openFiles: [String: Int] {
     FileTree.names(in: "\(folder)/fd").reduce(into: [:]) { files, name in
       var target = [UInt8](repeating: 0, count: 4096)
       let count = target.withUnsafeMutableBufferPointer { buffer in
@@ -44,5 +44,5 @@ public struct ProcessFacts: Sendable {
     }
   }
 
-  public var threadCount: Int { FileTree.names(in: "\(folder)/task").count }
+  package var threadCount: Int { FileTree.names(in: "\(folder)/task").count }
 }

@@ -2,14 +2,14 @@ import CTestKit
 import Glibc
 
 /// What tests ask of the allocator of this process.
-public enum ProcessMemory {
+package enum ProcessMemory {
   /// What was allocated and not freed: what a leak adds to. Resident memory also has what the allocator keeps for later.
-  public static var allocatedBytes: Int { Int(sluice_test_allocated_bytes()) }
+  package static var allocatedBytes: Int { Int(sluice_test_allocated_bytes()) }
 
   /// For tests that show that something allocates nothing: in a process without memory, whatever allocates dies.
   ///
   /// Takes the limit for new memory away, then every byte that the allocator still has. For the child of an exit test.
-  public static func exhaust() {
+  package static func exhaust() {
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
     var taken: UnsafeMutableRawPointer?

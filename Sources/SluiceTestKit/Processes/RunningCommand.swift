@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 
 /// A child process with its standard input open. Killed when its owner forgets it.
-public final class RunningCommand: Sendable {
-  public let processID: Int32
+package final class RunningCommand: Sendable {
+  package let processID: Int32
   private let command: Command
   private let input: FileDescriptor
   private let output = Watched<[UInt8]>([])
@@ -28,20 +28,20 @@ public final class RunningCommand: Sendable {
   deinit { send(signal: SIGKILL) }
 
   /// Blocks while the pipe is full; throws when the child has closed its end.
-  public func write(_ bytes: [UInt8]) throws {
+  package func write(_ bytes: [UInt8]) throws {
     try input.write(bytes)
   }
 
-  public func write(_ text: String) throws {
+  package func write(_ text: String) throws {
     try write(Array(text.utf8))
   }
 
-  public func closeInput() {
+  package func closeInput() {
     input.close()
   }
 
   /// Writes from a thread of its own and closes; a child that does not read is not an error.
-  public func writeAndClose(_ bytes: [UInt8]) {
+  package func writeAndClose(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return closeInput() }
     Threads.start { [input] in
       try? input.write(bytes)
@@ -50,40 +50,40 @@ public final class RunningCommand: Sendable {
   }
 
   /// Does nothing once the child has ended.
-  public func send(signal: Int32) {
+  package func send(signal: Int32) {
     // Under the lock that the reaper takes to store the ending, so that a recycled id is never hit.
     ending.update { [processID] ending in
       if ending == nil { _ = kill(processID, signal) }
     }
   }
 
-  public var hasEnded: Bool { ending.value != nil }
-  public var outputSoFar: String { String(decoding: output.value, as: UTF8.self) }
-  public var errorSoFar: String { String(decoding: errors.value, as: UTF8.self) }
+  package var hasEnded: Bool { ending.value != nil }
+  package var outputSoFar: String { String(decoding: output.value, as: UTF8.self) }
+  package var errorSoFar: String { String(decoding: errors.value, as: UTF8.self) }
 
   /// Suspends until the child has written this text to its standard output.
-  public func waitForOutput(containing text: String, upTo limit: Duration = Patience.limit) async throws {
+  package func waitForOutput(containing text: String, upTo limit: Duration = Patience.limit) async throws {
     try await output.wait(upTo: limit, for: "\"\(text)\" on standard output") { bytes in
       String(decoding: bytes, as: UTF8.self).contains(text)
     }
   }
 
   /// Suspends until what the child has written to its standard output is as wanted.
-  public func waitForOutput(
+  package func waitForOutput(
     _ what: String, upTo limit: Duration = Patience.limit, until isMet: @escaping @Sendable ([UInt8]) -> Bool
   ) async throws {
     try await output.wait(upTo: limit, for: what, until: isMet)
   }
 
   /// The same for standard error.
-  public func waitForError(containing text: String, upTo limit: Duration = Patience.limit) async throws {
+  package func waitForError(containing text: String, upTo limit: Duration = Patience.limit) async throws {
     try await errors.wait(upTo: limit, for: "\"\(text)\" on standard error") { bytes in
       String(decoding: bytes, as: UTF8.self).contains(text)
     }
   }
 
   /// Suspends until the child has ended and its outputs are read. Past the limit it is killed, and this throws.
-  public func wait(upTo limit: Duration = .seconds(120)) async throws -> CommandResult {
+  package func wait(upTo limit: Duration = .seconds(120)) async throws -> CommandResult {
     do {
       try await ending.wait(upTo: limit) { $0 != nil }
     } catch {

@@ -2,9 +2,9 @@ import Glibc
 
 /// A library that stamps a number into the traffic, in any number of builds that differ in that number and so in their
 /// content: `Tests/Plugins/stamps-generation` in C, `swift-stamps` in Swift.
-public struct StampedLibrary: Sendable {
+package struct StampedLibrary: Sendable {
   /// What `MISBEHAVIOUR` of the fixture in C can be.
-  public enum Misbehaviour: String, Sendable {
+  package enum Misbehaviour: String, Sendable {
     case nothing = "NOTHING"
     case failsCreate = "FAILS_CREATE"
     case givesNull = "GIVES_NULL"
@@ -18,7 +18,7 @@ public struct StampedLibrary: Sendable {
   }
 
   /// What the fixture in Swift can do with its state, by the words in its marker.
-  public enum SwiftMisbehaviour: String, Sendable {
+  package enum SwiftMisbehaviour: String, Sendable {
     case nothing = "NOTHING"
     /// `saveState` throws.
     case savesNone = "SAVES_NONE"
@@ -39,7 +39,7 @@ public struct StampedLibrary: Sendable {
   private let places: [Int]
 
   /// - Parameter soname: the name that the library says it has; none where this is nil.
-  public static func inC(
+  package static func inC(
     _ misbehaviour: Misbehaviour = .nothing, isStateOptional: Bool = false, soname: String? = nil
   ) async throws -> StampedLibrary {
     let product = try await PluginCompiler.compile(
@@ -50,7 +50,7 @@ public struct StampedLibrary: Sendable {
     return try withExtendedLifetime(product) { try StampedLibrary(FileTree.read(product.path)) }
   }
 
-  public static func inSwift(_ misbehaviour: SwiftMisbehaviour = .nothing, isStateOptional: Bool = false) throws
+  package static func inSwift(_ misbehaviour: SwiftMisbehaviour = .nothing, isStateOptional: Bool = false) throws
     -> StampedLibrary
   {
     var bytes = try FileTree.read(BuiltProducts.library("swift-stamps"))
@@ -60,7 +60,7 @@ public struct StampedLibrary: Sendable {
     return try StampedLibrary(bytes)
   }
 
-  public init(_ bytes: [UInt8]) throws {
+  package init(_ bytes: [UInt8]) throws {
     places = try Self.places(behind: Self.marker, in: bytes)
     self.bytes = bytes
   }
@@ -89,7 +89,7 @@ public struct StampedLibrary: Sendable {
     return places
   }
 
-  public func build(_ number: Int) -> [UInt8] {
+  package func build(_ number: Int) -> [UInt8] {
     let digits = String(number)
     let text = Array((String(repeating: "0", count: 8 - digits.utf8.count) + digits).utf8)
     var build = bytes
@@ -98,15 +98,15 @@ public struct StampedLibrary: Sendable {
   }
 
   /// Puts a build in place as a linker of good manners does: whole, by renaming it.
-  public func install(_ number: Int, at path: String) throws { try Self.install(build(number), at: path) }
+  package func install(_ number: Int, at path: String) throws { try Self.install(build(number), at: path) }
 
-  public static func install(_ bytes: [UInt8], at path: String) throws {
+  package static func install(_ bytes: [UInt8], at path: String) throws {
     try write(bytes, to: path + ".new")
     guard rename(path + ".new", path) == 0 else { throw TestKitError("rename to \(path): \(errno)") }
   }
 
   /// Writes into the file that is there, or a new one, which only its owner may write.
-  public static func write(_ bytes: [UInt8], to path: String, truncating: Bool = true) throws {
+  package static func write(_ bytes: [UInt8], to path: String, truncating: Bool = true) throws {
     let number = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (truncating ? O_TRUNC : 0), 0o755)
     guard number >= 0 else { throw TestKitError("open \(path): \(errno)") }
     let file = FileDescriptor(adopting: number)

@@ -2,7 +2,7 @@ import Glibc
 import SluiceSupport
 
 /// Runs what blocks on a thread of its own, for tests of code whose tasks need the shared pool.
-public func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+package func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
   let result = await Handover.wait { answer in
     Threads.start { answer.give(Swift.Result { try body() }) }
   }

@@ -1,8 +1,8 @@
 import CTestKit
 
 /// Compressed bodies, as servers send them.
-public enum EncodedBody {
-  public enum Coding: Sendable, CaseIterable {
+package enum EncodedBody {
+  package enum Coding: Sendable, CaseIterable {
     case gzip
     case deflate
     /// Deflate data without the zlib format around it, which many servers send under the name `deflate`.
@@ -13,7 +13,7 @@ public enum EncodedBody {
     case wideZstd
 
     /// What `Content-Encoding` says.
-    public var name: String {
+    package var name: String {
       switch self {
       case .gzip: "gzip"
       case .deflate, .bareDeflate: "deflate"
@@ -34,7 +34,7 @@ public enum EncodedBody {
     }
   }
 
-  public static func bytes(_ coding: Coding, _ content: [UInt8]) -> [UInt8] {
+  package static func bytes(_ coding: Coding, _ content: [UInt8]) -> [UInt8] {
     // More than any coding adds to content that it cannot compress.
     [UInt8](unsafeUninitializedCapacity: content.count + content.count / 8 + 1024) { buffer, count in
       count = sluice_test_encode(coding.number, content, content.count, buffer.baseAddress, buffer.count)
@@ -42,7 +42,7 @@ public enum EncodedBody {
   }
 
   /// Text that compresses well, and whose lines all differ.
-  public static func text(lines: Int) -> String {
+  package static func text(lines: Int) -> String {
     (0..<lines).map { "line \($0) of a text that repeats itself\n" }.joined()
   }
 }

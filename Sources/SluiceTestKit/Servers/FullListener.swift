@@ -1,11 +1,11 @@
 import Glibc
 
 /// A listening socket on 127.0.0.1 whose backlog is taken, so that further connections hang.
-public final class FullListener: Sendable {
-  public let port: UInt16
+package final class FullListener: Sendable {
+  package let port: UInt16
   private let descriptors: [FileDescriptor]
 
-  public init() throws {
+  package init() throws {
     let listener = FileDescriptor(adopting: socket(AF_INET, Loopback.socketType, 0))
     try Loopback.withAddress("127.0.0.1", 0) { address, length in
       guard bind(listener.number, address, length) == 0, listen(listener.number, 0) == 0 else {

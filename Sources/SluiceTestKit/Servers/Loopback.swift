@@ -1,14 +1,14 @@
 import Glibc
 
 /// Addresses and ports of this machine.
-public enum Loopback {
+package enum Loopback {
   static let socketType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
 
   /// A port that nobody listened on a moment ago, for programs that cannot report the one they chose.
   ///
   /// It lies below those that the kernel hands out by itself, so nothing but another caller of this takes it before they
   /// do, on `::1` neither; the caller tries again when that happens.
-  public static func freePort() throws -> UInt16 {
+  package static func freePort() throws -> UInt16 {
     let range = try FileTree.readText("/proc/sys/net/ipv4/ip_local_port_range")
     let first = range.split(whereSeparator: \.isWhitespace).first.flatMap { UInt16($0) } ?? 32768
     for _ in 0..<100 {

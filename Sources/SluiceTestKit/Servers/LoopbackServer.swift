@@ -1,8 +1,8 @@
-public import SluiceServer
+package import SluiceServer
 
 /// A real HTTP/1.1 server on 127.0.0.1 that records what it got and can hold its answers back.
-public final class LoopbackServer: Sendable {
-  public enum Recording: Sendable {
+package final class LoopbackServer: Sendable {
+  package enum Recording: Sendable {
     case everything
     /// For runs of many thousand requests.
     case countOnly
@@ -22,7 +22,7 @@ public final class LoopbackServer: Sendable {
   private let handler: EmbeddedServer.Handler
 
   /// The default handler answers 200 with `ok`. A handler behind `hold` must answer at once, not deferred.
-  public init(
+  package init(
     recording: Recording = .everything, options: ServerOptions = ServerOptions(),
     handler: @escaping EmbeddedServer.Handler = { _ in .text("ok\n") }
   ) throws {
@@ -40,30 +40,30 @@ public final class LoopbackServer: Sendable {
     }
   }
 
-  public var port: UInt16 { server.port }
+  package var port: UInt16 { server.port }
   /// `http://127.0.0.1:port`, without a slash at the end.
-  public var baseURL: String { server.baseURL }
+  package var baseURL: String { server.baseURL }
 
   /// In order of arrival; empty when only counting.
-  public var requests: [ServerRequest] { state.value.requests }
-  public var requestCount: Int { state.value.requestCount }
-  public var heldCount: Int { state.value.held.count }
+  package var requests: [ServerRequest] { state.value.requests }
+  package var requestCount: Int { state.value.requestCount }
+  package var heldCount: Int { state.value.held.count }
 
-  public func waitForRequests(_ count: Int, upTo limit: Duration = Patience.limit) async throws {
+  package func waitForRequests(_ count: Int, upTo limit: Duration = Patience.limit) async throws {
     try await state.wait(upTo: limit, for: "\(count) requests") { $0.requestCount >= count }
   }
 
   /// From now on requests wait for `release`, without a thread each.
-  public func hold() {
+  package func hold() {
     state.update { $0.isHolding = true }
   }
 
-  public func waitForHeld(_ count: Int, upTo limit: Duration = Patience.limit) async throws {
+  package func waitForHeld(_ count: Int, upTo limit: Duration = Patience.limit) async throws {
     try await state.wait(upTo: limit, for: "\(count) held requests") { $0.held.count >= count }
   }
 
   /// Answers all waiting requests, in order of arrival, and holds no further ones.
-  public func release() {
+  package func release() {
     let held = state.update { state in
       defer { state.held = [] }
       state.isHolding = false
@@ -73,7 +73,7 @@ public final class LoopbackServer: Sendable {
   }
 
   /// Closes the port and every connection, held ones included.
-  public func stop() {
+  package func stop() {
     server.stop()
   }
 

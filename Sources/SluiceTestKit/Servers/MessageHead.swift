@@ -1,9 +1,9 @@
-public import SluiceServer
+package import SluiceServer
 
 /// Start line and header lines of an HTTP/1 message, read leniently: this is for looking, not for judging.
-public struct MessageHead: Sendable {
-  public let startLine: String
-  public let headers: [HeaderLine]
+package struct MessageHead: Sendable {
+  package let startLine: String
+  package let headers: [HeaderLine]
 
   /// The bytes up to and including the blank line.
   init(_ bytes: [UInt8]) {

@@ -10,19 +10,19 @@
 /// | `/redirect` | 302 to `/` |
 /// | `/status/N` | an empty answer with status 204, 400, 401, 403, 404, 429, 500, 502, 503 or 504 |
 /// | `/nginx-status` | nginx's own counters |
-public struct NginxConfiguration: Sendable {
-  public var bigFileBytes = 256 * 1024 * 1024
+package struct NginxConfiguration: Sendable {
+  package var bigFileBytes = 256 * 1024 * 1024
   /// An nginx log format, written to `access.log` in the server's folder; nil writes none.
-  public var accessLogFormat: String?
+  package var accessLogFormat: String?
   /// Further directives for the `server` block, locations for example.
-  public var extraDirectives = ""
-  public var connections = 16384
+  package var extraDirectives = ""
+  package var connections = 16384
   /// Whether requests over TLS need a client certificate; without one the answer is 400, as nginx has it.
-  public var demandsClientCertificate = false
+  package var demandsClientCertificate = false
   /// Requests that a connection takes before nginx closes it.
-  public var requestsPerConnection = 100_000_000
+  package var requestsPerConnection = 100_000_000
 
-  public init() {}
+  package init() {}
 
   func text(folder: String, ports: NginxServer.Ports, certificates: TestCertificates?) -> String {
     """

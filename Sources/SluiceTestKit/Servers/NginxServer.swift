@@ -1,23 +1,23 @@
 import Glibc
 
 /// A real nginx of the test's own: own folder, free ports, gone with its owner.
-public final class NginxServer: Sendable {
-  public struct Ports: Sendable {
-    public let clear: UInt16
+package final class NginxServer: Sendable {
+  package struct Ports: Sendable {
+    package let clear: UInt16
     /// Nobody listens there without certificates.
-    public let tls: UInt16
+    package let tls: UInt16
   }
 
-  public let ports: Ports
-  public let folder: TemporaryDirectory
+  package let ports: Ports
+  package let folder: TemporaryDirectory
   private let process: RunningCommand
 
   /// `http://127.0.0.1:port`, without a slash at the end.
-  public var baseURL: String { "http://127.0.0.1:\(ports.clear)" }
+  package var baseURL: String { "http://127.0.0.1:\(ports.clear)" }
   /// `https://localhost:port`; HTTP/2 for clients that ask for it by ALPN.
-  public var secureBaseURL: String { "https://localhost:\(securePort)" }
-  public var securePort: UInt16 { ports.tls }
-  public var processID: Int32 { process.processID }
+  package var secureBaseURL: String { "https://localhost:\(securePort)" }
+  package var securePort: UInt16 { ports.tls }
+  package var processID: Int32 { process.processID }
 
   private init(ports: Ports, folder: TemporaryDirectory, process: RunningCommand) {
     self.ports = ports
@@ -26,10 +26,10 @@ public final class NginxServer: Sendable {
   }
 
   /// True where nginx is installed.
-  public static var isAvailable: Bool { program != nil }
+  package static var isAvailable: Bool { program != nil }
 
   /// Starts nginx and returns when it accepts connections.
-  public static func start(
+  package static func start(
     _ configuration: NginxConfiguration = NginxConfiguration(), certificates: TestCertificates? = nil
   ) async throws -> NginxServer {
     guard let program else {
@@ -56,24 +56,24 @@ public final class NginxServer: Sendable {
   }
 
   /// Lets nginx finish what it serves.
-  public func stop() async throws {
+  package func stop() async throws {
     process.send(signal: SIGQUIT)
     _ = try await process.wait(upTo: Patience.limit)
   }
 
   /// The death of a server: connections end in the middle of whatever they carry. Returns when it is gone.
-  public func kill() async throws {
+  package func kill() async throws {
     process.send(signal: SIGKILL)
     _ = try await process.wait(upTo: Patience.limit)
   }
 
   /// Lines of the access log so far; empty unless a format was configured.
-  public var accessLog: [String] {
+  package var accessLog: [String] {
     ((try? FileTree.readText(folder.path("access.log"))) ?? "").split(separator: "\n").map(String.init)
   }
 
   /// Requests served so far, those for this number included.
-  public func requestCount() throws -> Int {
+  package func requestCount() throws -> Int {
     let text = try RawClient(port: ports.clear).request("GET", "/nginx-status").bodyText
     let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
     guard numbers.count >= 4 else { throw TestKitError("nginx's status is \"\(text)\"") }

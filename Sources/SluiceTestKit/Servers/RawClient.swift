@@ -1,31 +1,31 @@
-public import SluiceServer
+package import SluiceServer
 
 /// A minimal HTTP/1.1 client on one connection that sends what it is told to, byte by byte.
 ///
 /// Its calls block; the servers of this kit answer from threads of their own.
-public final class RawClient {
-  public struct Response: Sendable {
-    public let status: Int
-    public let head: MessageHead
-    public let body: [UInt8]
+package final class RawClient {
+  package struct Response: Sendable {
+    package let status: Int
+    package let head: MessageHead
+    package let body: [UInt8]
 
-    public var headers: [HeaderLine] { head.headers }
-    public var bodyText: String { String(decoding: body, as: UTF8.self) }
+    package var headers: [HeaderLine] { head.headers }
+    package var bodyText: String { String(decoding: body, as: UTF8.self) }
   }
 
-  public let socket: StreamSocket
+  package let socket: StreamSocket
   private var pending: [UInt8] = []
 
-  public init(host: String = "127.0.0.1", port: UInt16, limit: Duration = Patience.limit) throws {
+  package init(host: String = "127.0.0.1", port: UInt16, limit: Duration = Patience.limit) throws {
     socket = try .connect(host: host, port: port, limit: limit)
   }
 
-  public init(unixSocket path: String, limit: Duration = Patience.limit) throws {
+  package init(unixSocket path: String, limit: Duration = Patience.limit) throws {
     socket = try .connect(unixSocket: path, limit: limit)
   }
 
   /// Sends one request, `Content-Length` added for a body, and reads its answer. The connection stays usable.
-  public func request(
+  package func request(
     _ method: String = "GET", _ target: String = "/", headers: [String] = [], body: String = ""
   ) throws -> Response {
     let length = body.isEmpty ? [] : ["Content-Length: \(body.utf8.count)"]
@@ -34,12 +34,12 @@ public final class RawClient {
     return try readResponse(to: method)
   }
 
-  public func send(_ text: String) throws {
+  package func send(_ text: String) throws {
     try socket.write(Array(text.utf8))
   }
 
   /// Reads a final response; interim ones (1xx) are skipped. `method` decides whether a body follows.
-  public func readResponse(to method: String = "GET") throws -> Response {
+  package func readResponse(to method: String = "GET") throws -> Response {
     let (status, head) = try readHead()
     if (100...199).contains(status) { return try readResponse(to: method) }
     let hasBody = method != "HEAD" && status != 204 && status != 304
@@ -47,7 +47,7 @@ public final class RawClient {
   }
 
   /// Reads start line and headers; the body waits for `take` or `skip`.
-  public func readHead() throws -> (status: Int, head: MessageHead) {
+  package func readHead() throws -> (status: Int, head: MessageHead) {
     while true {
       if let end = MessageHead.end(in: pending) {
         let head = MessageHead(take(pendingCount: end))
@@ -59,13 +59,13 @@ public final class RawClient {
   }
 
   /// Exactly `count` bytes.
-  public func take(_ count: Int) throws -> [UInt8] {
+  package func take(_ count: Int) throws -> [UInt8] {
     while pending.count < count { try fill() }
     return take(pendingCount: count)
   }
 
   /// Reads and forgets bytes as long as they follow the pattern; gives how many did, up to `count`.
-  public func skip(_ count: Int, expecting pattern: BytePattern) throws -> Int {
+  package func skip(_ count: Int, expecting pattern: BytePattern) throws -> Int {
     var done = 0
     while done < count {
       if pending.isEmpty { try fill() }
@@ -77,7 +77,7 @@ public final class RawClient {
   }
 
   /// Everything until the server closes.
-  public func readToEnd() throws -> [UInt8] {
+  package func readToEnd() throws -> [UInt8] {
     while case let bytes = try socket.read(), !bytes.isEmpty { pending += bytes }
     return take(pendingCount: pending.count)
   }

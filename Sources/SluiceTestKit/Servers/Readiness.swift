@@ -2,12 +2,12 @@ import Glibc
 import SluiceSupport
 
 /// When a program that was started is ready to serve.
-public enum Readiness {
+package enum Readiness {
   /// Looks again and again until the program has written a file, as servers do with their process id when every port is
   /// theirs; false when the process ends or the limit passes first.
   ///
   /// To connect would prove less: where a port is taken, it is somebody else who answers.
-  public static func hasWritten(
+  package static func hasWritten(
     _ path: String, by process: RunningCommand, upTo limit: Duration = Patience.limit
   ) async -> Bool {
     await Handover.wait { answer in

@@ -1,7 +1,7 @@
-public import SluiceServer
+package import SluiceServer
 
 /// What a `ScriptedServer` does next on a connection.
-public enum ScriptStep: Sendable {
+package enum ScriptStep: Sendable {
   /// Reads until the blank line that ends the request head.
   case receiveHead
   /// Reads a head, then as many bytes as its `Content-Length` says.
@@ -28,10 +28,10 @@ public enum ScriptStep: Sendable {
   case reset
 
   /// Writes UTF-8 text; line ends are the caller's, `\r\n` in HTTP.
-  public static func send(_ text: String) -> ScriptStep { .send(Array(text.utf8)) }
+  package static func send(_ text: String) -> ScriptStep { .send(Array(text.utf8)) }
 
   /// A complete answer with `Content-Length`, after the whole request was read.
-  public static func respond(_ status: String = "200 OK", headers: [String] = [], body: String = "") -> [ScriptStep] {
+  package static func respond(_ status: String = "200 OK", headers: [String] = [], body: String = "") -> [ScriptStep] {
     let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers
     return [.receiveRequest, .send(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)]
   }

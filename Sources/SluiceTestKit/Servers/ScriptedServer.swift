@@ -4,12 +4,12 @@
 /// script a connection is closed. Everything received is kept verbatim, unless told otherwise.
 ///
 /// In place of scripts it can have a closure that gives the steps with which each request is answered.
-public final class ScriptedServer: Sendable {
+package final class ScriptedServer: Sendable {
   /// What to do with a request that was received whole; the number counts the requests of its connection from 0.
-  public typealias Answer = @Sendable (MessageHead, Int) -> [ScriptStep]
+  package typealias Answer = @Sendable (MessageHead, Int) -> [ScriptStep]
 
-  public let port: UInt16
-  public var baseURL: String { "http://127.0.0.1:\(port)" }
+  package let port: UInt16
+  package var baseURL: String { "http://127.0.0.1:\(port)" }
 
   private struct State: Sendable {
     var received: [[UInt8]] = []
@@ -24,7 +24,7 @@ public final class ScriptedServer: Sendable {
   /// - Parameters:
   ///   - limit: ends reads and writes on which nothing moves.
   ///   - keepsReceived: false for runs of many thousand connections; ``received`` is empty bytes then.
-  public convenience init(
+  package convenience init(
     _ scripts: [[ScriptStep]], limit: Duration = Patience.limit, keepsReceived: Bool = true
   ) throws {
     try self.init(limit: limit, keepsReceived: keepsReceived) { number, performance in
@@ -33,7 +33,7 @@ public final class ScriptedServer: Sendable {
   }
 
   /// A connection lasts until a step closes it. Nothing received is kept.
-  public convenience init(answer: @escaping Answer) throws {
+  package convenience init(answer: @escaping Answer) throws {
     try self.init(limit: Patience.limit, keepsReceived: false) { _, performance in performance.answer(answer) }
   }
 
@@ -48,32 +48,32 @@ public final class ScriptedServer: Sendable {
   }
 
   /// One script for every connection.
-  public convenience init(_ script: ScriptStep...) throws {
+  package convenience init(_ script: ScriptStep...) throws {
     try self.init([script])
   }
 
   deinit { stop() }
 
   /// What each connection has sent so far, in the order of their acceptance.
-  public var received: [[UInt8]] { state.value.received }
+  package var received: [[UInt8]] { state.value.received }
 
   /// The same as text.
-  public var receivedText: [String] { received.map { String(decoding: $0, as: UTF8.self) } }
+  package var receivedText: [String] { received.map { String(decoding: $0, as: UTF8.self) } }
 
   /// Connections accepted so far.
-  public var connectionCount: Int { state.value.received.count }
+  package var connectionCount: Int { state.value.received.count }
 
-  public func waitForConnections(_ count: Int) async throws {
+  package func waitForConnections(_ count: Int) async throws {
     try await state.wait(for: "\(count) connections") { $0.received.count >= count }
   }
 
   /// Suspends until every accepted connection's script has ended.
-  public func waitForScripts() async throws {
+  package func waitForScripts() async throws {
     try await state.wait(for: "the scripts to end") { $0.live.isEmpty && !$0.received.isEmpty }
   }
 
   /// Closes the port and all connections, and waits for the threads.
-  public func stop() {
+  package func stop() {
     isStopped.set()
     listener.stop()
     for socket in state.value.live.values { socket.shutdownBoth() }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A connected TCP or Unix socket with blocking reads and writes that give up after a limit.
-public final class StreamSocket: Sendable {
+package final class StreamSocket: Sendable {
   private let descriptor: FileDescriptor
 
   init(adopting descriptor: Int32, limit: Duration) {
@@ -14,7 +14,7 @@ public final class StreamSocket: Sendable {
   }
 
   /// Connects to a literal address; refused at once where nobody listens.
-  public static func connect(host: String = "127.0.0.1", port: UInt16, limit: Duration = Patience.limit) throws
+  package static func connect(host: String = "127.0.0.1", port: UInt16, limit: Duration = Patience.limit) throws
     -> StreamSocket
   {
     let descriptor = try Loopback.withAddress(host, port) { address, length in
@@ -31,7 +31,7 @@ public final class StreamSocket: Sendable {
   }
 
   /// Connects to a Unix socket; refused at once where nobody listens.
-  public static func connect(unixSocket path: String, limit: Duration = Patience.limit) throws -> StreamSocket {
+  package static func connect(unixSocket path: String, limit: Duration = Patience.limit) throws -> StreamSocket {
     let descriptor = socket(AF_UNIX, Loopback.socketType, 0)
     guard descriptor >= 0 else { throw TestKitError.system("socket") }
     var address = sockaddr_un()
@@ -51,17 +51,17 @@ public final class StreamSocket: Sendable {
   }
 
   /// Blocks until some bytes are there; empty at the end of the stream.
-  public func read(upTo count: Int = 65536) throws -> [UInt8] {
+  package func read(upTo count: Int = 65536) throws -> [UInt8] {
     try descriptor.read(upTo: count)
   }
 
-  public func write(_ bytes: [UInt8]) throws {
+  package func write(_ bytes: [UInt8]) throws {
     StandardSignals.ignoreBrokenPipes()
     try descriptor.write(bytes)
   }
 
   /// Ends this side's stream; the other side can go on sending.
-  public func shutdownWriting() {
+  package func shutdownWriting() {
     descriptor.ifOpen { shutdown($0, Int32(SHUT_WR)) }
   }
 
@@ -70,12 +70,12 @@ public final class StreamSocket: Sendable {
     descriptor.ifOpen { shutdown($0, Int32(SHUT_RDWR)) }
   }
 
-  public func close() {
+  package func close() {
     descriptor.close()
   }
 
   /// Closes with RST in place of FIN, and drops what was not sent yet.
-  public func reset() {
+  package func reset() {
     var lingering = linger(l_onoff: 1, l_linger: 0)
     descriptor.ifOpen {
       setsockopt($0, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))

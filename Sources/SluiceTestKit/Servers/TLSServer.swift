@@ -2,10 +2,10 @@
 /// server would never do.
 ///
 /// It serves one connection after the other.
-public final class TLSServer: Sendable {
-  public let port: UInt16
+package final class TLSServer: Sendable {
+  package let port: UInt16
   /// `https://localhost:port`, without a slash at the end.
-  public var baseURL: String { "https://localhost:\(port)" }
+  package var baseURL: String { "https://localhost:\(port)" }
   private let process: RunningCommand
 
   private init(port: UInt16, process: RunningCommand) {
@@ -14,7 +14,7 @@ public final class TLSServer: Sendable {
   }
 
   /// - Parameter options: of `openssl s_server`, for instance `["-alpn", "h2"]`.
-  public static func start(_ identity: TestCertificates.Identity, _ options: [String] = []) async throws -> TLSServer {
+  package static func start(_ identity: TestCertificates.Identity, _ options: [String] = []) async throws -> TLSServer {
     let arguments = ["s_server", "-accept", "127.0.0.1:0", "-cert", identity.certificate, "-key", identity.key]
     let process = try Command("openssl", arguments + options).start()
     try await process.waitForOutput("the port of openssl s_server") { port(in: $0) != nil }
@@ -23,16 +23,16 @@ public final class TLSServer: Sendable {
   }
 
   /// Suspends until a client has sent this, over TLS.
-  public func waitForInput(containing text: String) async throws {
+  package func waitForInput(containing text: String) async throws {
     try await process.waitForOutput(containing: text)
   }
 
   /// Sends bytes to the client that is connected. At the beginning of a line s_server takes the letters Q, q, r, R, P, S, B, k,
   /// K and c for commands of its own.
-  public func send(_ bytes: [UInt8]) throws { try process.write(bytes) }
+  package func send(_ bytes: [UInt8]) throws { try process.write(bytes) }
 
   /// Ends the connection as TLS has it, and the server.
-  public func close() throws { try process.write("Q\n") }
+  package func close() throws { try process.write("Q\n") }
 
   private static func port(in output: [UInt8]) -> UInt16? {
     let lines = String(decoding: output, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)

@@ -1,15 +1,15 @@
 /// A certificate authority, and certificates for `localhost`, 127.0.0.1 and ::1 and for a client.
 ///
 /// Made with the `openssl` command, once per process.
-public struct TestCertificates: Sendable {
+package struct TestCertificates: Sendable {
   /// Paths of PEM files.
-  public struct Identity: Sendable {
-    public let certificate: String
-    public let key: String
+  package struct Identity: Sendable {
+    package let certificate: String
+    package let key: String
   }
 
   /// What keeps a client from trusting a server.
-  public enum Flaw: String, Sendable, CaseIterable {
+  package enum Flaw: String, Sendable, CaseIterable {
     case expired
     case notYetValid
     /// For `other.example` alone.
@@ -19,21 +19,21 @@ public struct TestCertificates: Sendable {
   }
 
   /// The authority's certificate, PEM: what a client must trust.
-  public let authority: String
-  public let server: Identity
-  public let client: Identity
+  package let authority: String
+  package let server: Identity
+  package let client: Identity
   /// A client that another authority has signed: itself.
-  public let stranger: Identity
+  package let stranger: Identity
   private let flawed: [Flaw: Identity]
 
   /// A server with this flaw, and no other one.
-  public func server(_ flaw: Flaw) throws -> Identity {
+  package func server(_ flaw: Flaw) throws -> Identity {
     guard let identity = flawed[flaw] else { throw TestKitError("no certificate is \(flaw)") }
     return identity
   }
 
   /// The set that all tests of this process share.
-  public static func shared() async throws -> TestCertificates {
+  package static func shared() async throws -> TestCertificates {
     try await made.value
   }
 

@@ -1,26 +1,26 @@
 import Dispatch
 
 /// A gate that opens once and stays open, for threads and tasks alike.
-public final class Signal: Sendable {
+package final class Signal: Sendable {
   private let isOpen = Watched(false)
 
-  public init() {}
+  package init() {}
 
-  public var isSet: Bool { isOpen.value }
+  package var isSet: Bool { isOpen.value }
 
   /// Lets everyone through, now and later.
-  public func set() {
+  package func set() {
     isOpen.update { $0 = true }
   }
 
   /// Suspends until the signal is set; throws when the limit passes first.
-  public func wait(upTo limit: Duration = Patience.limit, for what: String = "a signal") async throws {
+  package func wait(upTo limit: Duration = Patience.limit, for what: String = "a signal") async throws {
     try await isOpen.wait(upTo: limit, for: what) { $0 }
   }
 
   /// Blocks the calling thread; false when the limit passes first.
   @discardableResult
-  public func waitBlocking(upTo limit: Duration = Patience.limit) -> Bool {
+  package func waitBlocking(upTo limit: Duration = Patience.limit) -> Bool {
     isOpen.waitBlocking(upTo: limit) { $0 } != nil
   }
 

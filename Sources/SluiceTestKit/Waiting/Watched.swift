@@ -2,8 +2,8 @@ import Dispatch
 import SluiceSupport
 
 /// A value that threads change and that tests wait for, in place of sleeping and looking again.
-public final class Watched<Value: Sendable>: Sendable {
-  public typealias Condition = @Sendable (Value) -> Bool
+package final class Watched<Value: Sendable>: Sendable {
+  package typealias Condition = @Sendable (Value) -> Bool
 
   private struct Waiter: Sendable {
     let isMet: Condition
@@ -18,15 +18,15 @@ public final class Watched<Value: Sendable>: Sendable {
 
   private let state: Locked<State>
 
-  public init(_ value: Value) {
+  package init(_ value: Value) {
     state = Locked(State(value: value))
   }
 
-  public var value: Value { state.withLock { $0.value } }
+  package var value: Value { state.withLock { $0.value } }
 
   /// Changes the value and wakes, after the lock is given back, those whose condition holds now.
   @discardableResult
-  public func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
+  package func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
     let (result, value, met) = state.withLock { state in
       let result = change(&state.value)
       let value = state.value
@@ -40,7 +40,7 @@ public final class Watched<Value: Sendable>: Sendable {
 
   /// Suspends until the condition holds. Throws when the limit passes first, or when the task is cancelled.
   @discardableResult
-  public func wait(
+  package func wait(
     upTo limit: Duration = Patience.limit, for what: String = "a condition", until isMet: @escaping Condition
   ) async throws -> Value {
     let deadline = Deadline()
@@ -59,7 +59,7 @@ public final class Watched<Value: Sendable>: Sendable {
 
   /// Blocks the calling thread until the condition holds; nil when the limit passes first.
   @discardableResult
-  public func waitBlocking(upTo limit: Duration = Patience.limit, until isMet: @escaping Condition) -> Value? {
+  package func waitBlocking(upTo limit: Duration = Patience.limit, until isMet: @escaping Condition) -> Value? {
     let semaphore = DispatchSemaphore(value: 0)
     let waiter = watch(isMet) { _ in semaphore.signal() }
     _ = semaphore.wait(timeout: .now() + limit.dispatchInterval)

@@ -1,10 +1,15 @@
 /// B3 in one header. Reads either form of B3, the single one first, as OpenTelemetry asks of both propagators.
 public struct B3Propagator: Propagator {
+  /// `b3`, as `OTEL_PROPAGATORS` spells it.
   public static let name = "b3"
+  /// The header that it writes; it also reads `X-B3-…`.
   public static let headerNames = ["b3"]
 
+  /// Requires nothing: the propagator has no settings and no state.
   public init() {}
 
+  /// Sets `b3` with a trace id of 32 digits, and without a sampling state if the decision is left open. Does nothing
+  /// without a trace.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     guard let parent = trace.traceParent else { return }
     var value = InlineArray<51, UInt8>(repeating: UInt8(ascii: "-"))
@@ -16,6 +21,7 @@ public struct B3Propagator: Propagator {
     headers.place("b3".utf8.span, value.span.extracting(0..<(trace.sampling == .deferred ? 49 : 51)))
   }
 
+  /// Reads `b3`, and the headers `X-B3-…` if `b3` is absent or invalid.
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     B3.extract(carrier, Self.name, &extraction)
   }
@@ -23,11 +29,17 @@ public struct B3Propagator: Propagator {
 
 /// B3 in a header for each of its parts.
 public struct B3MultiPropagator: Propagator {
+  /// `b3multi`, as `OTEL_PROPAGATORS` spells it.
   public static let name = "b3multi"
+  /// `X-B3-ParentSpanId` is never set, only taken out.
   public static let headerNames = ["x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-b3-flags"]
 
+  /// Requires nothing: the propagator has no settings and no state.
   public init() {}
 
+  /// Sets the two ids, and the decision or the debug flag; takes out the rest of the family.
+  ///
+  /// Does nothing without a trace, or where the sink keeps another trace id.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     guard let parent = trace.traceParent else { return }
     var traceID = InlineArray<32, UInt8>(repeating: 0)
@@ -51,6 +63,7 @@ public struct B3MultiPropagator: Propagator {
     headers.place(header.utf8.span, value.utf8.span)
   }
 
+  /// Reads `b3`, and the headers `X-B3-…` if `b3` is absent or invalid.
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     B3.extract(carrier, Self.name, &extraction)
   }

@@ -5,7 +5,9 @@ import SluiceMessages
 /// Beyond the limits W3C Baggage leaves it open which members to drop ("Limits"). All are: what is left of a list says
 /// nothing of what is missing.
 public enum Baggage {
+  /// The limit for members, invalid ones not counted; with more, nothing is passed on.
   public static let maximumMembers = 64
+  /// The limit for the valid members with the commas between them; with more, nothing is passed on.
   public static let maximumBytes = 8192
 
   /// What is passed on of a text.
@@ -19,6 +21,7 @@ public enum Baggage {
     case beyondLimits
   }
 
+  /// Decides what of a header's value is passed on; several lines must first be joined with commas.
   public static func content(_ text: Span<UInt8>) -> Content {
     let whole = ListSyntax.trimmed(text, 0..<text.count)
     if whole.isEmpty { return .nothing }

@@ -2,23 +2,28 @@ import SluiceMessages
 
 /// One member of baggage, decoded: a name, a value, and what is said of it.
 public struct BaggageMember: Sendable, Hashable {
+  /// Metadata of a member, `;key` or `;key=value` behind its value.
   public struct Property: Sendable, Hashable {
+    /// A token, never decoded; a property with any other key is not written.
     public var key: String
     /// Decoded; nil for a key without a value.
     public var value: String?
 
+    /// - Parameter value: any text, not encoded; nil for a key alone.
     public init(_ key: String, _ value: String? = nil) {
       self.key = key
       self.value = value
     }
   }
 
+  /// A token, never decoded; a member with any other key is not written.
   public var key: String
   /// Decoded; any text.
   public var value: String
   /// In their order; a key may occur more than once.
   public var properties: [Property]
 
+  /// - Parameter value: any text, not encoded.
   public init(_ key: String, _ value: String, properties: [Property] = []) {
     self.key = key
     self.value = value

@@ -10,6 +10,7 @@ public protocol Carrier {
 }
 
 extension HeaderFields: Carrier {
+  /// The values of all fields of that name, in wire order.
   public func values(of header: String) -> [String] { self[values: header] }
 }
 
@@ -20,6 +21,7 @@ public struct FunctionCarrier: Carrier {
   /// - Parameter read: gives the values of a header in the order of the wire; must compare names without case.
   public init(_ read: @escaping (String) -> [String]) { self.read = read }
 
+  /// What the function returns for that name.
   public func values(of header: String) -> [String] { read(header) }
 }
 
@@ -30,6 +32,7 @@ public struct EnvironmentCarrier: Carrier {
   /// - Parameter read: gives a variable; one that is empty counts as absent.
   public init(_ read: @escaping (String) -> String?) { self.read = read }
 
+  /// The value of the variable of that header; empty if the variable is absent or empty.
   public func values(of header: String) -> [String] {
     guard let value = read(Self.variable(for: header)), !value.isEmpty else { return [] }
     return [value]

@@ -2,6 +2,7 @@
 ///
 /// The first of them that finds a valid trace decides it; the baggage is independent of that.
 public struct Extraction: Sendable, Hashable {
+  /// The first valid trace; nil if no propagator found one.
   public private(set) var trace: RemoteTrace?
   /// The name of the propagator that found the trace.
   public private(set) var propagator: String?
@@ -12,8 +13,10 @@ public struct Extraction: Sendable, Hashable {
   /// What was there and could not be used, in the order of its discovery.
   public private(set) var refusals: [InvalidContext] = []
 
+  /// A result in which nothing is found yet.
   public init() {}
 
+  /// Takes the trace unless there is one already; a decision that was found without ids is dropped.
   public mutating func found(_ trace: RemoteTrace, by propagator: String) {
     guard self.trace == nil else { return }
     self.trace = trace
@@ -26,6 +29,7 @@ public struct Extraction: Sendable, Hashable {
     if trace == nil, self.sampling == nil { self.sampling = sampling }
   }
 
+  /// Takes the baggage unless there is some already. The caller passes valid members only; they are not checked here.
   public mutating func found(baggage: String) {
     if self.baggage == nil { self.baggage = baggage }
   }

@@ -64,5 +64,6 @@ public struct HopSpan: Sendable, Hashable {
     threshold = .kept
   }
 
+  /// Whether ``sampling`` is `accepted` or `debug`.
   public var isSampled: Bool { sampling == .accepted || sampling == .debug }
 }

@@ -1,8 +1,11 @@
 /// What the trace headers of one hop say, however a propagator spells it. Handed around without copies.
 public struct HopTrace: ~Copyable, Sendable {
+  /// The ids and the sampling decision of the hop.
   public let span: HopSpan
+  /// What the caller gave; its state and baggage are passed on.
   public let parent: ParentContext
 
+  /// - Parameter parent: the context that the span was made from, which is not checked.
   public init(_ span: HopSpan, _ parent: consuming ParentContext) {
     self.span = span
     self.parent = parent
@@ -20,9 +23,13 @@ public struct HopTrace: ~Copyable, Sendable {
     self.parent = parent
   }
 
+  /// The ids that the hop sends; nil where no trace headers are written.
   public var traceParent: TraceParent? { span.traceParent }
+  /// Whether the trace is the caller's, and not one that begins here.
   public var isContinued: Bool { span.isContinued }
+  /// What the headers say about recording the trace.
   public var sampling: SamplingState { span.sampling }
+  /// Whether ``sampling`` is `accepted` or `debug`.
   public var isSampled: Bool { span.isSampled }
 
   /// The valid `tracestate` that goes with the trace; nil where the trace is not the caller's, or nothing is left of the state.

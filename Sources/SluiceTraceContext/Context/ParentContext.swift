@@ -34,6 +34,7 @@ public struct ParentContext: Sendable {
   /// The trace, if it is valid, and the decision about one, by its flags where nothing else says it.
   var caller: (trace: TraceParent?, sampling: SamplingState?) { content?.caller ?? (nil, nil) }
 
+  /// The value as it was given, valid or not; setting it also sets ``trace``.
   public var traceparent: String? {
     get { content.flatMap { $0.traceparent ?? $0.trace?.description } }
     set {
@@ -41,6 +42,7 @@ public struct ParentContext: Sendable {
         traceparent: newValue, tracestate: tracestate, baggage: baggage, sampling: sampling, refusals: refusals)
     }
   }
+  /// The value as it was given, valid or not; only a valid state is passed on.
   public var tracestate: String? {
     get { content?.tracestate }
     set {
@@ -48,6 +50,7 @@ public struct ParentContext: Sendable {
         traceparent: traceparent, tracestate: newValue, baggage: baggage, sampling: sampling, refusals: refusals)
     }
   }
+  /// The value as it was given; only its valid members are passed on.
   public var baggage: String? {
     get { content?.baggage }
     set {
@@ -55,6 +58,7 @@ public struct ParentContext: Sendable {
         traceparent: traceparent, tracestate: tracestate, baggage: newValue, sampling: sampling, refusals: refusals)
     }
   }
+  /// What the caller says about sampling; nil leaves it to the flags of ``traceparent``.
   public var sampling: SamplingState? {
     get { content?.sampling }
     set {
@@ -62,6 +66,7 @@ public struct ParentContext: Sendable {
         traceparent: traceparent, tracestate: tracestate, baggage: baggage, sampling: newValue, refusals: refusals)
     }
   }
+  /// What the carrier held and could not be used; empty where nothing was refused.
   public var refusals: [InvalidContext] {
     get { content?.refusals ?? [] }
     set {
@@ -72,12 +77,14 @@ public struct ParentContext: Sendable {
 }
 
 extension ParentContext: Hashable {
+  /// Compares the values as they were given, the sampling state and the refusals.
   public static func == (left: Self, right: Self) -> Bool {
     left.content === right.content
       || left.traceparent == right.traceparent && left.tracestate == right.tracestate && left.baggage == right.baggage
         && left.sampling == right.sampling && left.refusals == right.refusals
   }
 
+  /// Combines what `==` compares.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(traceparent)
     hasher.combine(tracestate)

@@ -1,14 +1,17 @@
 /// The trace that a request belongs to, as its sender spelled it in one family of headers.
 public struct RemoteTrace: Sendable, Hashable {
+  /// In its 128-bit form, also where the sender spelled 64 bits.
   public var traceID: TraceID
   /// The span of the sender, never 0.
   public var spanID: UInt64
+  /// The sender's decision; `deferred` leaves it to the receiver.
   public var sampling: SamplingState
   /// Whether the sender says that the right seven bytes of the trace id were made at random.
   public var isRandom: Bool
   /// A valid `tracestate`.
   public var state: String?
 
+  /// Checks nothing: the ids must not be 0, and the state must be valid.
   public init(
     traceID: TraceID, spanID: UInt64, sampling: SamplingState, isRandom: Bool = false, state: String? = nil
   ) {

@@ -33,9 +33,11 @@ public struct Sampler: Sendable, Hashable {
     case parentBasedAlwaysOff = "parentbased_always_off"
     case parentBasedTraceIDRatio = "parentbased_traceidratio"
 
+    /// Whether a decision of the caller, where there is one, is taken over.
     public var isParentBased: Bool {
       self == .parentBasedAlwaysOn || self == .parentBasedAlwaysOff || self == .parentBasedTraceIDRatio
     }
+    /// Whether the ratio counts; the other kinds ignore it.
     public var takesRatio: Bool { self == .traceIDRatio || self == .parentBasedTraceIDRatio }
   }
 

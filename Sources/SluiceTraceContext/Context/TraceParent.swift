@@ -2,7 +2,9 @@
 public struct TraceParent: Sendable, Hashable {
   /// The bits that level 2 gives a meaning to.
   public struct Flags: OptionSet, Sendable, Hashable {
+    /// The byte of the flags (§2.2.5).
     public let rawValue: UInt8
+    /// Keeps all bits, also those without a meaning.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// The caller may have recorded the trace.
@@ -13,11 +15,14 @@ public struct TraceParent: Sendable, Hashable {
 
   static let byteCount = 55
 
+  /// Never all zero.
   public var traceID: TraceID
   /// Never 0.
   public var spanID: UInt64
+  /// Those that were read from a header have no bits other than ``Flags/sampled`` and ``Flags/random``.
   public var flags: Flags
 
+  /// Checks nothing: the caller must not pass an id of 0.
   public init(traceID: TraceID, spanID: UInt64, flags: Flags) {
     self.traceID = traceID
     self.spanID = spanID
@@ -82,9 +87,12 @@ extension TraceID: CustomStringConvertible {
 
 /// The 128 bits that all spans of a trace share; never all zero.
 public struct TraceID: Sendable, Hashable {
+  /// The first 16 digits; 0 for an id of 64 bits, as B3 and Datadog allow.
   public var high: UInt64
+  /// The last 16 digits.
   public var low: UInt64
 
+  /// At least one half must not be 0, which is not checked.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
@@ -101,6 +109,7 @@ public struct TraceID: Sendable, Hashable {
 }
 
 extension TraceParent: CustomStringConvertible {
+  /// The value of the header in version 00, 55 characters.
   public var description: String { String(copying: value.span) }
 }
 

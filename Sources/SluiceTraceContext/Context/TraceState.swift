@@ -1,5 +1,6 @@
 /// The value of a `tracestate` header, which is checked and passed on as it is (W3C Trace Context level 2 §2.3).
 public enum TraceState {
+  /// A state with more members is not passed on at all.
   public static let maximumMembers = 32
 
   /// The part of the text to pass on: all of it but blanks at its ends.

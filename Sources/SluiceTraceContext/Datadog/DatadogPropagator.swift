@@ -1,13 +1,19 @@
 /// The headers `x-datadog-…`. What W3C Trace Context has no place for is kept in the member `dd` of the state, as Datadog's
 /// own libraries do, so that it survives services that speak only W3C.
 public struct DatadogPropagator: Propagator {
+  /// `datadog`, as `OTEL_PROPAGATORS` spells it.
   public static let name = "datadog"
+  /// The ids, the priority, the origin and the tags.
   public static let headerNames = [
     Datadog.traceIDHeader, Datadog.parentIDHeader, Datadog.priorityHeader, Datadog.originHeader, Datadog.tagsHeader,
   ]
 
+  /// Requires nothing: the propagator has no settings and no state.
   public init() {}
 
+  /// Sets both ids, and the priority, origin and tags that exist; takes out those that do not.
+  ///
+  /// Does nothing without a trace, if the lower half of the trace id is 0, or where the sink keeps another trace id.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     // A trace id whose lower half is zero has no spelling here. Who has set the trace id speaks of another trace.
     guard let parent = trace.traceParent, parent.traceID.low != 0,
@@ -35,6 +41,7 @@ public struct DatadogPropagator: Propagator {
     return text
   }
 
+  /// Reads a trace if both ids are decimal numbers of 64 bits and not 0. Any other invalid part is refused alone.
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     guard let traceID = carrier.value(of: Datadog.traceIDHeader, &extraction) else { return }
     do throws(InvalidContext) {

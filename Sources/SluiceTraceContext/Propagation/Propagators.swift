@@ -8,6 +8,7 @@ public struct Propagators: Sendable {
   /// The default of OpenTelemetry.
   public static let standard = Propagators([TraceContextPropagator(), BaggagePropagator()])
 
+  /// In order: the first that finds a valid trace decides it, and all of them write.
   public var list: [any Propagator] { didSet { steps = list.map { Step($0) } } }
 
   /// The usual ones by what they are: to call one of the list costs a copy of its box.
@@ -23,6 +24,7 @@ public struct Propagators: Sendable {
   /// For each of the list.
   @usableFromInline private(set) var steps: [Step]
 
+  /// With an empty list, no trace headers are read or written.
   public init(_ list: [any Propagator]) {
     self.list = list
     steps = list.map { Step($0) }
@@ -31,9 +33,12 @@ public struct Propagators: Sendable {
   /// The propagator of that name, as `OTEL_PROPAGATORS` spells it.
   public static func named(_ name: String) -> (any Propagator)? { known.first { $0.name == name }?.init() }
 
+  /// The names of all ``known`` propagators, in that order.
   public static var names: [String] { known.map { $0.name } }
 
+  /// Whether no trace headers are read or written.
   public var isEmpty: Bool { list.isEmpty }
+  /// The names of the propagators in ``list``, in that order.
   public var names: [String] { list.map { type(of: $0).name } }
   /// The headers that they may set, in lower case.
   public var headerNames: [String] { list.flatMap { type(of: $0).headerNames } }
@@ -45,6 +50,7 @@ public struct Propagators: Sendable {
     return extraction
   }
 
+  /// Lets each propagator write its headers, in the order of ``list``.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     inject(trace.span, of: trace.parent, into: &headers)
   }

@@ -12,6 +12,7 @@ public struct TraceContext: Sendable, Hashable {
   /// What the carrier held and could not be used; for explanations.
   public private(set) var refusals: [InvalidContext] = []
 
+  /// The context of a trace that is known already, without refusals. Trace and baggage are checked when they are sent.
   public init(_ trace: RemoteTrace, baggage: String? = nil) {
     self.trace = trace
     self.baggage = baggage
@@ -105,6 +106,7 @@ extension HeaderFields: HeaderSink {
     return true
   }
 
+  /// Removes every field of that name.
   public mutating func withdraw(_ name: Span<UInt8>) { remove(named: name) }
 }
 
@@ -115,11 +117,13 @@ public struct FunctionSink: HeaderSink {
   /// - Parameter write: replaces the values of a header, whose name it must compare without case; nil takes it out.
   public init(_ write: @escaping (_ header: String, _ value: String?) -> Void) { self.write = write }
 
+  /// Calls the function with the value; always returns true.
   @discardableResult
   public mutating func place(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
     write(String(copying: name), String(copying: value))
     return true
   }
 
+  /// Calls the function with nil.
   public mutating func withdraw(_ name: Span<UInt8>) { write(String(copying: name), nil) }
 }

@@ -1,10 +1,14 @@
 /// `baggage` of W3C Baggage; passed on whether or not there is a trace.
 public struct BaggagePropagator: Propagator {
+  /// `baggage`, as `OTEL_PROPAGATORS` spells it.
   public static let name = "baggage"
+  /// The only header of the family.
   public static let headerNames = ["baggage"]
 
+  /// Requires nothing: the propagator has no settings and no state.
   @inlinable public init() {}
 
+  /// Sets `baggage` to the valid members that the caller gave; sets nothing if there are none.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     Self.inject(trace.parent, into: &headers)
   }
@@ -14,6 +18,7 @@ public struct BaggagePropagator: Propagator {
     parent.content?.placeBaggage(&headers)
   }
 
+  /// Reads all `baggage` lines as one list. Invalid members are left out and refused; beyond the limits all are.
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     let text = carrier.values(of: "baggage").joined(separator: ",")
     let content = Baggage.content(text.utf8.span)

@@ -1,10 +1,16 @@
 /// `traceparent` and `tracestate` of W3C Trace Context level 2.
 public struct TraceContextPropagator: Propagator {
+  /// `tracecontext`, as `OTEL_PROPAGATORS` spells it.
   public static let name = "tracecontext"
+  /// `tracestate` is set only together with `traceparent`.
   public static let headerNames = ["traceparent", "tracestate"]
 
+  /// Requires nothing: the propagator has no settings and no state.
   @inlinable public init() {}
 
+  /// Sets `traceparent`, and `tracestate` if the trace is the caller's and has a valid one; otherwise takes it out.
+  ///
+  /// Does nothing without a trace, and leaves `tracestate` alone where the sink keeps another `traceparent`.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     Self.inject(trace.span, of: trace.parent, into: &headers)
   }
@@ -19,6 +25,8 @@ public struct TraceContextPropagator: Propagator {
     headers.withdraw("tracestate".utf8.span)
   }
 
+  /// Reads `traceparent`, which must occur once, and `tracestate` only if that is valid. The trace stays valid when its
+  /// `tracestate` is refused.
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     // More than one is invalid, and a state without a parent belongs to nothing (§3.2.1, §3.3.1).
     guard let text = carrier.value(of: "traceparent", &extraction) else { return }

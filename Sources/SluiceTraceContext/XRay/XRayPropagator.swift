@@ -1,10 +1,14 @@
 /// The header of AWS X-Ray.
 public struct XRayPropagator: Propagator {
+  /// `xray`, as `OTEL_PROPAGATORS` spells it.
   public static let name = "xray"
+  /// The only header of the family.
   public static let headerNames = ["x-amzn-trace-id"]
 
+  /// Requires nothing: the propagator has no settings and no state.
   public init() {}
 
+  /// Sets the header, without `Sampled` if the decision is left open. Does nothing without a trace.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     guard let parent = trace.traceParent else { return }
     let traceID = Hexadecimal.text(parent.traceID.high) + Hexadecimal.text(parent.traceID.low)
@@ -15,6 +19,7 @@ public struct XRayPropagator: Propagator {
     headers.place(XRay.header.utf8.span, value.utf8.span)
   }
 
+  /// Reads the header, which must occur once, with a `Root`, a `Parent` and at most one `Sampled`, all of them valid.
   public func extract(from carrier: some Carrier, into extraction: inout Extraction) {
     guard let text = carrier.value(of: XRay.header, &extraction) else { return }
     do throws(InvalidContext) { extraction.found(try XRay.trace(text.utf8.span), by: Self.name) } catch {

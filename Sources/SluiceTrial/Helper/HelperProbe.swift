@@ -21,11 +21,15 @@ public struct HelperProbe: StartProbe {
     self.warn = warn
   }
 
+  /// Runs the trial on a thread of its own. Cancelling the task ends the helper and all that it has started.
+  /// - Throws: why the library is refused; `probe_unavailable` if there was no trial, or it was cancelled.
   public func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
     let request = try request(candidate)
     try judge(await TrialProcess(request, helper: helper).report().get(), request)
   }
 
+  /// Blocks the thread until the trial ends: at most the candidate's deadline and about 10 seconds more.
+  /// - Throws: why the library is refused; `probe_unavailable` if there was no trial.
   public func examineAndWait(_ candidate: ProbeCandidate) throws(PluginError) {
     let request = try request(candidate)
     try judge(TrialProcess(request, helper: helper).run(), request)

@@ -1,4 +1,4 @@
-public import SluicePluginHost
+package import SluicePluginHost
 public import SluicePluginImage
 
 /// Tries a library out before its code gets into the process: the step of a hot swap between the private copy and
@@ -35,11 +35,12 @@ public struct ProbeCandidate: Sendable {
     public let places: [Place]
     /// The state that the serving instance of this name has just saved; nil if it has no state, or if there is no such
     /// instance.
-    public let state: SavedState?
+    package let state: SavedState?
     /// The id of the plugin that saved it. Another plugin does not get it in the swap, so that it cannot be held against one.
     public let stateOwner: String?
 
-    public init(
+    /// Describes an instance; `state` and `stateOwner` belong together, and are nil where none was saved.
+    package init(
       name: String, configuration: String, places: [Place] = [], state: SavedState? = nil, stateOwner: String? = nil
     ) {
       self.name = name
@@ -57,6 +58,7 @@ public struct ProbeCandidate: Sendable {
     /// As JSON text, references resolved.
     public let configuration: String
 
+    /// Describes a place; `configuration` must be JSON text, and may hold secrets.
     public init(key: String, configuration: String) {
       self.key = key
       self.configuration = configuration
@@ -67,12 +69,14 @@ public struct ProbeCandidate: Sendable {
   public let path: String
   /// The private copy that will be mapped. It stays where it is for the length of the call.
   public let copy: String
+  /// What the preflight read from the library.
   public let facts: LibraryFacts
   /// All instances of the library, in the order of the configuration.
   public let instances: [Instance]
   /// How long the examination may take.
   public let deadline: Duration
 
+  /// Describes a build. `copy` must exist until the examination has ended, and must hold what `facts` describes.
   public init(path: String, copy: String, facts: LibraryFacts, instances: [Instance], deadline: Duration) {
     self.path = path
     self.copy = copy

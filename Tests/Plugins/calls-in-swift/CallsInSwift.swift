@@ -31,6 +31,7 @@ struct CallsInSwift: Plugin, RequestInterceptor {
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.callout") @used let requiresCallout = true
 
+/// The host looks for this function.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(CallsInSwift.self, host, abi, error)
 }

@@ -136,6 +136,7 @@ private final class ResumingThread: Sendable {
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.timers") @used let requiresTimers = true
 
+/// The host looks for this function.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(ChaosInSwift.self, host, abi, error)
 }

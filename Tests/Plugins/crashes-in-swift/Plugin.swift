@@ -21,6 +21,7 @@ struct CrashesInSwift: Plugin, RequestInterceptor {
 
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 
+/// The host looks for this function.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(CrashesInSwift.self, host, abi, error)
 }

@@ -82,6 +82,7 @@ private func describe(_ values: [any Sendable]) -> String {
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.timers") @used let requiresTimers = true
 
+/// The host looks for this function.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(SleepsInSwift.self, host, abi, error)
 }

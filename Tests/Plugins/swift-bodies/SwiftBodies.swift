@@ -77,6 +77,7 @@ struct SwiftBodies: Plugin, RequestInterceptor, IssueInterceptor, ResponseInterc
 
 @section(".sluice.requires.streamed_body") @used let requiresStreamedBody = true
 
+/// The host looks for this function.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(SwiftBodies.self, host, abi, error)
 }

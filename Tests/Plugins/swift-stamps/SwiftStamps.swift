@@ -148,6 +148,7 @@ private func patched(_ marker: StaticString, _ count: Int) -> String {
 
 @section(".sluice.requires.values") @used let requiresValues = true
 
+/// The host looks for this function.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(SwiftStamps.self, host, abi, error)
 }

@@ -99,6 +99,7 @@ struct SwiftWork: Plugin, NotificationHandler, ScheduledWork {
 @section(".sluice.requires.metrics") @used let requiresMetrics = true
 @section(".sluice.requires.notifications") @used let requiresNotifications = true
 
+/// The host looks for this function.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(SwiftWork.self, host, abi, error)
 }

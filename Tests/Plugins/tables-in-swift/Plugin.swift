@@ -136,6 +136,7 @@ struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor
   }
 }
 
+/// The host looks for this function.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(TablesInSwift.self, host, abi, error)
 }

@@ -65,6 +65,7 @@ extension Timestamp {
 @section(".sluice.requires.response_body") @used let requiresResponseBody = true
 @section(".sluice.requires.response") @used let requiresResponse = true
 
+/// The entry point that the host looks for.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(Cache.self, host, abi, error)
 }

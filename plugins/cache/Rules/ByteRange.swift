@@ -2,14 +2,14 @@ import SluiceMessages
 
 /// The part of a stored body that a request asks for (RFC 9110 §14): one range of bytes. Lists of ranges are left to the
 /// origin.
-public enum ByteRange: Sendable, Equatable {
+package enum ByteRange: Sendable, Equatable {
   /// Nothing asked that counts: the whole.
   case whole
   case part(Range<Int>)
   /// Not to be answered here.
   case unknown
 
-  public init(_ request: RequestFacts, of head: StoredHead, byteCount: Int) {
+  package init(_ request: RequestFacts, of head: StoredHead, byteCount: Int) {
     self = Self.decide(request, head, byteCount)
   }
 

@@ -2,9 +2,9 @@
 ///
 /// A name without an argument, with a token or with a quoted string; names are compared without case. Of a directive that
 /// is repeated the first counts (§4.2.1).
-public struct CacheControl: Sendable, Equatable {
+package struct CacheControl: Sendable, Equatable {
   /// A number of seconds as a directive gives it.
-  public enum Seconds: Sendable, Equatable {
+  package enum Seconds: Sendable, Equatable {
     case absent
     /// There, but no number: what depends on it is stale (§4.2.1).
     case invalid
@@ -18,10 +18,10 @@ public struct CacheControl: Sendable, Equatable {
 
   private var directives: [Directive] = []
 
-  public init() {}
+  package init() {}
 
   /// - Parameter values: the field values, in wire order.
-  public init(_ values: [String]) {
+  package init(_ values: [String]) {
     for value in values {
       var scanner = ListScanner(value)
       while let member = scanner.next() {
@@ -31,21 +31,21 @@ public struct CacheControl: Sendable, Equatable {
     }
   }
 
-  public var isEmpty: Bool { directives.isEmpty }
+  package var isEmpty: Bool { directives.isEmpty }
 
   /// - Parameter name: in lower case.
-  public func contains(_ name: String) -> Bool { directives.contains { $0.name == name } }
+  package func contains(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-  public func argument(_ name: String) -> String? { directives.first { $0.name == name }?.argument }
+  package func argument(_ name: String) -> String? { directives.first { $0.name == name }?.argument }
 
   /// Digits and nothing else; a number beyond what any cache needs counts as the largest (§1.2.2).
-  public func seconds(_ name: String) -> Seconds {
+  package func seconds(_ name: String) -> Seconds {
     guard let directive = directives.first(where: { $0.name == name }) else { return .absent }
     return directive.argument.flatMap(deltaSeconds).map { .value($0) } ?? .invalid
   }
 
   /// The field names of a qualified directive, such as `no-cache="set-cookie"`, in lower case; empty for a directive without names.
-  public func fieldNames(_ name: String) -> [String] {
+  package func fieldNames(_ name: String) -> [String] {
     guard let argument = argument(name) else { return [] }
     return argument.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)
   }

@@ -1,25 +1,25 @@
 /// One member of `Cache-Status`: what this cache did with a request (RFC 9211).
-public struct CacheStatus: Sendable, Equatable {
+package struct CacheStatus: Sendable, Equatable {
   /// Why a request went on (§2.2).
-  public enum Forwarded: String, Sendable {
+  package enum Forwarded: String, Sendable {
     case bypass, method, request, stale
     case uriMiss = "uri-miss"
     case varyMiss = "vary-miss"
   }
 
   /// Answered without the origin.
-  public var isHit = false
-  public var forwarded: Forwarded?
+  package var isHit = false
+  package var forwarded: Forwarded?
   /// The origin's.
-  public var forwardedStatus: Int?
-  public var isStored = false
+  package var forwardedStatus: Int?
+  package var isStored = false
   /// Seconds of freshness left; negative for what is stale.
-  public var timeToLive: Int64?
-  public var detail: String?
+  package var timeToLive: Int64?
+  package var detail: String?
 
-  public init() {}
+  package init() {}
 
-  public var text: String {
+  package var text: String {
     var text = "sluice"
     if isHit { text += "; hit" }
     if let forwarded { text += "; fwd=\(forwarded.rawValue)" }

@@ -1,9 +1,9 @@
-public import SluiceMessages
+package import SluiceMessages
 
 extension StoredHead {
   /// What a caller's own `If-None-Match` or `If-Modified-Since` comes to with this response: true for 304 (RFC 9110
   /// §13.2.2; RFC 9111 §4.3.2). The tag goes first; the date is not looked at where there is one.
-  public func isUnmodified(for request: RequestFacts) -> Bool {
+  package func isUnmodified(for request: RequestFacts) -> Bool {
     let tags = request.headers[values: "if-none-match"]
     if !tags.isEmpty { return EntityTagList(tags).matchesWeakly(entityTag) }
     guard let since = request.headers.date("if-modified-since", now: received) else { return false }
@@ -11,14 +11,14 @@ extension StoredHead {
   }
 
   /// Whether the caller's `If-None-Match` names this response, so that a 304 for the caller confirms it, too.
-  public func isNamed(by request: RequestFacts) -> Bool {
+  package func isNamed(by request: RequestFacts) -> Bool {
     let tags = request.headers[values: "if-none-match"]
     guard let entityTag, !tags.isEmpty, case .tags = EntityTagList(tags) else { return false }
     return EntityTagList(tags).matchesWeakly(entityTag)
   }
 
   /// The fields that ask the origin whether this is still it (RFC 9111 §4.3.1).
-  public var conditions: [(name: String, value: String)] {
+  package var conditions: [(name: String, value: String)] {
     var fields: [(name: String, value: String)] = []
     if let entityTag { fields.append(("if-none-match", entityTag.text)) }
     if lastModified != nil, let text = headers["last-modified"] { fields.append(("if-modified-since", text)) }
@@ -26,7 +26,7 @@ extension StoredHead {
   }
 
   /// What of the head goes into a 304 (RFC 9110 §15.4.5).
-  public var headersForNotModified: HeaderFields {
+  package var headersForNotModified: HeaderFields {
     var fields = headers
     for name in ["content-length", "content-encoding", "content-type", "content-language", "content-range"] {
       fields.remove(name)

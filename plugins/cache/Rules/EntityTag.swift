@@ -1,11 +1,11 @@
 /// An entity tag (RFC 9110 §8.8.3).
-public struct EntityTag: Sendable, Hashable {
+package struct EntityTag: Sendable, Hashable {
   /// As a header has it.
-  public let text: String
-  public var isWeak: Bool { text.hasPrefix("W/") }
+  package let text: String
+  package var isWeak: Bool { text.hasPrefix("W/") }
 
   /// nil for an invalid tag, such as one without quotes.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let opaque = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
     guard opaque.utf8.count >= 2, opaque.first == "\"", opaque.last == "\"" else { return nil }
     guard !opaque.dropFirst().dropLast().contains("\"") else { return nil }
@@ -15,19 +15,19 @@ public struct EntityTag: Sendable, Hashable {
   private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
 
   /// Both name the same, byte by byte or only for practical purposes (§8.8.3.2).
-  public func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
+  package func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
   /// Both name the same bytes.
-  public func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && text == other.text }
+  package func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && text == other.text }
 }
 
 /// The list of `If-None-Match`: `*`, or tags.
-public enum EntityTagList: Sendable, Equatable {
+package enum EntityTagList: Sendable, Equatable {
   case any
   case tags([EntityTag])
 
   /// - Parameter values: the field values, in wire order. Invalid tags are ignored, so they match nothing.
-  public init(_ values: [String]) {
+  package init(_ values: [String]) {
     if values.contains(where: { $0[...].trimmed == "*" }) {
       self = .any
       return
@@ -35,7 +35,7 @@ public enum EntityTagList: Sendable, Equatable {
     self = .tags(values.flatMap(Self.tags))
   }
 
-  public func matchesWeakly(_ tag: EntityTag?) -> Bool {
+  package func matchesWeakly(_ tag: EntityTag?) -> Bool {
     switch self {
     case .any: true
     case .tags(let tags): tag.map { tag in tags.contains { $0.matchesWeakly(tag) } } ?? false

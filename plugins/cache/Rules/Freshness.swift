@@ -1,30 +1,30 @@
 import SluiceMessages
 
 /// How long a response may be used without asking, and how old it is (RFC 9111 §4.2).
-public struct Freshness: Sendable, Equatable {
+package struct Freshness: Sendable, Equatable {
   /// In milliseconds; 0 for a response that is stale at once.
-  public var lifetime: Int64
+  package var lifetime: Int64
   /// The origin did not say; a guess from when it was changed last (§4.2.2).
-  public var isHeuristic: Bool
+  package var isHeuristic: Bool
   /// The age that it had when it came, in milliseconds (§4.2.3, corrected_initial_age).
-  public var initialAge: Int64
+  package var initialAge: Int64
   /// From when on it ages here.
-  public var received: Timestamp
+  package var received: Timestamp
 
   /// - Parameter heuristicLimit: in milliseconds; no guess is longer.
-  public init(of head: StoredHead, heuristicLimit: Int64) {
+  package init(of head: StoredHead, heuristicLimit: Int64) {
     (lifetime, isHeuristic) = Self.lifetime(of: head, heuristicLimit)
     initialAge = Self.initialAge(of: head)
     received = head.received
   }
 
   /// In milliseconds. A clock that was set back makes nothing younger than it came.
-  public func age(at now: Timestamp) -> Int64 { initialAge + max(0, now.milliseconds - received.milliseconds) }
+  package func age(at now: Timestamp) -> Int64 { initialAge + max(0, now.milliseconds - received.milliseconds) }
 
-  public func isFresh(at now: Timestamp) -> Bool { lifetime > age(at: now) }
+  package func isFresh(at now: Timestamp) -> Bool { lifetime > age(at: now) }
 
   /// What is left of the lifetime in milliseconds; negative by how much it is stale.
-  public func remaining(at now: Timestamp) -> Int64 { lifetime - age(at: now) }
+  package func remaining(at now: Timestamp) -> Int64 { lifetime - age(at: now) }
 
   /// `s-maxage` is for shared caches and passed over here.
   private static func lifetime(of head: StoredHead, _ heuristicLimit: Int64) -> (Int64, isHeuristic: Bool) {

@@ -1,15 +1,15 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// What a request says about the use of a cache.
-public struct RequestFacts: Sendable {
-  public let method: String
-  public let headers: HeaderFields
-  public let control: CacheControl
+package struct RequestFacts: Sendable {
+  package let method: String
+  package let headers: HeaderFields
+  package let control: CacheControl
   /// The caller asks for what has changed, or for a part; answered here only where that can be told.
-  public let isConditional: Bool
-  public let hasRange: Bool
+  package let isConditional: Bool
+  package let hasRange: Bool
 
-  public init(method: String, headers: HeaderFields) {
+  package init(method: String, headers: HeaderFields) {
     self.method = method
     self.headers = headers
     control = CacheControl(headers[values: "cache-control"])
@@ -18,12 +18,12 @@ public struct RequestFacts: Sendable {
   }
 
   /// GET and HEAD are what is answered from what is stored.
-  public var isCacheable: Bool { method == "GET" || method == "HEAD" }
+  package var isCacheable: Bool { method == "GET" || method == "HEAD" }
 
   /// Methods that may have changed something, unknown ones included (RFC 9110 §9.2.1).
-  public var isUnsafe: Bool { Self.isUnsafe(method) }
+  package var isUnsafe: Bool { Self.isUnsafe(method) }
 
-  public static func isUnsafe(_ method: String) -> Bool {
+  package static func isUnsafe(_ method: String) -> Bool {
     switch method {
     case "GET", "HEAD", "OPTIONS", "TRACE": false
     default: true
@@ -31,16 +31,16 @@ public struct RequestFacts: Sendable {
   }
 
   /// Preconditions of changes, and conditions on ranges: for the origin alone (RFC 9111 §4.3.2).
-  public var isForOriginOnly: Bool { headers.contains("if-match") || headers.contains("if-unmodified-since") }
+  package var isForOriginOnly: Bool { headers.contains("if-match") || headers.contains("if-unmodified-since") }
 
   /// `no-cache`, or `Pragma: no-cache` where there is no `Cache-Control` (RFC 9111 §5.2.1.4, §5.4).
-  public var isNoCache: Bool {
+  package var isNoCache: Bool {
     if control.contains("no-cache") { return true }
     guard control.isEmpty, !headers.contains("cache-control") else { return false }
     return CacheControl(headers[values: "pragma"]).contains("no-cache")
   }
 
-  public var isNoStore: Bool { control.contains("no-store") }
+  package var isNoStore: Bool { control.contains("no-store") }
 
-  public var isOnlyIfCached: Bool { control.contains("only-if-cached") }
+  package var isOnlyIfCached: Bool { control.contains("only-if-cached") }
 }

@@ -1,12 +1,12 @@
 /// Whether a stored response answers a request (RFC 9111 §4), in a private cache.
-public enum Reuse: Sendable, Equatable {
+package enum Reuse: Sendable, Equatable {
   case fresh
   /// Stale, and the request takes it so (`max-stale`).
   case stale
   /// The origin has to be asked first.
   case validate(Reason)
 
-  public enum Reason: String, Sendable {
+  package enum Reason: String, Sendable {
     case stale
     /// The request wants to be answered by the origin.
     case request
@@ -14,7 +14,7 @@ public enum Reuse: Sendable, Equatable {
     case response
   }
 
-  public init(of head: StoredHead, _ freshness: Freshness, for request: RequestFacts, at now: Timestamp) {
+  package init(of head: StoredHead, _ freshness: Freshness, for request: RequestFacts, at now: Timestamp) {
     self = Self.decide(head.control, freshness, request, now)
   }
 
@@ -62,7 +62,7 @@ extension StoredHead {
   /// Whether this may be given where the origin failed (RFC 5861 §4): as the response or the request says so, or else
   /// for as long as the cache was told.
   /// - Parameter limit: in milliseconds past the lifetime, for where neither says anything.
-  public func mayStandInForError(
+  package func mayStandInForError(
     _ freshness: Freshness, for request: RequestFacts, at now: Timestamp, unlessSaid limit: Int64
   ) -> Bool {
     let control = control

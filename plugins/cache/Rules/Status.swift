@@ -1,7 +1,7 @@
 /// What a status means to a cache.
-public enum Status {
+package enum Status {
   /// Statuses whose responses may be kept for a guessed time (RFC 9110 §15.1); of a 206 nothing is kept here.
-  public static func isHeuristicallyCacheable(_ status: Int) -> Bool {
+  package static func isHeuristicallyCacheable(_ status: Int) -> Bool {
     switch status {
     case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true
     default: false
@@ -17,7 +17,7 @@ public enum Status {
   }
 
   /// What `stale-if-error` counts as an error (RFC 5861 §4).
-  public static func isServerError(_ status: Int) -> Bool {
+  package static func isServerError(_ status: Int) -> Bool {
     switch status {
     case 500, 502, 503, 504: true
     default: false

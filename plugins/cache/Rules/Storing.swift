@@ -1,10 +1,10 @@
-public import SluiceMessages
+package import SluiceMessages
 
 extension StoredHead {
   /// Whether a private cache may keep this, as the response to a GET (RFC 9111 §3), and has a use for it.
   /// - Parameter heuristicLimit: see ``Freshness``.
   /// - Parameter standsInForErrors: stale responses are of use even where they do not say so.
-  public func mayBeStored(heuristicLimit: Int64, standsInForErrors: Bool) -> Bool {
+  package func mayBeStored(heuristicLimit: Int64, standsInForErrors: Bool) -> Bool {
     guard status >= 200, status != 206, status != 304 else { return false }
     let control = control
     if control.contains("must-understand") {
@@ -28,7 +28,7 @@ extension StoredHead {
   }
 
   /// The headers to keep: nothing of the connection (§3.1), and a date (RFC 9110 §6.6.1).
-  public func forStoring() -> StoredHead {
+  package func forStoring() -> StoredHead {
     var head = self
     head.headers = headers.withoutConnectionFields()
     if !head.headers.contains("date") { head.headers["date"] = received.date.description }
@@ -36,7 +36,7 @@ extension StoredHead {
   }
 
   /// With the fields of a response that confirmed this one (§3.2), and its times.
-  public func updated(by answer: StoredHead) -> StoredHead {
+  package func updated(by answer: StoredHead) -> StoredHead {
     var head = self
     head.requested = answer.requested
     head.received = answer.received
@@ -56,12 +56,12 @@ extension StoredHead {
 
   /// Whether a 304, or a head, speaks of this response: by a strong tag, else a weak one, else the date of the last change
   /// (§4.3.4). One without any speaks of the only one that was asked about.
-  public func isConfirmed(by answer: StoredHead) -> Bool {
+  package func isConfirmed(by answer: StoredHead) -> Bool {
     confirmation(by: answer) ?? true
   }
 
   /// Whether the 304 to a caller's own question speaks of this response, too: it has to say so, or the question has.
-  public func isConfirmed(byCaller request: RequestFacts, _ answer: StoredHead) -> Bool {
+  package func isConfirmed(byCaller request: RequestFacts, _ answer: StoredHead) -> Bool {
     confirmation(by: answer) ?? isNamed(by: request)
   }
 
@@ -84,7 +84,7 @@ private func isBoundToBody(_ name: String) -> Bool {
 extension HeaderFields {
   /// Without the fields of one connection and those that its `Connection` names (RFC 9110 §7.6.1), and without those of a
   /// proxy's authentication (RFC 9111 §3.1).
-  public func withoutConnectionFields() -> HeaderFields {
+  package func withoutConnectionFields() -> HeaderFields {
     var fields = self
     for value in self[values: "connection"] {
       for name in value.split(separator: ",") { fields.remove(String(name.trimmed)) }

@@ -1,12 +1,12 @@
-public import SluiceMessages
+package import SluiceMessages
 
 // Which of the responses of one URL a request may be given (RFC 9111 §4.1).
 extension StoredHead {
   /// `Vary: *`, anywhere in the list: nothing says what it depends on.
-  public var variesOnEverything: Bool { varying.contains("*") }
+  package var variesOnEverything: Bool { varying.contains("*") }
 
   /// The names that `Vary` lists, in lower case and order, each once.
-  public var varying: [String] {
+  package var varying: [String] {
     let names = headers[values: "vary"].flatMap { $0.lowercased().split(separator: ",") }
     return Set(names.map { String($0.trimmed) }.filter { !$0.isEmpty }).sorted()
   }
@@ -15,7 +15,7 @@ extension StoredHead {
 extension HeaderFields {
   /// The values of the selecting fields as one text that is equal for requests that may share a response: several lines as
   /// one, without the spaces around commas. nil where none of the fields is there.
-  public func selection(_ names: [String]) -> String? {
+  package func selection(_ names: [String]) -> String? {
     var text = ""
     var hasAny = false
     for name in names {

@@ -44,6 +44,7 @@ struct OTLP: Plugin, TransactionTracer {
 @section(".sluice.requires.timers") @used let requiresTimers = true
 @section(".sluice.requires.callout") @used let requiresCallout = true
 
+/// The entry point that the host looks for.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(OTLP.self, host, abi, error)
 }

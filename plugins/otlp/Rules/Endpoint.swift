@@ -1,34 +1,34 @@
 import SluiceMessages
 
 /// What is exported, with its path behind a base endpoint and its word in the names of variables.
-public enum Signal: String, Sendable, CaseIterable {
+package enum Signal: String, Sendable, CaseIterable {
   case traces
   case metrics
 
   var path: String { "v1/\(rawValue)" }
 
   /// The variable of this signal alone: `OTEL_EXPORTER_OTLP_TRACES_…`.
-  public func variable(_ name: String) -> String { "OTEL_EXPORTER_OTLP_\(rawValue.uppercased())_\(name)" }
+  package func variable(_ name: String) -> String { "OTEL_EXPORTER_OTLP_\(rawValue.uppercased())_\(name)" }
 
   /// The variable of all signals.
-  public static func commonVariable(_ name: String) -> String { "OTEL_EXPORTER_OTLP_\(name)" }
+  package static func commonVariable(_ name: String) -> String { "OTEL_EXPORTER_OTLP_\(name)" }
 }
 
 /// Where a signal goes (OpenTelemetry protocol exporter, "Endpoint URLs for OTLP/HTTP").
-public struct Endpoint: Sendable, Hashable {
-  public struct Malformed: Error, Hashable {
-    public let reason: String
+package struct Endpoint: Sendable, Hashable {
+  package struct Malformed: Error, Hashable {
+    package let reason: String
   }
 
-  public static let `default` = "http://localhost:4318"
+  package static let `default` = "http://localhost:4318"
 
-  public let url: String
+  package let url: String
 
   /// A URL for one signal, which is used as it is.
-  public init(exactly text: String) throws(Malformed) { url = try Self.read(text).string }
+  package init(exactly text: String) throws(Malformed) { url = try Self.read(text).string }
 
   /// A URL for all signals, behind which each has its path.
-  public init(base text: String, for signal: Signal) throws(Malformed) {
+  package init(base text: String, for signal: Signal) throws(Malformed) {
     let base = try Self.read(text)
     guard base.query == nil else {
       throw Malformed(reason: "expected a URL without a query, behind which a path is put")

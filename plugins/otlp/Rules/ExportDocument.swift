@@ -1,8 +1,8 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// The requests of OTLP/HTTP in JSON (OTLP specification, "JSON Protobuf Encoding"): ids in hexadecimal, enumerations as
 /// numbers, names in lower camel case, 64-bit integers as strings.
-public struct ExportDocument: Sendable {
+package struct ExportDocument: Sendable {
   private let resource: [Attribute]
   private let scopeName: String
   private let scopeVersion: String
@@ -10,14 +10,14 @@ public struct ExportDocument: Sendable {
   /// - Parameters:
   ///   - resource: what produces the telemetry.
   ///   - scopeName: the instrumentation.
-  public init(resource: [Attribute], scopeName: String, scopeVersion: String) {
+  package init(resource: [Attribute], scopeName: String, scopeVersion: String) {
     self.resource = resource
     self.scopeName = scopeName
     self.scopeVersion = scopeVersion
   }
 
   /// An `ExportTraceServiceRequest`.
-  public func traces(_ spans: [ExportedSpan]) -> [UInt8] {
+  package func traces(_ spans: [ExportedSpan]) -> [UInt8] {
     request("resourceSpans", "scopeSpans") { scope in
       scope.array("spans") { for span in spans { Self.add(span, to: &$0) } }
     }
@@ -29,7 +29,7 @@ public struct ExportDocument: Sendable {
   ///   - reported: what the host has counted since `engineStart`.
   ///   - start: when counting began, in nanoseconds since 1970.
   ///   - now: the same for the moment that the points describe.
-  public func metrics(
+  package func metrics(
     _ table: MetricTable, from start: UInt64, at now: UInt64, _ reported: [ReportedMetric] = [],
     since engineStart: UInt64 = 0
   ) -> [UInt8] {

@@ -1,58 +1,58 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// What the configuration says; nil where it is silent.
-public struct GivenSettings: Sendable {
+package struct GivenSettings: Sendable {
   /// For all signals, with a path to be put behind it.
-  public var endpoint: String?
+  package var endpoint: String?
   /// For one signal, as it is.
-  public var endpoints: [Signal: String] = [:]
-  public var headers: [String: String]?
-  public var timeout: Duration?
-  public var serviceName: String?
-  public var resource: [String: String] = [:]
-  public var queueSpans: Int?
-  public var batchSpans: Int?
-  public var delay: Duration?
-  public var metricsInterval: Duration?
-  public var knownMethods: [String]?
+  package var endpoints: [Signal: String] = [:]
+  package var headers: [String: String]?
+  package var timeout: Duration?
+  package var serviceName: String?
+  package var resource: [String: String] = [:]
+  package var queueSpans: Int?
+  package var batchSpans: Int?
+  package var delay: Duration?
+  package var metricsInterval: Duration?
+  package var knownMethods: [String]?
 
-  public init() {}
+  package init() {}
 }
 
 /// Where, how and when to export: the configuration, OpenTelemetry's variables where it is silent, and OpenTelemetry's
 /// defaults.
-public struct ExportSettings: Sendable {
-  public struct Refusal: Error, Hashable, CustomStringConvertible {
+package struct ExportSettings: Sendable {
+  package struct Refusal: Error, Hashable, CustomStringConvertible {
     /// The key of the configuration or the name of the variable.
-    public let subject: String
-    public let reason: String
+    package let subject: String
+    package let reason: String
 
-    public var description: String { "\(subject): \(reason)" }
+    package var description: String { "\(subject): \(reason)" }
   }
 
   /// The way to one signal's endpoint.
-  public struct Route: Sendable {
-    public let url: String
-    public let headers: [(name: String, value: String)]
-    public let timeout: Duration
+  package struct Route: Sendable {
+    package let url: String
+    package let headers: [(name: String, value: String)]
+    package let timeout: Duration
   }
 
-  public let routes: [Signal: Route]
-  public let resource: [Attribute]
-  public let queueSpans: Int
-  public let batchSpans: Int
-  public let delay: Duration
-  public let metricsInterval: Duration
-  public let knownMethods: Set<String>
+  package let routes: [Signal: Route]
+  package let resource: [Attribute]
+  package let queueSpans: Int
+  package let batchSpans: Int
+  package let delay: Duration
+  package let metricsInterval: Duration
+  package let knownMethods: Set<String>
   /// `OTEL_SDK_DISABLED`: nothing is exported.
-  public let isDisabled: Bool
+  package let isDisabled: Bool
   /// What the environment asks for and this exporter does not do.
-  public let warnings: [String]
+  package let warnings: [String]
 
   /// - Parameters:
   ///   - read: returns a variable of the environment.
   ///   - program: name and version of the program.
-  public init(
+  package init(
     _ given: GivenSettings, environment read: @escaping (String) -> String?, program: (name: String, version: String)
   ) throws(Refusal) {
     let environment = Environment(read: read)

@@ -1,37 +1,37 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// A span as OTLP has it (opentelemetry/proto/trace/v1/trace.proto).
-public struct ExportedSpan: Sendable, Hashable {
-  public struct Status: Sendable, Hashable {
-    public var code: SpanStatus
+package struct ExportedSpan: Sendable, Hashable {
+  package struct Status: Sendable, Hashable {
+    package var code: SpanStatus
     /// For people; empty for none.
-    public var message: String
+    package var message: String
 
-    public static let unset = Status(code: .unset)
+    package static let unset = Status(code: .unset)
 
-    public init(code: SpanStatus, message: String = "") {
+    package init(code: SpanStatus, message: String = "") {
       self.code = code
       self.message = message
     }
   }
 
   /// 32 hexadecimal digits.
-  public var traceID: String
+  package var traceID: String
   /// 16 hexadecimal digits.
-  public var spanID: String
-  public var parentSpanID: String?
-  public var name: String
-  public var kind: SpanKind
+  package var spanID: String
+  package var parentSpanID: String?
+  package var name: String
+  package var kind: SpanKind
   /// Nanoseconds since 1970.
-  public var start: UInt64
-  public var end: UInt64
-  public var attributes: [Attribute]
-  public var droppedAttributes = 0
-  public var status: Status
+  package var start: UInt64
+  package var end: UInt64
+  package var attributes: [Attribute]
+  package var droppedAttributes = 0
+  package var status: Status
   /// Those of W3C Trace Context.
-  public var traceFlags: UInt32
+  package var traceFlags: UInt32
 
-  public init(
+  package init(
     traceID: String, spanID: String, parentSpanID: String? = nil, name: String, kind: SpanKind, start: UInt64,
     end: UInt64,
     attributes: [Attribute] = [], status: Status = .unset, traceFlags: UInt32 = 1

@@ -1,23 +1,23 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// What is known of one request on the wire, in the words of OpenTelemetry's conventions for HTTP client spans and metrics
 /// (semantic conventions 1.37, "HTTP spans", "HTTP metrics").
-public struct HopFacts: Sendable, Hashable {
-  public var method: String
-  public var url: String
+package struct HopFacts: Sendable, Hashable {
+  package var method: String
+  package var url: String
   /// Nil without a response.
-  public var status: Int?
+  package var status: Int?
   /// Why the hop failed, as the engine's code; nil where it did not.
-  public var errorCode: String?
-  public var errorMessage = ""
+  package var errorCode: String?
+  package var errorMessage = ""
   /// How many requests of the transaction were sent before it, whatever the reason.
-  public var resendCount = 0
+  package var resendCount = 0
   /// `1.1`, `2`; nil where it is not known.
-  public var protocolVersion: String?
-  public var peerAddress: String?
-  public var peerPort: Int?
+  package var protocolVersion: String?
+  package var peerAddress: String?
+  package var peerPort: Int?
 
-  public init(method: String, url: String, status: Int? = nil, errorCode: String? = nil, errorMessage: String = "") {
+  package init(method: String, url: String, status: Int? = nil, errorCode: String? = nil, errorMessage: String = "") {
     self.method = method
     self.url = url
     self.status = status
@@ -26,12 +26,12 @@ public struct HopFacts: Sendable, Hashable {
   }
 
   /// RFC 9110 and PATCH (RFC 5789), which the conventions know unless they are told otherwise.
-  public static let knownMethods: Set<String> = [
+  package static let knownMethods: Set<String> = [
     "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
   ]
 
   /// `error.type`: the engine's code, otherwise the status where that is an error; nil without an error.
-  public var errorType: String? {
+  package var errorType: String? {
     errorCode ?? status.flatMap { Self.isError($0) ? String($0) : nil }
   }
 
@@ -39,12 +39,12 @@ public struct HopFacts: Sendable, Hashable {
   private static func isError(_ status: Int) -> Bool { !(100...399).contains(status) }
 
   /// The name of the span.
-  public func name(knownMethods: Set<String> = Self.knownMethods) -> String {
+  package func name(knownMethods: Set<String> = Self.knownMethods) -> String {
     knownMethods.contains(method) ? method : "HTTP"
   }
 
   /// A status is not described, since the attribute says it already.
-  public var spanStatus: ExportedSpan.Status {
+  package var spanStatus: ExportedSpan.Status {
     if errorCode != nil { return ExportedSpan.Status(code: .error, message: errorMessage) }
     return errorType == nil ? .unset : ExportedSpan.Status(code: .error)
   }
@@ -52,7 +52,8 @@ public struct HopFacts: Sendable, Hashable {
   /// The attributes of the span.
   ///
   /// - Parameter secrets: what is hidden in the URL.
-  public func spanAttributes(knownMethods: Set<String> = Self.knownMethods, hiding secrets: SecretList) -> [Attribute] {
+  package func spanAttributes(knownMethods: Set<String> = Self.knownMethods, hiding secrets: SecretList) -> [Attribute]
+  {
     var attributes = [methodAttribute(knownMethods)]
     if !knownMethods.contains(method) { attributes.append(Attribute("http.request.method_original", method)) }
     attributes += serverAttributes
@@ -67,7 +68,7 @@ public struct HopFacts: Sendable, Hashable {
   }
 
   /// The attributes of `http.client.request.duration`: those of the span whose values are few.
-  public func metricAttributes(knownMethods: Set<String> = Self.knownMethods) -> [Attribute] {
+  package func metricAttributes(knownMethods: Set<String> = Self.knownMethods) -> [Attribute] {
     [methodAttribute(knownMethods)] + serverAttributes + resultAttributes
   }
 

@@ -1,19 +1,19 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// Durations in seconds, counted between the bounds that OpenTelemetry recommends for `http.client.request.duration`.
-public struct DurationPoint: Sendable, Hashable {
-  public static let bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+package struct DurationPoint: Sendable, Hashable {
+  package static let bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-  public private(set) var count: UInt64 = 0
-  public private(set) var sum = 0.0
-  public private(set) var minimum = Double.infinity
-  public private(set) var maximum = 0.0
+  package private(set) var count: UInt64 = 0
+  package private(set) var sum = 0.0
+  package private(set) var minimum = Double.infinity
+  package private(set) var maximum = 0.0
   /// One more than there are bounds. A value that is equal to a bound is counted below it.
-  public private(set) var counts = [UInt64](repeating: 0, count: bounds.count + 1)
+  package private(set) var counts = [UInt64](repeating: 0, count: bounds.count + 1)
 
-  public init() {}
+  package init() {}
 
-  public mutating func record(_ seconds: Double) {
+  package mutating func record(_ seconds: Double) {
     count += 1
     sum += seconds
     minimum = min(minimum, seconds)
@@ -23,15 +23,15 @@ public struct DurationPoint: Sendable, Hashable {
 }
 
 /// The histograms that are exported, by their attributes, each cumulative from the beginning.
-public struct MetricTable: Sendable {
+package struct MetricTable: Sendable {
   /// OpenTelemetry's default; what comes beyond it is counted together.
-  public static let seriesLimit = 2000
+  package static let seriesLimit = 2000
 
-  public enum Name: String, Sendable, CaseIterable {
+  package enum Name: String, Sendable, CaseIterable {
     case request = "http.client.request.duration"
     case transaction = "sluice.transaction.duration"
 
-    public var description: String {
+    package var description: String {
       switch self {
       case .request: "Duration of HTTP client requests."
       case .transaction: "Duration of transactions, from submission to the end, with their retries and redirects."
@@ -42,11 +42,11 @@ public struct MetricTable: Sendable {
   private var series: [Name: [[Attribute]: DurationPoint]] = [:]
   private let limit: Int
 
-  public init(limit: Int = Self.seriesLimit) { self.limit = limit }
+  package init(limit: Int = Self.seriesLimit) { self.limit = limit }
 
-  public var isEmpty: Bool { series.isEmpty }
+  package var isEmpty: Bool { series.isEmpty }
 
-  public mutating func record(_ name: Name, _ attributes: [Attribute], seconds: Double) {
+  package mutating func record(_ name: Name, _ attributes: [Attribute], seconds: Double) {
     let points = series[name] ?? [:]
     let isKnown = points[attributes] != nil || points.count < limit - 1
     series[name, default: [:]][isKnown ? attributes : Self.overflow, default: DurationPoint()].record(seconds)
@@ -55,7 +55,7 @@ public struct MetricTable: Sendable {
   static let overflow = [Attribute("otel.metric.overflow", .bool(true))]
 
   /// Those that have points, in a fixed order.
-  public var metrics: [(name: Name, points: [(attributes: [Attribute], point: DurationPoint)])] {
+  package var metrics: [(name: Name, points: [(attributes: [Attribute], point: DurationPoint)])] {
     Name.allCases.compactMap { name in
       series[name].map { points in (name, points.map { (attributes: $0.key, point: $0.value) }) }
     }

@@ -2,13 +2,13 @@ import SluiceMessages
 
 /// The list of pairs that `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_EXPORTER_OTLP_HEADERS` hold: `key=value,key=value`, both
 /// percent-encoded as in the header `baggage`.
-public enum PairList {
-  public struct Malformed: Error, Hashable {
-    public let reason: String
+package enum PairList {
+  package struct Malformed: Error, Hashable {
+    package let reason: String
   }
 
   /// Empty members are skipped. - Throws: what is wrong with the first pair that is not one.
-  public static func read(_ text: String) throws(Malformed) -> [(key: String, value: String)] {
+  package static func read(_ text: String) throws(Malformed) -> [(key: String, value: String)] {
     var pairs: [(key: String, value: String)] = []
     for (index, member) in text.split(separator: ",").enumerated() {
       let member = trimmed(member)

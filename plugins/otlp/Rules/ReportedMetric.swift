@@ -1,8 +1,8 @@
-public import SluiceMessages
+package import SluiceMessages
 
 /// A metric that the host reports, with its points.
-public struct ReportedMetric: Sendable, Hashable {
-  public enum Kind: Sendable, Hashable {
+package struct ReportedMetric: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// Grows only.
     case counter
     case upDownCounter
@@ -11,28 +11,28 @@ public struct ReportedMetric: Sendable, Hashable {
     case histogram(bounds: [Double])
   }
 
-  public struct Point: Sendable, Hashable {
-    public let attributes: [Attribute]
+  package struct Point: Sendable, Hashable {
+    package let attributes: [Attribute]
     /// For a histogram the sum of all values.
-    public let value: Double
+    package let value: Double
     /// For a histogram: one more than there are bounds.
-    public let counts: [UInt64]
+    package let counts: [UInt64]
 
-    public init(_ attributes: [Attribute], _ value: Double, counts: [UInt64] = []) {
+    package init(_ attributes: [Attribute], _ value: Double, counts: [UInt64] = []) {
       self.attributes = attributes
       self.value = value
       self.counts = counts
     }
   }
 
-  public let name: String
-  public let description: String
+  package let name: String
+  package let description: String
   /// UCUM.
-  public let unit: String
-  public let kind: Kind
-  public let points: [Point]
+  package let unit: String
+  package let kind: Kind
+  package let points: [Point]
 
-  public init(_ name: String, _ description: String, unit: String, _ kind: Kind, _ points: [Point]) {
+  package init(_ name: String, _ description: String, unit: String, _ kind: Kind, _ points: [Point]) {
     self.name = name
     self.description = description
     self.unit = unit

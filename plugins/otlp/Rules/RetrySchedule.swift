@@ -2,22 +2,22 @@ import SluiceMessages
 
 /// When an export that failed is tried again: exponential back-off with jitter, within a total time (OTLP specification,
 /// "Retryable Response Codes", "OTLP/HTTP Throttling").
-public struct RetrySchedule: Sendable, Hashable {
+package struct RetrySchedule: Sendable, Hashable {
   /// The wait before the second attempt, before jitter.
-  public var initial: Duration
+  package var initial: Duration
   /// The longest wait of the back-off.
-  public var maximum: Duration
+  package var maximum: Duration
   /// From the first attempt on; no attempt begins after it.
-  public var total: Duration
+  package var total: Duration
 
-  public init(initial: Duration = .seconds(1), maximum: Duration = .seconds(30), total: Duration = .seconds(60)) {
+  package init(initial: Duration = .seconds(1), maximum: Duration = .seconds(30), total: Duration = .seconds(60)) {
     self.initial = initial
     self.maximum = maximum
     self.total = total
   }
 
   /// Whether the collector may take the same data later.
-  public static func isRetryable(status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
+  package static func isRetryable(status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
 
   /// The wait before the next attempt; nil if there is to be none.
   ///
@@ -26,7 +26,7 @@ public struct RetrySchedule: Sendable, Hashable {
   ///   - elapsed: the time since the first attempt began.
   ///   - retryAfter: the collector's own wish, which is not shortened.
   ///   - random: from 0 to 1; the wait lies between half of the back-off and all of it.
-  public func delay(afterFailures failures: Int, elapsed: Duration, retryAfter: Duration?, random: Double) -> Duration?
+  package func delay(afterFailures failures: Int, elapsed: Duration, retryAfter: Duration?, random: Double) -> Duration?
   {
     var backOff = initial
     for _ in 1..<max(failures, 1) where backOff < maximum { backOff *= 2 }
@@ -37,7 +37,7 @@ public struct RetrySchedule: Sendable, Hashable {
   /// The value of `Retry-After`, in seconds or as a date; nil if it is neither.
   ///
   /// - Parameter now: seconds since 1970.
-  public static func retryAfter(_ text: String, now: Int64) -> Duration? {
+  package static func retryAfter(_ text: String, now: Int64) -> Duration? {
     RetryAfter.delay(text, wallClock: .seconds(now), limitSeconds: limitSeconds)
   }
 

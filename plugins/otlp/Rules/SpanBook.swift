@@ -3,20 +3,20 @@
 ///
 /// A span that ends before the first hop is issued may belong to a trace that begins with that hop, which says whether it
 /// is sampled. A transaction that ends without a hop has no such decision, and its spans are exported.
-public struct SpanBook<ID: Hashable & Sendable>: Sendable {
+package struct SpanBook<ID: Hashable & Sendable>: Sendable {
   /// What an event says about the place in a trace.
-  public struct Place: Sendable, Hashable {
+  package struct Place: Sendable, Hashable {
     /// Nil where no trace is known.
-    public var traceID: String?
-    public var isSampled: Bool
+    package var traceID: String?
+    package var isSampled: Bool
 
-    public init(traceID: String?, isSampled: Bool) {
+    package init(traceID: String?, isSampled: Bool) {
       self.traceID = traceID
       self.isSampled = isSampled
     }
 
     /// What was not sampled is not exported.
-    public var isExported: Bool { traceID == nil || isSampled }
+    package var isExported: Bool { traceID == nil || isSampled }
   }
 
   private struct Transaction: Sendable {
@@ -26,14 +26,14 @@ public struct SpanBook<ID: Hashable & Sendable>: Sendable {
 
   private var transactions: [ID: Transaction] = [:]
 
-  public init() {}
+  package init() {}
 
   /// How many transactions are remembered.
-  public var count: Int { transactions.count }
+  package var count: Int { transactions.count }
 
   /// A hop has ended.
   /// - Returns: how many came before it, and the spans that waited for its place in the trace.
-  public mutating func endHop(of id: ID, _ place: Place) -> (resendCount: Int, released: [ExportedSpan]) {
+  package mutating func endHop(of id: ID, _ place: Place) -> (resendCount: Int, released: [ExportedSpan]) {
     let released = release(id, place)
     defer { transactions[id, default: Transaction()].hops += 1 }
     return (transactions[id]?.hops ?? 0, released)
@@ -41,7 +41,7 @@ public struct SpanBook<ID: Hashable & Sendable>: Sendable {
 
   /// A span of a stage has ended.
   /// - Returns: the span if it is to be exported now.
-  public mutating func endSpan(_ span: ExportedSpan, of id: ID, _ place: Place) -> ExportedSpan? {
+  package mutating func endSpan(_ span: ExportedSpan, of id: ID, _ place: Place) -> ExportedSpan? {
     guard place.traceID == nil else { return place.isSampled ? span : nil }
     transactions[id, default: Transaction()].waiting.append(span)
     return nil
@@ -49,7 +49,7 @@ public struct SpanBook<ID: Hashable & Sendable>: Sendable {
 
   /// The transaction is over.
   /// - Returns: the spans that still waited.
-  public mutating func end(_ id: ID, _ place: Place) -> [ExportedSpan] {
+  package mutating func end(_ id: ID, _ place: Place) -> [ExportedSpan] {
     let released = release(id, place)
     transactions[id] = nil
     return released
