@@ -13,8 +13,9 @@ struct search {
 
 static size_t padded(size_t size) { return (size + 3) & ~(size_t)3; }
 
-// Stays within its segment, but not out of the gaps there that the address sanitizer keeps behind a variable which code
-// built with it puts into a section of notes: to go from note to note is to read them.
+// Reads only within the segment. In code that was built with the address sanitizer, each variable in a section of notes
+// is followed by a gap that the sanitizer forbids to read. The way from note to note leads through these gaps, so the
+// sanitizer does not check this function.
 __attribute__((no_sanitize_address)) static void read_notes(const unsigned char *notes, size_t size, sluice_mapped_library *library) {
   while (size >= sizeof(ElfW(Nhdr))) {
     const ElfW(Nhdr) *header = (const ElfW(Nhdr) *)notes;

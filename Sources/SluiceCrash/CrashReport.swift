@@ -48,7 +48,7 @@ public struct CrashReport: Sendable {
 
   /// Who is to be asked first.
   public enum Cause: Sendable, Hashable {
-    /// Code of that build, in a call of it.
+    /// Code of that build, during a call of one of its functions.
     case code(Build)
     /// Code of the host or of a library that it needs, called by that build.
     case calledBy(Build)

@@ -23,8 +23,9 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   /// Retained while they are in the list, and not again for each place that they take.
   @exclusivity(unchecked) private var transfers: [Unmanaged<CurlTransfer>] = []
   private var routes: [Route.Key: Route] = [:]
-  /// Those with something to do outside libcurl, and those that could not be added while it was on the stack.
+  /// Transfers with work that must wait until no call of libcurl is on the stack.
   @exclusivity(unchecked) private var postponed: [CurlTransfer] = []
+  /// Transfers that could not start because a call of libcurl was on the stack.
   @exclusivity(unchecked) private var unstarted: [(CurlTransfer, Route)] = []
   /// Routes on whose gates something has changed.
   @exclusivity(unchecked) private var changed: [Route] = []

@@ -33,8 +33,8 @@ package struct RequestFraming: Sendable {
 
   /// What ends the body.
   ///
-  /// - Throws: where the fields contradict one another, or one of them is not valid. In HTTP/1.0 a transfer coding is such a
-  ///   field: somebody in between may not have known it.
+  /// - Throws: if the fields contradict one another, or if one of them is not valid. In HTTP/1.0 a transfer coding is
+  ///   not valid: a proxy on the way may not have known it.
   package func body(version: HTTPVersion?) throws(FramingViolation) -> Body {
     let bytes = try fields.length()
     switch fields.coding {

@@ -3,7 +3,7 @@ import SluiceJSON
 /// Applies rules to a value, its members and its elements. For one check, on one thread.
 struct SchemaChecker {
   private let rules: SchemaRules
-  /// Whether anyone wants to know where a rule is broken, and not only that it is.
+  /// Whether the caller wants the list of broken rules, and not only whether there is one.
   private let reports: Bool
   /// What was found; nil while a violation is not an error by itself.
   var found: [JSONSchema.Violation]?

@@ -21,7 +21,7 @@ public struct HostEncoder: Sendable {
   ///   checked like any other host.
   package init(_ convert: @escaping @Sendable (_ host: String) throws(Failure) -> String) { self.convert = convert }
 
-  /// The host as the A-labels that a URL takes, and nothing that a URL would read as more than a host.
+  /// The host as A-labels, for a URL. The result has only characters of a host, so that it cannot add a port or a path.
   func labels(of host: String) throws(Failure) -> String {
     guard host.utf8.count <= Self.maximumBytes else {
       throw Failure("has \(host.utf8.count) bytes; at most \(Self.maximumBytes) are converted")

@@ -121,7 +121,7 @@ extension HostPattern.Rule {
     return 0
   }
 
-  /// Whether the name ends so; must not be the shorter of the two.
+  /// Whether the name ends with the suffix. The name must not be shorter than the suffix.
   private static func ends(_ name: Span<UInt8>, _ suffix: Span<UInt8>) -> Bool {
     let start = name.count - suffix.count
     for index in suffix.indices where name[start + index] != suffix[index] { return false }

@@ -8,7 +8,7 @@ struct IPv6Address: Sendable, Hashable, CustomStringConvertible {
     guard let (groups, count, gap) = Self.groups(of: text) else { return nil }
     var (high, low): (UInt64, UInt64) = (0, 0)
     for place in 0..<8 {
-      // Those behind the gap come last.
+      // The groups after the gap (`::`) are the last ones of the address.
       let index = place < gap ? place : place - (8 - count)
       let group = place < gap || index >= gap ? UInt64(groups[index]) : 0
       (high, low) = (high << 16 | low >> 48, low << 16 | group)

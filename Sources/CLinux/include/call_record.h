@@ -11,8 +11,8 @@
 /// Calls inside of calls that are told apart; deeper ones are only counted.
 #define SLUICE_CALL_DEPTH 8
 
-/// Who is called: one build of a plugin, and the instance where there is one. Never freed, and its texts neither; none has a
-/// line break.
+/// Who is called: one build of a plugin, and its instance if there is one. It and its texts are never freed. No text
+/// has a line break.
 typedef struct sluice_call_subject {
   /// The one made before.
   const struct sluice_call_subject *_Nullable next;
@@ -31,7 +31,7 @@ typedef struct sluice_call_subject {
 } sluice_call_subject;
 
 typedef struct sluice_call_frame {
-  /// Of this call alone in the whole process; never 0. Written first.
+  /// A number that no other call in the process has; never 0. Written first.
   uint64_t number;
   const sluice_call_subject *_Nullable subject;
   /// The transaction's id; both 0 where the call belongs to none.

@@ -6,9 +6,10 @@
 // - A server has reset a stream without an error, before the end of its response: libcurl takes this for the end.
 // - A server takes a request over HTTP/1.1 alone: libcurl sends it again by itself.
 //
-// Libcurl has nghttp2 call functions of libcurl's for frames and for the end of a stream. This module defines the functions of
-// nghttp2's API that set them, and the one that begins a stream. The dynamic linker finds these before nghttp2's own, and they
-// put others in front. Where the linker does not find them, as with a libcurl that has nghttp2 inside, nothing is reported.
+// Libcurl gives nghttp2 its callbacks for frames and for the end of a stream. nghttp2's API has functions that set
+// these callbacks, and one that begins a stream. This module defines functions with the same names. The dynamic linker
+// finds them before those of nghttp2, and they put callbacks of this module before those of libcurl. If the linker does
+// not find them, as with a libcurl that has nghttp2 inside, nothing is reported.
 #ifndef SLUICE_STREAM_EVENTS_H
 #define SLUICE_STREAM_EVENTS_H
 

@@ -69,7 +69,7 @@ struct TelemetryEnvironment {
   /// `OTEL_SERVICE_NAME`.
   var serviceName: String? { value("OTEL_SERVICE_NAME") }
 
-  /// A variable without spaces at its ends; nil if nothing is left.
+  /// The value of a variable, with spaces removed at both ends; nil if nothing is left.
   func value(_ name: String) -> String? {
     read(name).map { Self.trimmed($0[...]) }.flatMap { $0.isEmpty ? nil : $0 }
   }

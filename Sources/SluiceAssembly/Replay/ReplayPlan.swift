@@ -11,7 +11,7 @@ struct ReplayPlan: Sendable {
 
   /// What came of them.
   struct Outcome: Sendable {
-    /// Of each run, by the exchange's place.
+    /// The replayed exchanges of each run, by the number of the recorded exchange.
     fileprivate var replayed: [[Int: ReplayedExchange]] = []
     /// Why an exchange was not run.
     fileprivate(set) var omitted: [Int: String] = [:]

@@ -114,8 +114,8 @@ extension ResponseContext {
 
 /// One call of asynchronous code: either it ends before the caller has returned, or it holds a token.
 ///
-/// Both sides run on the loop's thread, one after the other; unchecked for that reason. Without an executor (a loop of a
-/// test) the code may not suspend.
+/// Both sides run on the loop's thread, one after the other; unchecked for that reason. On a loop that is not an
+/// executor, such as one of a test, the code must not suspend.
 private final class DelegateCall: @unchecked Sendable {
   private var early: Verdict?
   private var token: SuspensionToken?

@@ -19,7 +19,7 @@ struct ToolProcess {
   /// What it says goes to standard error, which is for messages; gives its status.
   func run() throws(CommandError) -> Int32 { try start(output: STDERR_FILENO) {} }
 
-  /// Gives what it wrote to standard output; nil where it failed, or is not there.
+  /// Runs the tool and returns what it wrote to standard output; nil if the tool fails or does not exist.
   func output() -> String? {
     var ends: [CInt] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }

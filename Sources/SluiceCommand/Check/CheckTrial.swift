@@ -29,7 +29,7 @@ struct CheckTrial {
   func problems() throws(CommandError) -> [CommandError] {
     guard !configuration.libraries.isEmpty else { return start() }
     guard let helper = TrialHelper.find() else {
-      throw CommandError(.failed, "check: the command finds itself neither in /proc/self/exe nor on PATH")
+      throw CommandError(.failed, "check: no sluice command found in /proc/self/exe, next to the program or on PATH")
     }
     do {
       // A trial of one library names the instance and the call; a trial of the whole engine does not.

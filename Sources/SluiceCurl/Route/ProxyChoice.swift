@@ -52,7 +52,7 @@ struct ProxyChoice: Sendable {
     guard scheme == "http" || scheme == "https" else { return nil }
     let text = proxy.contains("://") ? proxy : "http://" + proxy
     guard let url = try? HTTPURL(text) else { return nil }
-    // libcurl's default for proxies is 1080, and 443 over TLS; a URL that names port 80 says so.
+    // libcurl's default port for a proxy is 1080, or 443 over TLS, not 80. So the text decides whether it names a port.
     let authority = text.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" }
     let hasPort = authority.split(separator: "@").last?.split(separator: "]").last?.contains(":") == true
     return Route.Key(host: url.origin.host, port: hasPort ? url.origin.port : scheme == "https" ? 443 : 1080)

@@ -44,8 +44,8 @@ extension CurlTransfer {
     if stream.isRefused { return .notProcessed(request) }
     return TransportError(
       .resent,
-      "the connection broke and libcurl was about to send the \(request.method) again by itself; whether it was"
-        + " executed is not known", to: request.url)
+      "the connection broke and libcurl was about to send the \(request.method) again by itself; it is not known"
+        + " whether the server executed it", to: request.url)
   }
 
   func provideBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {

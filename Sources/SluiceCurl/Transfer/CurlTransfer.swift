@@ -31,7 +31,7 @@ final class CurlTransfer: Transfer {
   @exclusivity(unchecked) var handle: CurlHandle?
   /// Its place among the transport's transfers.
   var position = 0
-  /// Ours, and so it goes before what libcurl says.
+  /// An error that the transfer itself has found. It takes precedence over the error that libcurl reports.
   @exclusivity(unchecked) var failure: TransportError?
   var isCancelled = false
   @exclusivity(unchecked) var upload: Upload?
@@ -83,7 +83,7 @@ final class CurlTransfer: Transfer {
   var issuedAt: Instant?
   var sentAt: Instant?
 
-  // Inlined, where what is given is moved and not copied.
+  // Inlined, so that the arguments are moved and not copied.
   @inline(__always)
   init(
     _ transport: CurlTransport, _ request: consuming Request, _ options: TransferOptions,

@@ -19,7 +19,7 @@ struct OpenHop: Sendable {
   var isRedirected = false
   /// The server did not process its request, which may go out again.
   var isRefused = false
-  /// Its `didReceive` or its `didEndHop` said where the time went.
+  /// Its `didReceive` or its `didEndHop` had timings.
   var hasTimings = false
 
   init(_ number: Int, at started: Instant) {

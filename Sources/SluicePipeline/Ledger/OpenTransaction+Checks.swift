@@ -34,7 +34,7 @@ extension OpenTransaction {
         .outcome, "\(name) has an error; expected one in did_end_hop, will_retry and did_complete alone")
     }
     guard entry.errorCode != nil || entry.errorStage == nil else {
-      throw LedgerBreach(.outcome, "\(name) names the stage of an error and has none")
+      throw LedgerBreach(.outcome, "\(name) names the stage of an error but has no error")
     }
     guard entry.duration == .zero || isEnd || isOfHop || entry.kind == .willRetry else {
       throw LedgerBreach(

@@ -71,7 +71,7 @@ package final class LoopEnvironment: @unchecked Sendable {
     runningNow.store(runningCount, ordering: .relaxed)
   }
 
-  /// Timers go from one transaction to the next, as their places do.
+  /// Returns a timer that an earlier transaction has given back, otherwise a new one.
   func takeTimer() -> LoopTimer { spareTimers.popLast() ?? LoopTimer() }
 
   /// Takes back a timer that is disarmed.

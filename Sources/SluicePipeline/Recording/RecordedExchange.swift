@@ -10,7 +10,7 @@ public struct RecordedExchange: Sendable {
   package var request: Request
   /// Whether the body was produced once, and so cannot be sent a second time.
   package var isRequestStreamed = false
-  /// False where the request's body is not here, or not all of it.
+  /// False if the request's body, or a part of it, was not recorded.
   package var isRequestWhole = true
   package var parent = ParentContext()
   /// When the transaction began, since 1970-01-01T00:00:00Z.

@@ -6,8 +6,8 @@ import Synchronization
 /// all loops: it gets no further events, not even the end of transactions whose beginning it saw. The ledger itself
 /// continues.
 package final class TracerBinding: Sendable {
-  /// The default time for one call: far more than observing takes, and little enough for the other transactions of the
-  /// loop.
+  /// The default time for one call: far more than a tracer needs, and short enough not to disturb the other
+  /// transactions of the loop.
   package static let defaultBudget = Duration.milliseconds(10)
   /// An overrun weighs as much as this many timely calls, because a busy machine makes a good tracer late now and then.
   private static let weight = 16

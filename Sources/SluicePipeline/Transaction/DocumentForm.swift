@@ -45,7 +45,7 @@ extension Exchange {
     if requestDocument != nil { try settleRequestDocument() }
   }
 
-  // Apart from the question, which every transaction asks and next to none affirms.
+  // Not inlined: every transaction checks whether there is a document, but almost none has one.
   @inline(never)
   private func settleRequestDocument() throws(TransactionError) {
     guard let form = requestDocument, form.isTruth else { return }

@@ -67,7 +67,7 @@ extension Transaction {
 
   // MARK: Bodies that are here
 
-  /// Passes the body through the stages before a position that have not seen it, and gathers it again.
+  /// Passes the body through those stages before `end` that have not seen it yet, and gathers what they pass on.
   ///
   /// - Returns: nil when the result comes later.
   func passBody(_ side: MessageSide, before end: Int) -> TransactionMachine.Event? {
@@ -280,7 +280,7 @@ extension Transaction {
   }
 }
 
-/// Connects the stream that the transport reads to its passage. Confined to the loop, unchecked for that reason.
+/// Holds the passage of a stream that the transport reads. Confined to the loop, unchecked for that reason.
 private final class PassageSlot: @unchecked Sendable {
   weak var passage: BodyPassage?
 }

@@ -5,8 +5,9 @@ public import SluiceMessages
 /// show (`sluice.attributes/1`, a draft).
 ///
 /// They live to the end of the transaction, over all attempts and hops; the last setter of a name wins. Names are like
-/// `http.route`: 1 to 128 letters, digits, `.`, `_` and `-`, the first of them a letter. A transaction has up to 64, a text
-/// up to 4096 bytes. Valid like the ``StageRequest`` of the same call; a host without the table has none.
+/// `http.route`: 1 to 128 letters, digits, `.`, `_` and `-`, the first of them a letter. A transaction has at most 64
+/// attributes, and a text at most 4096 bytes. Valid like the ``StageRequest`` of the same call; a host without the
+/// table has none.
 public struct TransactionAttributes: Sendable {
   /// nil for a delegate of the program, which has none.
   let call: ExchangeCall?

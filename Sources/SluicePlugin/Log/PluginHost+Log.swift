@@ -19,8 +19,8 @@ extension PluginHost {
   ///
   /// - Parameters:
   ///   - message: for people; not evaluated if the level is not logged.
-  ///   - attributes: for programs, at most 64; names as in ``TransactionAttributes``. One that the host does not take is a
-  ///     violation, and nothing is logged. A host without structured records writes the message alone.
+  ///   - attributes: for programs, at most 64; names as in ``TransactionAttributes``. If the host refuses one of them,
+  ///     that is a violation, and nothing is logged. A host without structured records writes the message alone.
   ///   - request: adds the transaction, the request id, the attempt and the attributes of the transaction. If the request is
   ///     not valid here and now, the record is written without them.
   public func log(

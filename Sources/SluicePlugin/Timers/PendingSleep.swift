@@ -110,7 +110,7 @@ final class PendingSleeps: Sendable {
 extension StageFailure {
   fileprivate static let sleepCutOff = StageFailure(code: "closing", message: "the instance has ended")
 
-  /// A timer that was not started.
+  /// The failure for a timer that the host did not start.
   fileprivate init(refusedSleep status: sluice_status?) {
     switch status.map(Int.init) {
     case nil, Int(SLUICE_STATUS_CLOSING): self = .sleepCutOff

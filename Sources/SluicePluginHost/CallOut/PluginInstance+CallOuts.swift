@@ -49,7 +49,7 @@ extension PluginInstance {
     if number == 1 {
       seat.log(
         .warning,
-        "has \(runtime.callOuts.maximumUnderWay) call-outs under way, as many as it may; refused \(count) so far")
+        "has \(runtime.callOuts.maximumUnderWay) call-outs under way, which is the limit; refused \(count) so far")
     }
     return .failure(.tooMany)
   }

@@ -14,7 +14,7 @@ enum ConnectionFunctions {
     return UnsafePointer(table)
   }()
 
-  /// From here on transports collect the facts.
+  /// Returns the table, and makes transports collect the facts of connections from now on.
   static func table() -> UnsafePointer<sluice_connection> {
     ConnectionFacts.want()
     return shared

@@ -25,7 +25,7 @@ package final class HostRuntime: Sendable {
   let answersCallOuts: Bool
   private let limits: Locked<CallOutLimits>
   let log: Log
-  /// Lines of plugins below it are dropped.
+  /// Log lines of plugins below this level are dropped.
   let leastLogLevel: PluginLogEntry.Level
   /// nil in a host that answers no challenges.
   let credentials: CredentialAnswer?

@@ -73,7 +73,7 @@ package final class PluginPlace: Interceptor, @unchecked Sendable {
 }
 
 extension Exchange {
-  /// Calls on behalf of a place; nil for one without a configuration.
+  /// Calls the body while the exchange names this place. `place` is nil for a place without a configuration of its own.
   func at<Result>(_ place: (any AnyObject & Sendable)?, _ body: () -> Result) -> Result {
     let before = self.place
     self.place = place

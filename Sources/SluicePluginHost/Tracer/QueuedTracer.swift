@@ -15,7 +15,8 @@ import Synchronization
 package final class QueuedTracer: Tracer {
   /// Some thousand events for each loop, taken from the system as it is used.
   package static let defaultCapacityBytes = 1 << 20
-  /// How long a start may hold up the loop, where the plugin has no `deadline`.
+  /// How long the first event of a transaction may wait for room in the queue, and so block the loop, if the plugin has
+  /// no `deadline`.
   package static let defaultPatience = Duration.milliseconds(250)
   /// An idle moment after which the thread goes to sleep: a stream of events wakes it once and not for each.
   private static let lingerNanoseconds = 1_000_000

@@ -20,7 +20,7 @@ package enum Violation: Int, CaseIterable, Sendable {
   case secondResume
   /// A token was resumed that is late, forged or recycled.
   case staleToken
-  /// A token was entered outside of a posted function of its loop, or by another instance than its taker.
+  /// A token was entered outside of a posted function of its loop, or by an instance that did not take it.
   case wrongEnter
   /// A call-out was started in `create`.
   case earlyCallOut
@@ -32,7 +32,7 @@ package enum Violation: Int, CaseIterable, Sendable {
   case passedOnCompleted
   /// A metric was defined after `create`.
   case lateDefinition
-  /// A function was to be run on a thread in `create`.
+  /// A plugin asked in `create` to run a function on a thread.
   case earlyWork
 
   /// What happened, as the end of a sentence about the plugin.
@@ -51,7 +51,7 @@ package enum Violation: Int, CaseIterable, Sendable {
     case .wrongEnter: "entered a token outside of a posted function of its loop, or another instance's token"
     case .earlyCallOut: "wanted to make a call-out in create, which does no I/O; nothing was sent"
     case .secondCompletion: "completed its work a second time; nothing was touched"
-    case .staleCompletion: "completed with a completion that is late, forged or recycled; nothing was touched"
+    case .staleCompletion: "used a completion that is late, forged or recycled; nothing was touched"
     case .passedOnCompleted: "passed a notification on that it had completed; it counts as taken"
     case .earlyWork: "wanted to run work in create, which starts no threads; it was not run"
     case .lateDefinition: "wanted to define a metric after create; metrics are defined in create only"

@@ -8,8 +8,8 @@ import SluiceSupport
 ///      free ── open ───────────────────────────────► completed ──► free, in a later generation
 ///                └─ deadline, passed on, end ───────► expired ────┘
 ///
-/// Opening takes a lock, ending does not but for giving the slot back. Slots are used again in the order in which they
-/// became free, so that a second completion is known as one for long.
+/// Opening takes a lock; ending takes one only to give the slot back. Slots are used again in the order in which they
+/// became free, so that a second completion is still recognized much later.
 final class CompletionTable: Sendable {
   enum Answer: Sendable, Hashable {
     case accepted

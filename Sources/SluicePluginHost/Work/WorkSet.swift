@@ -40,7 +40,7 @@ final class WorkSet: Sendable {
   /// It has run.
   func remove(_ id: UInt64) { state.withLock { _ = $0.running.remove(id) } }
 
-  /// Takes out one that has not begun; false if it has, or was dropped before.
+  /// Removes work that has not begun; false if it has begun, or was already dropped.
   func drop(_ id: UInt64) -> Bool { state.withLock { $0.waiting.removeValue(forKey: id) != nil } }
 
   /// Takes out what has not begun of those that a suspended exchange waits for.

@@ -75,7 +75,7 @@ package final class LoadedLibrary: Sendable {
     }
   }
 
-  /// For a copy in whose place the loader gave what it had mapped already.
+  /// Releases the handle if the loader returned a library that was already mapped instead of this copy.
   private static func giveBack(_ handle: UnsafeMutableRawPointer, for stored: StoredPlugin) {
     parked.withLock { $0.removeAll { $0 === stored } }
     dlclose(handle)

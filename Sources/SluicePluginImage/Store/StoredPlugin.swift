@@ -47,7 +47,7 @@ package final class StoredPlugin: Sendable {
     rmdir(LibraryPermissions.folder(of: folder))
   }
 
-  /// A descriptor of the copy, for the length of a call; nil where what lies there now is another file.
+  /// Opens the copy while the body runs. Returns nil if it cannot be opened, or if another file is at its path now.
   func withDescriptor<Result>(_ body: (CInt) -> Result) -> Result? {
     guard let file = FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW), let status = file.status(),
       status.st_dev == device, status.st_ino == inode

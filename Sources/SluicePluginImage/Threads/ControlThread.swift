@@ -11,8 +11,8 @@ package enum ControlThread {
     }
   }
 
-  /// The same, giving up with nil when the body has not returned in time. It goes on then, and what it gives in the end is
-  /// `late`'s, on its thread.
+  /// Like the function without a limit, but returns nil if the body has not returned in time. The body then continues,
+  /// and its thread passes the late result to `late`.
   package static func run<Result: Sendable>(
     within limit: Duration, _ body: @escaping @Sendable () -> Result, late: @escaping @Sendable (Result) -> Void
   ) async -> Result? {

@@ -2,7 +2,7 @@ import Glibc
 
 /// What can be read from a descriptor at once.
 package enum DescriptorPiece {
-  /// Empty at the end; nil with `errno` when nothing can be read.
+  /// Returns an empty array at the end of the file, and nil if the read fails; `errno` then has the reason.
   package static func read(_ descriptor: CInt) -> [UInt8]? {
     var count = -1
     let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, filled in

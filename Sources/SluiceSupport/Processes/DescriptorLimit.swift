@@ -12,8 +12,8 @@ package struct DescriptorLimit: Sendable, Hashable {
   /// process if it cannot open that file.
   package static let reserve = 16
 
-  /// Whether a descriptor is one of the last; the kernel gives the lowest number that is free. Of a limit below 64 a quarter
-  /// is kept.
+  /// Whether a descriptor is one of the last; the kernel gives the lowest number that is free. If the limit is below
+  /// 64, a quarter of it is reserved instead.
   package static func isReserved(_ descriptor: Int32) -> Bool {
     // No limit that a process can live with is below this.
     guard descriptor >= 16 else { return false }

@@ -48,7 +48,7 @@ package final class StubLoop: EventLoop, @unchecked Sendable {
     timer.target = nil
   }
 
-  /// Moves the clock and fires nothing: time that a call takes, to be called from within it.
+  /// Moves the clock forward but fires no timer. Call it inside a call of a stage that is to take this long.
   package func spend(_ duration: Duration) { time.wrappingAdd(duration.nanoseconds, ordering: .relaxed) }
 
   /// Runs the body as the loop, then everything that follows from it.

@@ -1,7 +1,7 @@
 /// A TCP server that sends exactly the bytes it is told to, for what a correct HTTP server would never do.
 ///
-/// Each connection follows the script of its number; connections beyond the last script repeat that one. After its
-/// script a connection is closed. Everything received is kept verbatim, unless told otherwise.
+/// Each connection follows the script of its number; connections beyond the last script repeat that one. The server
+/// closes a connection at the end of its script. Everything received is kept verbatim, unless told otherwise.
 ///
 /// In place of scripts it can have a closure that gives the steps with which each request is answered.
 package final class ScriptedServer: Sendable {

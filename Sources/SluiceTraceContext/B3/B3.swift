@@ -21,7 +21,7 @@ public enum B3: Sendable, Hashable {
     self = .trace(RemoteTrace(traceID: traceID, spanID: spanID, sampling: sampling))
   }
 
-  /// What follows the span id. The parent of the sender's span is of no use to others, but has to be one.
+  /// What follows the span id. The id of the sender's parent span is not used, but it must be well-formed.
   private static func rest(_ text: Span<UInt8>, _ start: Int) throws(InvalidContext) -> SamplingState {
     if start == text.count { return .deferred }
     guard start + 1 < text.count, text[start] == UInt8(ascii: "-"), let sampling = sampling(text[start + 1]) else {

@@ -10,7 +10,7 @@ public protocol Propagator: Sendable {
   /// Sets the family's headers; called once a hop, before bytes leave.
   func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink)
 
-  /// Reads the family's headers, and says what was there and is not valid.
+  /// Reads the family's headers into `extraction`, and reports in it each header that is present but not valid.
   func extract(from carrier: some Carrier, into extraction: inout Extraction)
 }
 

@@ -8,10 +8,10 @@ public import SluicePluginImage
 public protocol SwapProbe: Sendable {
   /// Returns when the candidate may be loaded.
   ///
-  /// Called once for each library of a swap, on no event loop; several may be examined at the same time. Cancelling the
-  /// task gives the examination up, and whatever it started has to end then.
+  /// Called once for each library of a swap, on no event loop; several may be examined at the same time. If the task is
+  /// cancelled, the probe must stop the examination and end everything that the examination started.
   ///
-  /// - Throws: why the candidate is refused, which becomes the reason of the swap.
+  /// - Throws: why the candidate is refused. The swap reports it as its reason.
   func examine(_ candidate: ProbeCandidate) async throws(PluginError)
 }
 

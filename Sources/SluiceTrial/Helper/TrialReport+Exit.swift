@@ -15,7 +15,7 @@ extension TrialReport {
   var isBeyondResult: Bool { result != nil && step.map(ExitStep.all.contains) == true }
 
   /// What the library does wrong when a process ends by exit(3); nil if it does nothing wrong, or if the trial did not
-  /// get this far. The command itself ends without calling such functions.
+  /// get this far. The command itself calls neither handlers nor destructors when it ends.
   package var exitWarning: String? {
     guard isBeyondResult, let step, let deed else { return nil }
     return "\(deed) \(step), when its process ended; do that work in deactivate or destroy"

@@ -37,7 +37,7 @@ package struct TrialRequest: Sendable {
   /// What is to be done: ``probe``, or the name of a conformance check.
   package var task: String
   package var instances: [Instance]
-  /// For what is tried at random.
+  /// The seed of the random input.
   package var seed: UInt64
   package var deadline: Duration
   package var limits: TrialLimits

@@ -9,7 +9,7 @@ import Glibc
 /// A file gets its name when it is whole, by a rename, so that nobody reads half of one; what a crash of the machine leaves
 /// is found out by its digest. Nothing is synced: what is lost can be fetched again.
 struct DiskFolder: Sendable {
-  /// What one URL may have; of more, some are left unread.
+  /// The most stored responses that are read for one URL. If there are more, the rest are ignored.
   private static let maximumVariants = 32
   /// What a writer leaves that long has died, in seconds.
   private static let abandonedAfter = 3600

@@ -1,7 +1,7 @@
 /// The directives of `Cache-Control` (RFC 9111 §5.2), of all its field lines as one list.
 ///
-/// A name without an argument, with a token or with a quoted string; names are compared without case. Of a directive that
-/// is repeated the first counts (§4.2.1).
+/// A directive is a name, alone or with an argument: a token or a quoted string. Names are case-insensitive. If a
+/// directive is repeated, the first one counts (§4.2.1).
 package struct CacheControl: Sendable, Equatable {
   /// A number of seconds as a directive gives it.
   package enum Seconds: Sendable, Equatable {

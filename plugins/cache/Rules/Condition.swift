@@ -25,7 +25,7 @@ extension StoredHead {
     return fields
   }
 
-  /// What of the head goes into a 304 (RFC 9110 §15.4.5).
+  /// The header fields of this head that belong in a 304 response (RFC 9110 §15.4.5).
   package var headersForNotModified: HeaderFields {
     var fields = headers
     for name in ["content-length", "content-encoding", "content-type", "content-language", "content-range"] {

@@ -5,7 +5,7 @@ import SluiceMessages
 enum Clock {
   static var unixNow: UInt64 { read(CLOCK_REALTIME) }
 
-  /// Nanoseconds since 1970 of a moment on the monotonic clock, by what both clocks show now.
+  /// Converts a time of the monotonic clock to nanoseconds since 1970, with the present difference of the two clocks.
   static func unixNanoseconds(_ monotonic: Duration) -> UInt64 {
     let offset = Int64(bitPattern: unixNow &- read(CLOCK_MONOTONIC))
     return UInt64(clamping: Int64(clamping: monotonic.nanoseconds) &+ offset)

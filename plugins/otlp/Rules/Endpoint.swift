@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// What is exported, with its path behind a base endpoint and its word in the names of variables.
+/// A kind of telemetry that is exported. It has a path, which is added to a base endpoint, and variables of its own.
 package enum Signal: String, Sendable, CaseIterable {
   case traces
   case metrics

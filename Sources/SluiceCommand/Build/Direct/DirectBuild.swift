@@ -46,7 +46,7 @@ struct DirectBuild {
       messages += try perform(words, isCompiler: number == 0, sources: plan.sources)
     }
     try check(record)
-    // A package build begins by forgetting the record, and what it makes is newer than this.
+    // A package build first removes the record. If one has begun meanwhile, its library is newer and must stay.
     guard access(outputs.record, F_OK) == 0 else { throw Doubt(reason: "another build has begun") }
     try put(plan.library)
     StandardError.write(messages)
@@ -133,7 +133,7 @@ extension CompilePlan.Outputs {
 struct BuildLock {
   private let descriptor: Int32
 
-  /// Nil where another process has it, or the folder does not exist. Does not wait.
+  /// Nil if another process has the lock, or if the folder does not exist. Does not wait.
   init?(_ path: String) {
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }

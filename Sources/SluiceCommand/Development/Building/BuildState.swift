@@ -27,7 +27,7 @@ struct BuildState {
   var sources: ContentHash?
   var run: Run?
 
-  /// Of the files that `plugin build` compiles, and of those that they include.
+  /// The endings of the files that `plugin build` compiles, and of the files that those include.
   private static let endings = [
     ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".swift", ".modulemap",
   ]
