@@ -19,7 +19,7 @@ public struct StageCall: Sendable, Hashable {
   public var hop: Int
   /// The instance's name in the configuration.
   public var stage: String
-  /// The callback that was called; one entry stands for all pieces of a body in one hop.
+  /// The callback that was called. All pieces of a body in one hop share one entry.
   public var callback: Callback
   /// Its final answer; ``Verdict/suspended`` if it never resumed, ``Verdict/fault(_:)`` if it broke a rule.
   public var verdict: Verdict

@@ -20,7 +20,7 @@ public struct StageResponse: Sendable {
     nonmutating set { call.attempt { () throws(StageFailure) in try call.setBody(.response, newValue ?? []) } }
   }
 
-  /// The file of a large body; nil if the body is in memory, if there is none, or without
+  /// The file of a body that is too large for memory. Nil for every other body, and if the stage does not have
   /// ``PluginOptions/wantsResponseBody``.
   public var bodyFile: BodyFile? { call.bodyFile(.response) }
 

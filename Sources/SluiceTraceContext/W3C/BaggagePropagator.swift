@@ -8,7 +8,7 @@ public struct BaggagePropagator: Propagator {
   /// Requires nothing: the propagator has no settings and no state.
   @inlinable public init() {}
 
-  /// Sets `baggage` to the valid members that the caller gave; sets nothing if there are none.
+  /// Sets `baggage` to the valid members of the caller's baggage. Sets nothing if it has no valid member.
   public func inject(_ trace: borrowing HopTrace, into headers: inout some HeaderSink) {
     Self.inject(trace.parent, into: &headers)
   }
