@@ -20,7 +20,8 @@ struct ProbeFixture {
     folder = try TemporaryDirectory()
     product = try await PluginCompiler.compile(behaviour, defines: defines)
     chmod(product.path, 0o755)
-    (copy, facts) = try PluginLoader(store: PluginStore(at: folder.path("store"))).stage(product.path)
+    let staged = try PluginLoader(store: PluginStore(at: folder.path("store"))).stage(product.path)
+    (copy, facts) = (staged.copy, staged.facts)
   }
 
   func candidate(

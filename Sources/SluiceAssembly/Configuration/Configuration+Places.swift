@@ -1,6 +1,4 @@
 package import SluiceJSON
-import SluicePluginHost
-import SluiceTrial
 
 /// A place in a list that has a configuration of its own.
 struct PlaceConfiguration {
@@ -19,13 +17,6 @@ extension Configuration {
         return PlaceConfiguration(
           key: "\(list)[\(index)]", config: config, location: reference.configLocation ?? reference.location)
       }
-    }
-  }
-
-  /// The same for a trial.
-  func probePlaces(of plugin: String) -> [ProbeCandidate.Place] {
-    places(of: plugin).map {
-      ProbeCandidate.Place(key: $0.key, configuration: (try? $0.config.serializedText()) ?? "{}")
     }
   }
 

@@ -56,7 +56,7 @@ final class ReplayHost: Sendable {
       throw .configuration(error)
     }
     step("in activate of its instances")
-    try draft.activate(serving: false)
+    try draft.activate()
   }
 
   private static func prepared(_ configuration: Configuration) -> Configuration {
@@ -72,15 +72,11 @@ final class ReplayHost: Sendable {
   private static func load(
     _ copy: String, as path: String, _ number: Int, _ runtime: HostRuntime, _ step: (String) -> Void
   ) throws(PluginError) -> LoadedGeneration {
-    let image = try LibraryImage(reading: copy)
-    // The engine has already checked what the configuration allows.
-    let facts = try Preflight.facts(of: image, for: runtime.offer.allowing(Set(LibraryHazard.allCases)))
+    let staged = try StagedLibrary(borrowing: copy, as: path, offer: runtime.offer)
     step("while it was loaded (in a constructor, or a global initializer)")
-    let loaded = try LoadedLibrary.load(StoredPlugin.borrowed(image), facts: facts, path: path)
+    let loaded = try staged.load()
     step("in its entry point")
-    let plugin = try HostTable.withEntryTable(for: runtime) { table throws(PluginError) in
-      try PluginEntry.call(loaded, host: table, number: number)
-    }
+    let plugin = try HostTable.enter(loaded, for: runtime, number: number)
     return LoadedGeneration(record: GenerationRecord(id: number, library: path, plugins: [], loaded), plugin: plugin)
   }
 

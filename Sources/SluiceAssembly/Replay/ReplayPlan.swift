@@ -76,10 +76,7 @@ struct ReplayPlan: Sendable {
   /// Private copies, which the children map, because the files at the paths may be rebuilt meanwhile.
   private func stage() throws(PluginError) -> [String: StoredPlugin] {
     guard !configuration.libraries.isEmpty else { return [:] }
-    guard let folder = configuration.store ?? PluginStore.defaultPath() else {
-      throw PluginError(.store, .store(path: "(none)"), "there is no home folder to keep private copies of plugins in")
-    }
-    let loader = PluginLoader(store: try PluginStore(at: folder))
+    let loader = try PluginLoader(store: configuration.store)
     var copies: [String: StoredPlugin] = [:]
     for library in configuration.libraries {
       copies[library] = try loader.stage(build.libraries[library] ?? library).copy

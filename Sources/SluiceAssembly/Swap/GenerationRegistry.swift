@@ -4,15 +4,6 @@ import SluiceSupport
 
 /// Every build that an engine has mapped, and the way to map another.
 final class GenerationRegistry: Sendable {
-  /// A private copy that has passed the preflight.
-  struct Candidate: Sendable {
-    let library: String
-    /// The instances that use it.
-    let plugins: [String]
-    let copy: StoredPlugin
-    let facts: LibraryFacts
-  }
-
   /// The loader, and the refusals in its store.
   private struct Way: Sendable {
     let loader: PluginLoader
@@ -49,32 +40,19 @@ final class GenerationRegistry: Sendable {
 
   func refusalList() throws(PluginError) -> RefusalList { try way().refusals }
 
-  /// The facts about a library before any of its code runs; throws if this host cannot use it.
-  func facts(
-    of image: LibraryImage, allowing allowed: Set<LibraryHazard> = []
-  ) throws(PluginError) -> LibraryFacts {
-    try Preflight.facts(of: image, for: try way().loader.offer.allowing(allowed))
-  }
+  func loader() throws(PluginError) -> PluginLoader { try way().loader }
 
-  /// Makes the private copy. Blocks.
-  func stage(_ image: LibraryImage, _ facts: LibraryFacts, for plugins: [String]) throws(PluginError) -> Candidate {
-    Candidate(library: image.path, plugins: plugins, copy: try way().loader.store.stage(image), facts: facts)
-  }
-
-  /// Maps a candidate and calls its entry point. Blocks; constructors of the library run on a separate thread.
-  func load(_ candidate: Candidate) throws(PluginError) -> LoadedGeneration {
-    let loaded = try LoadedLibrary.load(candidate.copy, facts: candidate.facts, path: candidate.library)
+  /// Maps a library and calls its entry point. Blocks; constructors of the library run on a separate thread.
+  /// - Parameter plugins: the names of the instances that use it.
+  func load(_ library: StagedLibrary, for plugins: [String]) throws(PluginError) -> LoadedGeneration {
+    let loaded = try library.load()
     let record = state.withLock { state in
-      let record = GenerationRecord(
-        id: state.records.count + 1, library: candidate.library, plugins: candidate.plugins, loaded)
+      let record = GenerationRecord(id: state.records.count + 1, library: library.path, plugins: plugins, loaded)
       state.records.append(record)
       return record
     }
-    let entered = HostTable.withEntryTable(for: runtime) { table in
-      Result { () throws(PluginError) in try PluginEntry.call(loaded, host: table, number: record.id) }
-    }
     do {
-      let plugin = try entered.get()
+      let plugin = try HostTable.enter(loaded, for: runtime, number: record.id)
       record.adopt(plugin)
       return LoadedGeneration(record: record, plugin: plugin)
     } catch {
@@ -83,16 +61,10 @@ final class GenerationRegistry: Sendable {
     }
   }
 
-  static let noStore = PluginError(
-    .store, .store(path: "(none)"), "there is no home folder to keep the private copies of plugins in",
-    advice: "set \"store\" to a folder of yours")
-
   private func way() throws(PluginError) -> Way {
     if let way = state.withLock({ $0.way }) { return way }
-    guard let path = store ?? PluginStore.defaultPath() else { throw Self.noStore }
-    let store = try PluginStore(at: path)
-    let way = Way(
-      loader: PluginLoader(store: store, offer: runtime.offer), refusals: RefusalList(store: store, project: project))
+    let loader = try PluginLoader(store: store, offer: runtime.offer)
+    let way = Way(loader: loader, refusals: RefusalList(store: loader.store, project: project))
     state.withLock { $0.way = way }
     return way
   }

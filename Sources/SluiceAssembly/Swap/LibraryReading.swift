@@ -16,7 +16,7 @@ struct LibraryReading: Sendable {
     self.file = file
     image = try LibraryImage(reading: file, as: library)
     if image.hash == known { return nil }
-    facts = try registry.facts(of: image, allowing: allowed)
+    facts = try registry.loader().facts(of: image, allowing: allowed)
   }
 
   /// Whether the file's content has changed since it was read: the read may have seen a half-written file. Blocks.

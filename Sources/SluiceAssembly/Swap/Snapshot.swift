@@ -3,7 +3,7 @@ import SluicePluginHost
 
 /// The whole pipeline: what it was made from, and the one object that transactions pin.
 final class Snapshot: Sendable {
-  /// The number of the snapshot in the engine, counted from 1.
+  /// The number of the snapshot in the engine, counted from 1. Snapshot 0 is empty; the first one follows it.
   let number: Int
   let configuration: Configuration
   /// In the order of the configuration.

@@ -90,12 +90,11 @@ final class SnapshotDraft: @unchecked Sendable {
     }
   }
 
-  /// Activates the new parts, in order.
-  /// - Parameter serving: whether scheduled work begins at once.
-  func activate(serving: Bool) throws(EngineError) {
+  /// Activates the new parts, in order. Their scheduled work begins when the snapshot is published.
+  func activate() throws(EngineError) {
     for part in fresh {
       guard let instance = part.instance else { continue }
-      instance.isServing = serving
+      instance.isServing = false
       do {
         try calling(.activate, of: part.plugin) { () throws(PluginError) in try instance.activate() }
       } catch { throw .plugin(error, part.plugin.location) }

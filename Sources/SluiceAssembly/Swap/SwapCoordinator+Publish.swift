@@ -10,10 +10,18 @@ extension SwapCoordinator {
   /// previous snapshot.
   func hand(to loops: [Int]) {
     for record in published.generations { record.hasServed = true }
-    for loop in loops {
-      let worker = workers[loop]
-      worker.loop.post { [self] in take(worker) }
-    }
+    for loop in loops { post(to: workers[loop]) }
+  }
+
+  private func post(to worker: Worker) {
+    worker.loop.post { [self] in take(worker) }
+  }
+
+  /// Publishes the first snapshot: no loop runs a transaction that could keep it from being taken.
+  func serve(_ first: Snapshot) {
+    state.withLock { $0 = SwapState(published: first, loops: workers.count) }
+    for instance in first.instances { instance.isServing = true }
+    for worker in workers { post(to: worker) }
   }
 
   /// Takes the publication that is newest now: a loop that comes back late finds several of these calls, and the first

@@ -6,9 +6,17 @@ import SluiceSupport
 extension SwapCoordinator {
   /// The goal of the steps.
   struct Goal: Sendable {
+    enum Kind: Sendable {
+      /// The first snapshot of the engine.
+      case start
+      /// New builds of libraries, with the configuration that serves.
+      case swap
+      /// Another configuration.
+      case reload
+    }
+
     let configuration: Configuration
-    /// Whether the configuration is the one that serves.
-    let isSwap: Bool
+    let kind: Kind
     /// The libraries that are checked, and the files from which they are read.
     let sources: [(library: String, file: String)]
   }
@@ -40,7 +48,7 @@ extension SwapCoordinator {
     let libraries = configuration.libraries.filter { library in
       names.map { !$0.isDisjoint(with: configuration.plugins(of: library)) } ?? true
     }
-    let goal = Goal(configuration: configuration, isSwap: true, sources: libraries.map { ($0, $0) })
+    let goal = Goal(configuration: configuration, kind: .swap, sources: libraries.map { ($0, $0) })
     return try await make(goal, &changes)
   }
 
@@ -53,7 +61,7 @@ extension SwapCoordinator {
       throw .impossible("\(keys) cannot change while the engine runs; restart it to use the new value")
     }
     let sources = configuration.libraries.map { ($0, $0) }
-    return try await make(Goal(configuration: configuration, isSwap: false, sources: sources), &changes)
+    return try await make(Goal(configuration: configuration, kind: .reload, sources: sources), &changes)
   }
 
   /// The previous snapshot has ended: its builds are loaded again, from their private copies.
@@ -65,6 +73,6 @@ extension SwapCoordinator {
     // What serves is not read again.
     let builds = point.builds.filter { current.generation(of: $0.key)?.hash != $0.value.hash }
     let sources = builds.map { ($0.key, $0.value.copy) }.sorted { $0.0 < $1.0 }
-    return try await make(Goal(configuration: point.configuration, isSwap: false, sources: sources), &changes)
+    return try await make(Goal(configuration: point.configuration, kind: .reload, sources: sources), &changes)
   }
 }

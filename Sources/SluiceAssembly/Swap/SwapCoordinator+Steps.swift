@@ -5,12 +5,13 @@ import SluicePluginImage
 import SluiceSupport
 import SluiceTrial
 
-// The way of a new snapshot to its publication.
+// The way of every snapshot to its publication, the first one included.
 //
 //     read and hash ─ refused before? ─ budget ─ preflight, private copy ─ probe ─ map, enter ─ create ─ pipeline
 //       ─ save on the old, load on the new ─ activate ─ publish
 //
-// Whatever fails before `publish` is undone, and has touched nothing that serves.
+// Whatever fails before `publish` is undone, and has touched nothing that serves. The start of an engine waits for no
+// file, and takes a build that a swap refused, with a warning.
 extension SwapCoordinator {
   /// The time limit for each step that calls into a new build.
   static let stepLimit = Duration.seconds(30)
@@ -26,7 +27,7 @@ extension SwapCoordinator {
       for candidate in candidates {
         try checkpoint()
         let loaded = try await load(candidate, goal.configuration)
-        generations[candidate.library] = loaded
+        generations[candidate.path] = loaded
         fresh.append(loaded.record)
       }
       changes = changes.map { change in
@@ -45,19 +46,20 @@ extension SwapCoordinator {
   /// not have been complete.
   private func prepare(
     _ goal: Goal, _ current: Snapshot, _ changes: inout [SwapReport.Change]
-  ) async throws(SwapStop) -> [GenerationRegistry.Candidate] {
+  ) async throws(SwapStop) -> [StagedLibrary] {
     var patience = ReadingPatience()
     while true {
       changes = []
       let changed = try await read(goal, current, &changes)
-      if goal.isSwap, changed.isEmpty { throw .unchanged }
-      try checkRefusals(changed, goal.configuration)
+      if goal.kind == .swap, changed.isEmpty { throw .unchanged }
+      try checkRefusals(changed, goal)
       try checkBudget(changed.count, goal.configuration.swap)
       let candidates = try await stage(changed, goal.configuration)
       do {
-        try await examine(candidates, goal.configuration)
+        try await examine(candidates, goal)
         return candidates
       } catch {
+        guard goal.kind != .start else { throw error }
         let mayPass = await ControlThread.run { changed.contains(where: \.hasChangedSince) }
         guard mayPass, let pause = patience.next() else { throw error }
         if patience.isFirst {
@@ -100,7 +102,7 @@ extension SwapCoordinator {
         } catch {
           // A private copy is never written again.
           let isCopy = file != library
-          guard !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
+          guard goal.kind != .start, !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
             changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
             throw refusal(isCopy ? Self.useless(file, of: library, error) : error, library, goal.configuration)
           }
@@ -120,16 +122,28 @@ extension SwapCoordinator {
       advice: "put that build at its own path and swap; leave the store alone while an engine runs")
   }
 
-  private func checkRefusals(_ readings: [LibraryReading], _ configuration: Configuration) throws(SwapStop) {
+  private func checkRefusals(_ readings: [LibraryReading], _ goal: Goal) throws(SwapStop) {
     for image in readings.map(\.image) {
       guard let refusals = registry.refusals, let reason = refusals.reason(for: image.hash) else { continue }
+      if goal.kind == .start {
+        sayRefused(image.path, reason, goal.configuration)
+        continue
+      }
       let error = PluginError(
         .knownBad, .plugin(name: nil, path: image.path),
         "this build (\(image.hash.hex.prefix(12))) is refused since it did harm: \(reason)",
         advice: "build it again; to use it nevertheless, have the program call engine.clearRefusals(), or remove "
           + "\(refusals.path(of: image.hash)) and start the program again")
-      throw refusal(error, image.path, configuration)
+      throw refusal(error, image.path, goal.configuration)
     }
+  }
+
+  private func sayRefused(_ library: String, _ reason: String, _ configuration: Configuration) {
+    let plugin = configuration.plugins(of: library).first ?? library
+    log(
+      LogLine(
+        level: .warning, stage: plugin,
+        message: "plugin \"\(plugin)\" at \(library) is a build that was refused in a swap: \(reason)"))
   }
 
   private func checkBudget(_ count: Int, _ settings: SwapSettings) throws(SwapStop) {
@@ -142,65 +156,67 @@ extension SwapCoordinator {
 
   private func stage(
     _ readings: [LibraryReading], _ configuration: Configuration
-  ) async throws(SwapStop) -> [GenerationRegistry.Candidate] {
-    var candidates: [GenerationRegistry.Candidate] = []
+  ) async throws(SwapStop) -> [StagedLibrary] {
+    var candidates: [StagedLibrary] = []
     for reading in readings {
       try checkpoint()
-      let names = configuration.plugins(of: reading.image.path)
       let result = await ControlThread.run { [registry] in
-        Result { () throws(PluginError) in try registry.stage(reading.image, reading.facts, for: names) }
+        Result { () throws(PluginError) in try registry.loader().stage(reading.image, reading.facts) }
       }
       do { candidates.append(try result.get()) } catch { throw refusal(error, reading.image.path, configuration) }
     }
     return candidates
   }
 
-  private func sayUntried(_ candidates: [GenerationRegistry.Candidate]) {
+  private func sayUntried(_ candidates: [StagedLibrary]) {
     for candidate in candidates {
       log(
         LogLine(
           level: .warning,
           message:
-            "\(candidate.library) is swapped in without being tried out, since the engine has no probe; give it a"
+            "\(candidate.path) is swapped in without being tried out, since the engine has no probe; give it a"
             + " HelperProbe, and have the command sluice beside the program or on PATH"))
     }
   }
 
-  private func examine(
-    _ candidates: [GenerationRegistry.Candidate], _ configuration: Configuration
-  ) async throws(SwapStop) {
-    guard let probe else { return sayUntried(candidates) }
+  private func examine(_ libraries: [StagedLibrary], _ goal: Goal) async throws(SwapStop) {
+    let configuration = goal.configuration
+    guard let probe else {
+      if goal.kind != .start { sayUntried(libraries) }
+      return
+    }
     guard configuration.swap.trial > .zero else { return }
-    for candidate in candidates {
-      var instances: [ProbeCandidate.Instance] = []
-      for plugin in configuration.plugins where plugin.library == candidate.library {
-        let text = (try? plugin.config.serializedText()) ?? "{}"
-        let old = published.part(plugin.name)?.instance
-        // The new instance, which does not exist yet, decides whether a missing state matters.
-        let saved = try? await old?.saveState(within: Self.saveLimit)
-        instances.append(
-          ProbeCandidate.Instance(
-            name: plugin.name, configuration: text, places: configuration.probePlaces(of: plugin.name),
-            state: saved ?? nil, stateOwner: old?.generation.id))
-      }
-      try checkpoint()
-      do {
-        try await probe.examine(
-          ProbeCandidate(
-            path: candidate.library, copy: candidate.copy.path, facts: candidate.facts, instances: instances,
-            deadline: configuration.swap.trial))
-      } catch {
-        try checkpoint()
-        throw refusal(error, candidate.library, configuration)
-      }
+    var candidates: [ProbeCandidate] = []
+    for library in libraries {
+      let states = await states(for: configuration.plugins(of: library.path))
+      candidates.append(ProbeCandidate(library, in: configuration, states: states))
+    }
+    try checkpoint()
+    let refusals = await probe.refusals(of: candidates)
+    try checkpoint()
+    for (library, error) in zip(libraries, refusals) {
+      if let error { throw refusal(error, library.path, configuration) }
     }
   }
 
+  /// What the serving instances of these names save. The new instance, which does not exist yet, decides whether a missing
+  /// state matters.
+  private func states(for plugins: [String]) async -> [String: ProbeCandidate.OwnedState] {
+    var states: [String: ProbeCandidate.OwnedState] = [:]
+    for plugin in plugins {
+      guard let old = published.part(plugin)?.instance, let saved = try? await old.saveState(within: Self.saveLimit)
+      else { continue }
+      states[plugin] = ProbeCandidate.OwnedState(state: saved, owner: old.generation.id)
+    }
+    return states
+  }
+
   private func load(
-    _ candidate: GenerationRegistry.Candidate, _ configuration: Configuration
+    _ candidate: StagedLibrary, _ configuration: Configuration
   ) async throws(SwapStop) -> LoadedGeneration {
+    let plugins = configuration.plugins(of: candidate.path)
     let result = await ControlThread.run(within: Self.stepLimit) { [registry] in
-      Result { () throws(PluginError) in try registry.load(candidate) }
+      Result { () throws(PluginError) in try registry.load(candidate, for: plugins) }
     } late: { [self] result in
       if case .success(let loaded) = result { loaded.record.end(.refused("it took too long to load")) }
       handle(.caughtUp)
@@ -209,18 +225,18 @@ extension SwapCoordinator {
       guard let result else {
         handle(.leftBehind)
         throw PluginError(
-          .loadFailed, .plugin(name: nil, path: candidate.library),
+          .loadFailed, .plugin(name: nil, path: candidate.path),
           "was not loaded within \(Self.stepLimit): a constructor or its entry point does not return")
       }
       return try result.get()
-    } catch { throw refusal(error, candidate.library, configuration) }
+    } catch { throw refusal(error, candidate.path, configuration) }
   }
 
   private func make(
     _ goal: Goal, _ generations: [String: LoadedGeneration], following current: Snapshot
   ) async throws(SwapStop) -> Snapshot {
     let draft = SnapshotDraft(
-      goal.configuration, generations, runtime: runtime, following: current, isSwap: goal.isSwap, log: log)
+      goal.configuration, generations, runtime: runtime, following: current, isSwap: goal.kind == .swap, log: log)
     let number = state.withLock { state in
       state.lastSnapshot += 1
       return state.lastSnapshot
@@ -233,7 +249,7 @@ extension SwapCoordinator {
     let states = try await save(draft, current)
     try await call(draft, "load and activate") { () throws(EngineError) in
       try draft.load(states)
-      try draft.activate(serving: false)
+      try draft.activate()
     }
     guard !Task.isCancelled else {
       await undo(draft)
@@ -307,8 +323,6 @@ extension SwapCoordinator {
   }
 
   private func refusal(_ error: PluginError, _ library: String, _ configuration: Configuration) -> SwapStop {
-    let plugin = configuration.plugins.first { $0.library == library }
-    return .refused(
-      .plugin(plugin.map { error.named($0.name) } ?? error, plugin?.location ?? ConfigurationLocation()))
+    .refused(configuration.error(error, of: library))
   }
 }

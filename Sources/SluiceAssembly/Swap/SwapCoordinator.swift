@@ -34,14 +34,9 @@ final class SwapCoordinator: Sendable {
       leastLogLevel: PluginLogEntry.Level(leastLogLevel), log: { log(LogLine($0)) })
     self.runtime = runtime
     registry = GenerationRegistry(store: configuration.store, file: configuration.file, runtime: runtime)
-    let snapshot: Snapshot
-    do throws(EngineError) {
-      snapshot = try Self.first(configuration, sources, registry, runtime, workers.count, delegate, probe, log)
-    } catch {
-      runtime.close(within: SnapshotDraft.undoLimit)
-      throw error
-    }
-    let state = Monitor(SwapState(published: snapshot, loops: workers.count))
+    let empty = Snapshot(
+      number: 0, configuration: configuration, parts: [], pipeline: Pipeline(loops: workers.count))
+    let state = Monitor(SwapState(published: empty, loops: workers.count))
     self.state = state
     let stuckLoops = StuckLoops(workers: workers) { state.withLock { $0.isClosed } }
     let later = Locked<(@Sendable (Int) -> Void)?>(nil)
@@ -49,8 +44,28 @@ final class SwapCoordinator: Sendable {
       workers.map(\.loop), settings: { state.withLock { $0.published.configuration.watchdog } },
       response: Self.response(stuckLoops) { loop in later.withLock { $0 }?(loop) }, log: log)
     later.withLock { $0 = { [weak self] loop in self?.handle(.died(loop: loop)) } }
+    let goal = Goal(
+      configuration: configuration, kind: .start, sources: configuration.libraries.map { ($0, sources[$0] ?? $0) })
+    do throws(EngineError) { serve(try first(goal)) } catch {
+      runtime.close(within: SnapshotDraft.undoLimit)
+      throw error
+    }
     watchdog.start()
-    for worker in workers { worker.loop.post { worker.pipeline = snapshot.pipeline } }
+  }
+
+  /// Makes the first snapshot, by the steps of every other. Blocks.
+  private func first(_ goal: Goal) throws(EngineError) -> Snapshot {
+    let result: Result<Snapshot, SwapStop> = WaitingThread.run { [self] in
+      var changes: [SwapReport.Change] = []
+      do throws(SwapStop) { return .success(try await make(goal, &changes)) } catch { return .failure(error) }
+    }
+    do { return try result.get() } catch {
+      switch error {
+      case .refused(let error): throw error
+      case .impossible(let reason): throw .transport(TransportError(.resources, reason))
+      case .unchanged, .stopped: throw .transport(TransportError(.resources, "the start was given up"))
+      }
+    }
   }
 
   /// - Parameter died: called repeatedly for each loop whose thread has ended.
@@ -61,72 +76,6 @@ final class SwapCoordinator: Sendable {
       if obstacle.hasDied { died(obstacle.loop) }
       stuckLoops.relieve(obstacle, settings)
     }
-  }
-
-  private static func first(
-    _ configuration: Configuration, _ sources: [String: String], _ registry: GenerationRegistry,
-    _ runtime: HostRuntime, _ loops: Int, _ delegate: StageBinding?, _ probe: (any SwapProbe)?,
-    _ log: @escaping @Sendable (LogLine) -> Void
-  ) throws(EngineError) -> Snapshot {
-    var trial = FirstTrial(configuration, probe)
-    for plugin in configuration.plugins {
-      guard let path = plugin.library, !trial.has(path) else { continue }
-      do throws(PluginError) {
-        let image = try LibraryImage(reading: sources[path] ?? path, as: path)
-        let facts = try registry.facts(of: image, allowing: configuration.allowed(of: path))
-        let candidate = try registry.stage(image, facts, for: configuration.plugins(of: path))
-        trial.add(candidate, for: plugin)
-        if let reason = try registry.refusalList().reason(for: image.hash) {
-          log(
-            LogLine(
-              level: .warning, stage: plugin.name,
-              message: "plugin \"\(plugin.name)\" at \(path) is a build that was refused in a swap: \(reason)"))
-        }
-      } catch { throw .plugin(error.named(plugin.name), plugin.location) }
-    }
-    let generations = try trial.load(into: registry)
-    let draft = SnapshotDraft(configuration, generations, runtime: runtime, log: log)
-    return try firstCalls(draft) { () throws(EngineError) in
-      try draft.create()
-      let snapshot = try draft.snapshot(1, loops: loops, delegate: delegate)
-      try draft.activate(serving: true)
-      return snapshot
-    }
-  }
-
-  /// Calls into the first builds on a separate thread; undoes the draft if a call fails, and gives up if a call does
-  /// not return.
-  private static func firstCalls(
-    _ draft: SnapshotDraft, _ body: @escaping @Sendable () throws(EngineError) -> Snapshot
-  ) throws(EngineError) -> Snapshot {
-    struct Outcome {
-      var result: Result<Snapshot, EngineError>?
-      var isGivenUp = false
-    }
-    let outcome = Monitor(Outcome())
-    let call: @Sendable () -> Void = {
-      let result = Result { () throws(EngineError) in try body() }
-      if case .failure = result { draft.undo() }
-      let isLate = outcome.update { outcome in
-        outcome.result = result
-        return outcome.isGivenUp
-      }
-      if isLate, case .success = result { draft.undo() }
-    }
-    if !SystemThread.start("sluice-control", call) { call() }
-    let result = outcome.wait(upTo: stepLimit) { $0.result }
-    guard
-      let result = result
-        ?? outcome.update({ outcome in
-          outcome.isGivenUp = true
-          return outcome.result
-        })
-    else {
-      throw draft.callUnderWay?.overdue(after: stepLimit)
-        ?? .transport(
-          TransportError(.resources, "the start of all instances took longer than \(stepLimit), and was given up"))
-    }
-    return try result.get()
   }
 
   var published: Snapshot { state.withLock { $0.published } }

@@ -35,12 +35,14 @@ struct SwapState: Sendable {
   /// The task that performs the steps of the current request.
   var steps: Task<Void, Never>?
   var lastRequest = 0
-  var lastSnapshot = 1
+  var lastSnapshot = 0
   var history: [SwapReport] = []
 
+  /// - Parameter published: on all loops; none of them has begun a transaction.
   init(published: Snapshot, loops: Int) {
     self.published = published
     live = [published.number: published]
+    lastSnapshot = published.number
     machine = SwapMachine(loops: loops, snapshot: published.number, published.configuration.swap.terms)
   }
 

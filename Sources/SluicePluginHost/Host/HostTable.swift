@@ -1,13 +1,23 @@
-package import CSluice
+import CSluice
 import Glibc
 import SluicePipeline
-import SluicePluginImage
+package import SluicePluginImage
 
 /// The functions of `sluice_host`.
 package enum HostTable {
+  /// Calls the entry point of a library. Blocks. [control]
+  /// - Parameter number: which generation of the engine it is.
+  package static func enter(
+    _ library: LoadedLibrary, for runtime: HostRuntime, number: Int? = nil
+  ) throws(PluginError) -> PluginGeneration {
+    try withEntryTable(for: runtime) { table throws(PluginError) in
+      try PluginEntry.call(library, host: table, number: number)
+    }
+  }
+
   /// Lends a table for the call of an entry point. No instance belongs to it: its functions do nothing, except for the
   /// clock.
-  package static func withEntryTable<Answer, Failure: Error>(
+  private static func withEntryTable<Answer, Failure: Error>(
     for runtime: HostRuntime, _ body: (UnsafePointer<sluice_host>) throws(Failure) -> Answer
   ) throws(Failure) -> Answer {
     let result = runtime.programName.withText { name in

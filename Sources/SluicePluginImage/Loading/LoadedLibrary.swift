@@ -26,21 +26,10 @@ package final class LoadedLibrary: Sendable {
   package func runDestructors() { sluice_run_destructors_at(unsafeBitCast(entry, to: UnsafeRawPointer.self)) }
 
   /// Maps a stored copy on a thread of its own, and waits for it: constructors of the library run there.
-  package static func load(_ stored: StoredPlugin, facts: LibraryFacts, path: String) throws(PluginError)
-    -> LoadedLibrary
-  {
-    guard let result = SystemThread.runAndWait({ open(stored, facts, path) }) else { throw noThread(path) }
-    return try result.get()
-  }
-
-  /// Maps a stored copy on a thread of its own.
-  package static func load(
+  static func load(
     _ stored: StoredPlugin, facts: LibraryFacts, path: String
-  ) async throws(PluginError) -> LoadedLibrary {
-    let result: Result<LoadedLibrary, PluginError> = await Handover.wait { answer in
-      let started = SystemThread.start({ open(stored, facts, path) }, then: { answer.give($0) })
-      if !started { answer.give(.failure(noThread(path))) }
-    }
+  ) throws(PluginError) -> LoadedLibrary {
+    guard let result = SystemThread.runAndWait({ open(stored, facts, path) }) else { throw noThread(path) }
     return try result.get()
   }
 

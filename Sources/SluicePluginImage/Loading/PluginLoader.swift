@@ -1,6 +1,8 @@
-/// The way of a library from its path into the process: read once, preflight, private copy, map, check.
+/// The way of a library from its path into the process. Every loading takes these steps, in this order:
 ///
-///     path ─ LibraryImage ─ Preflight ─ PluginStore.stage ─ LoadedLibrary.load ─ PluginEntry.call ─ PluginGeneration
+///     path ─ LibraryImage ─ facts: preflight ─ stage: private copy ─ load: mapping ─ enter: PluginGeneration
+///
+/// A swap ends after the first step if the content is the same, and a trial in a child process comes before the mapping.
 package struct PluginLoader: Sendable {
   package let store: PluginStore
   package let offer: HostOffer
@@ -10,22 +12,61 @@ package struct PluginLoader: Sendable {
     self.offer = offer
   }
 
-  /// Everything before code of the library runs.
-  package func stage(_ path: String) throws(PluginError) -> (copy: StoredPlugin, facts: LibraryFacts) {
-    let image = try LibraryImage(reading: path)
-    let facts = try Preflight.facts(of: image, for: offer)
-    return (try store.stage(image), facts)
+  /// - Parameter folder: the store; nil means the folder in the user's cache.
+  package init(store folder: String?, offer: HostOffer = HostOffer()) throws(PluginError) {
+    guard let folder = folder ?? PluginStore.defaultPath() else {
+      throw PluginError(
+        .store, .store(path: "(none)"), "there is no home folder to keep the private copies of plugins in",
+        advice: "set \"store\" to a folder of yours")
+    }
+    self.init(store: try PluginStore(at: folder), offer: offer)
   }
 
-  /// Blocks until the library is mapped; for the start of a program.
-  package func load(_ path: String) throws(PluginError) -> LoadedLibrary {
-    let (copy, facts) = try stage(path)
-    return try LoadedLibrary.load(copy, facts: facts, path: path)
+  /// The facts about a library; throws if this host cannot use it.
+  package func facts(
+    of image: LibraryImage, allowing allowed: Set<LibraryHazard> = []
+  ) throws(PluginError) -> LibraryFacts {
+    try Preflight.facts(of: image, for: offer.allowing(allowed))
   }
 
-  /// Reads and copies on the caller's thread, maps on another.
-  package func load(_ path: String) async throws(PluginError) -> LoadedLibrary {
-    let (copy, facts) = try stage(path)
-    return try await LoadedLibrary.load(copy, facts: facts, path: path)
+  /// Makes the private copy. Blocks.
+  package func stage(_ image: LibraryImage, _ facts: LibraryFacts) throws(PluginError) -> StagedLibrary {
+    StagedLibrary(path: image.path, copy: try store.stage(image), facts: facts)
+  }
+
+  /// All steps before code of the library runs. Blocks.
+  /// - Parameter path: the path in messages; nil means the file's own.
+  package func stage(
+    _ file: String, as path: String? = nil, allowing allowed: Set<LibraryHazard> = []
+  ) throws(PluginError) -> StagedLibrary {
+    let image = try LibraryImage(reading: file, as: path)
+    return try stage(image, try facts(of: image, allowing: allowed))
+  }
+}
+
+/// A library that passed the preflight, and its private copy, which exists at least as long as this value.
+package struct StagedLibrary: Sendable {
+  /// The path in messages.
+  package let path: String
+  package let copy: StoredPlugin
+  package let facts: LibraryFacts
+
+  init(path: String, copy: StoredPlugin, facts: LibraryFacts) {
+    self.path = path
+    self.copy = copy
+    self.facts = facts
+  }
+
+  /// A copy that the parent process made and holds. The parent also checked what the configuration allows.
+  package init(borrowing copy: String, as path: String, offer: HostOffer = HostOffer()) throws(PluginError) {
+    let image = try LibraryImage(reading: copy)
+    facts = try Preflight.facts(of: image, for: offer.allowing(Set(LibraryHazard.allCases)))
+    self.copy = try StoredPlugin.borrowed(image)
+    self.path = path
+  }
+
+  /// Maps the copy. Blocks while constructors of the library run, on a thread of their own.
+  package func load() throws(PluginError) -> LoadedLibrary {
+    try LoadedLibrary.load(copy, facts: facts, path: path)
   }
 }

@@ -17,22 +17,27 @@ package final class FirstAnswer<Answer: Sendable>: Sendable {
     return receiver != nil
   }
 
-  /// Waits for what the body has answered, at most so long; then for `fallback`.
+  /// Returns the first answer that the body's callbacks give, or `fallback` when there is none within the limit. A thread
+  /// watches the limit, because the tasks that hold the pool may wait for this answer.
   package static func race(
     within limit: Duration, _ body: (FirstAnswer<Answer>) -> Void, orElse fallback: @escaping @Sendable () -> Answer
   ) async -> Answer {
-    let watch = Locked<Task<Void, Never>?>(nil)
-    let answer: Answer = await Handover.wait { handover in
-      let first = FirstAnswer { handover.give($0) }
-      let task = Task {
-        try? await Task.sleep(for: limit)
-        // Cancelled, it is a moment too late anyhow.
-        if !Task.isCancelled { first.give(fallback()) }
+    let isAnswered = Monitor(false)
+    return await Handover.wait { handover in
+      let first = FirstAnswer { answer in
+        isAnswered.update { $0 = true }
+        handover.give(answer)
       }
-      watch.withLock { $0 = task }
+      let isWatched = SystemThread.start("sluice-limit") {
+        if isAnswered.wait(upTo: limit, { $0 ? true : nil }) == nil { first.give(fallback()) }
+      }
+      if !isWatched {
+        Task.detached {
+          try? await Task.sleep(for: limit)
+          first.give(fallback())
+        }
+      }
       body(first)
     }
-    watch.withLock { $0 }?.cancel()
-    return answer
   }
 }

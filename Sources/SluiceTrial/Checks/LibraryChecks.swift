@@ -61,7 +61,7 @@ extension ConformanceCheck {
       let loaded = try TrialLibrary.load(run.request, run.channel)
       run.channel.step("in its entry point")
       let before = ProcessState()
-      let generations = try [first, second, first].map { try TrialLibrary.enter(loaded, $0.runtime) }
+      let generations = try [first, second, first].map { try HostTable.enter(loaded, for: $0.runtime) }
       for generation in generations.dropFirst() {
         guard generation.describes(the: generations[0]) else {
           throw TrialFailure("a second call of the entry point gives something else than the first")

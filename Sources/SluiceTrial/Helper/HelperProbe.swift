@@ -5,7 +5,7 @@ public import SluicePluginImage
 /// Tries a library out in a child process of a helper, which is the `sluice` command: maps it, makes its instances with
 /// their real configuration, hands the state over, runs the plugin's own cases, and destroys the instances. `activate` is
 /// not called.
-public struct HelperProbe: StartProbe {
+public struct HelperProbe: SwapProbe {
   private let helper: TrialHelper
   private let warn: @Sendable (PluginError.Subject, String) -> Void
 
@@ -21,18 +21,12 @@ public struct HelperProbe: StartProbe {
     self.warn = warn
   }
 
-  /// Runs the trial on a thread of its own. Cancelling the task ends the helper and all that it has started.
+  /// Runs the trial on a thread of its own: at most the candidate's deadline and about 10 seconds more. Cancelling the
+  /// task ends the helper and all that it has started.
   /// - Throws: why the library is refused; `probe_unavailable` if there was no trial, or it was cancelled.
   public func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
     let request = try request(candidate)
     try judge(await TrialProcess(request, helper: helper).report().get(), request)
-  }
-
-  /// Blocks the thread until the trial ends: at most the candidate's deadline and about 10 seconds more.
-  /// - Throws: why the library is refused; `probe_unavailable` if there was no trial.
-  public func examineAndWait(_ candidate: ProbeCandidate) throws(PluginError) {
-    let request = try request(candidate)
-    try judge(TrialProcess(request, helper: helper).run(), request)
   }
 
   private func judge(_ report: TrialReport, _ request: TrialRequest) throws(PluginError) {

@@ -1,25 +1,19 @@
 package import SluicePluginHost
 public import SluicePluginImage
 
-/// Tries a library out before its code gets into the process: the step of a hot swap between the private copy and
-/// `dlopen`.
+/// Tries a library out before its code gets into the process: the step between the private copy and `dlopen`, at the
+/// start of an engine and in each swap.
 ///
 /// An engine without a probe maps what passed the preflight.
 public protocol SwapProbe: Sendable {
   /// Returns when the candidate may be loaded.
   ///
-  /// Called once for each library of a swap, on no event loop; several may be examined at the same time. If the task is
-  /// cancelled, the probe must stop the examination and end everything that the examination started.
+  /// Called once for each library, on no event loop; several may be examined at the same time. If the task is cancelled,
+  /// the probe must stop the examination and end everything that the examination started. At the start of an engine, the
+  /// thread that creates the engine runs the task, and waits for it.
   ///
-  /// - Throws: why the candidate is refused. The swap reports it as its reason.
+  /// - Throws: why the candidate is refused. The start fails with it; a swap reports it as its reason.
   func examine(_ candidate: ProbeCandidate) async throws(PluginError)
-}
-
-/// A probe that a thread can wait for. The start of an engine, which does not run as a task, uses it for the first
-/// libraries.
-public protocol StartProbe: SwapProbe {
-  /// Like `examine(_:)`, but blocks. Several libraries may be examined at the same time, each from its own thread.
-  func examineAndWait(_ candidate: ProbeCandidate) throws(PluginError)
 }
 
 /// A build that is to be loaded, at the start or in place of the build that serves now.

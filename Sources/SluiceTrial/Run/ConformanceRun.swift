@@ -43,10 +43,7 @@ package struct ConformanceRun: Sendable {
   package mutating func run(
     derived: (JSONValue) -> Void = { _ in }, begin: (ConformanceCheck) -> Void = { _ in }, end: (Outcome) -> Void
   ) throws(PluginError) {
-    guard let folder = PluginStore.defaultPath() else {
-      throw PluginError(.store, .store(path: "(none)"), "there is no home folder to keep private copies of plugins in")
-    }
-    let (copy, _) = try PluginLoader(store: PluginStore(at: folder)).stage(path)
+    let copy = try PluginLoader(store: nil).stage(path).copy
     if instances.isEmpty {
       try deriveInstance(copy.path)
       if let configuration = instances.first?.configuration { derived(configuration) }

@@ -45,7 +45,7 @@ final class StageFixture {
     answer: @escaping (Request) -> StubTransport.Reply
   ) async throws {
     library = try LibraryFixture()
-    let loaded = try await library.loader.load(path)
+    let loaded = try library.loader.stage(path).load()
     loop = StubLoop()
     transport = StubTransport(loop: loop, answer: answer)
     environment = LoopEnvironment(loop: loop, transport: transport, suspensionChunks: suspensionChunks)
@@ -57,9 +57,7 @@ final class StageFixture {
     ) { entry in
       log.update { $0.append(entry) }
     }
-    generation = try HostTable.withEntryTable(for: runtime) { table throws(PluginError) in
-      try PluginEntry.call(loaded, host: table)
-    }
+    generation = try HostTable.enter(loaded, for: runtime)
     instance = try PluginInstance(generation, name: "stage", configuration: configuration, runtime: runtime)
     if isActive { try instance.activate() }
   }

@@ -52,7 +52,7 @@ struct HostFeatureTests {
     let product = try await LibraryFixture.compile("asks-for-features", defines: ["REQUIRES=\(feature)"])
     let offer = HostOffer(host: "proxy", features: .all.subtracting(lack.feature))
     let loader = PluginLoader(store: try LibraryFixture().store, offer: offer)
-    let error = await #expect(throws: PluginError.self) { _ = try await loader.load(product.path) }
+    let error = #expect(throws: PluginError.self) { _ = try loader.stage(product.path) }
     #expect(error?.code == .missingFeature)
     #expect(
       error?.named("auth").description

@@ -28,7 +28,7 @@ struct LibraryFixture {
 
   /// Loads a library and asks its entry point.
   func generation(of path: String) async throws -> PluginGeneration {
-    try Self.enter(try await loader.load(path))
+    try Self.enter(try loader.stage(path).load())
   }
 
   static func enter(_ library: LoadedLibrary) throws -> PluginGeneration {

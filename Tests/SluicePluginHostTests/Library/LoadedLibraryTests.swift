@@ -14,7 +14,7 @@ struct LoadedLibraryTests {
 
   private func loadError(_ path: String) async throws -> PluginError? {
     do {
-      _ = try await fixture.loader.load(path)
+      _ = try fixture.loader.stage(path).load()
       return nil
     } catch {
       return error
@@ -72,15 +72,15 @@ struct LoadedLibraryTests {
     let image = try LibraryImage(reading: product.path)
     let facts = try LibraryFacts(of: image)
     let copy = try fixture.store.stage(image)
-    let error = await #expect(throws: PluginError.self) {
-      _ = try await LoadedLibrary.load(copy, facts: facts, path: product.path)
+    let error = #expect(throws: PluginError.self) {
+      _ = try LoadedLibrary.load(copy, facts: facts, path: product.path)
     }
     #expect(error?.says("comes from another library") == true)
   }
 
   @Test func `an old mapping in place of the new copy is refused (L10)`() async throws {
     let a = try await LibraryFixture.compile("minimal", defines: ["VALUE=1"])
-    let first = try await fixture.loader.load(a.path)
+    let first = try fixture.loader.stage(a.path).load()
     // A new file under a path that the loader knows: it answers with the old mapping.
     let b = try await LibraryFixture.compile("minimal", defines: ["VALUE=2"])
     let bytes = try FileTree.read(b.path)
@@ -88,8 +88,8 @@ struct LoadedLibraryTests {
     #expect(rename(new, first.stored.path) == 0)
     let copy = try copy(like: first.stored)
     let facts = first.facts
-    let error = await #expect(throws: PluginError.self) {
-      _ = try await LoadedLibrary.load(copy, facts: facts, path: b.path)
+    let error = #expect(throws: PluginError.self) {
+      _ = try LoadedLibrary.load(copy, facts: facts, path: b.path)
     }
     #expect(error?.code == .oldMapping)
     // What was mapped in its place lost one reference of two.
@@ -106,21 +106,14 @@ struct LoadedLibraryTests {
 
   @Test func `constructors run on a thread of their own (L7)`() async throws {
     let product = try await LibraryFixture.compile("constructor-thread")
-    let library = try await fixture.loader.load(product.path)
+    let library = try fixture.loader.stage(product.path).load()
     let error = #expect(throws: PluginError.self) { try LibraryFixture.enter(library) }
     #expect(error?.reason == "another thread")
   }
 
-  @Test func `a library can be loaded without an async context`() async throws {
-    let product = try await LibraryFixture.compile("minimal")
-    let loader = fixture.loader
-    let load: () throws -> LoadedLibrary = { try loader.load(product.path) }
-    #expect(try LibraryFixture.enter(try load()).id == "fixture")
-  }
-
   @Test func `a mapped copy stays, and stays locked, when nothing refers to it any more`() async throws {
     let product = try await LibraryFixture.compile("minimal", defines: ["VALUE=3"])
-    let path = try await fixture.loader.load(product.path).stored.path
+    let path = try fixture.loader.stage(product.path).load().stored.path
     _ = try PluginStore(at: fixture.store.path)
     #expect(FileTree.exists(path))
   }

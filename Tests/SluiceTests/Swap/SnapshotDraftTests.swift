@@ -20,14 +20,13 @@ import Testing
     }
     let registry = GenerationRegistry(store: folder.path("store"), runtime: runtime)
     let library = try #require(configuration.libraries.first)
-    let image = try LibraryImage(reading: library)
-    let loaded = try registry.load(registry.stage(image, registry.facts(of: image), for: ["a"]))
+    let loaded = try registry.load(registry.loader().stage(library), for: ["a"])
     let draft = SnapshotDraft(configuration, [library: loaded], runtime: runtime, log: { _ in })
     drafted.update { $0 = draft }
     // The plugin says something in the one and in the other.
     try draft.create()
     try draft.load(["a": SavedState(text: #"{"generations": 4}"#, version: 7)])
-    try draft.activate(serving: false)
+    try draft.activate()
     #expect(said.value == ["a load: before=4", "a activate: activated=1"])
     #expect(draft.callUnderWay?.function == nil)
     draft.undo()

@@ -8,10 +8,10 @@ import Testing
 
 /// Swaps that meet each other, a task that is cancelled, and the end of the engine.
 @Suite struct SwapOrderTests {
-  /// A probe that lets nothing pass until it is told to, or its task is cancelled.
+  /// A probe that lets the first libraries pass, and no other until it is told to, or its task is cancelled.
   private struct Gate: SwapProbe {
     let arrived = Watched(0)
-    let isOpen = Watched(false)
+    let isOpen = Watched(true)
 
     func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
       arrived.update { $0 += 1 }
@@ -28,6 +28,8 @@ import Testing
     let fixture = try SwapFixture(plugins, probe: gate) { folder in
       for (_, file) in plugins { try library.install(1, at: folder.path(file)) }
     }
+    gate.isOpen.update { $0 = false }
+    gate.arrived.update { $0 = 0 }
     return (fixture, library, gate)
   }
 

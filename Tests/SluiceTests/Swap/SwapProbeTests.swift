@@ -82,6 +82,23 @@ struct SwapProbeTests {
     withExtendedLifetime(untried) {}
   }
 
+  @Test func `engines whose starts hold every thread of the pool get their trials and start`() async throws {
+    let library = try await StampedLibrary.inC()
+    let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
+    let stamps = try await withThrowingTaskGroup { group in
+      for _ in 0..<8 {
+        group.addTask {
+          let fixture = try SwapFixture(probe: probe) { try library.install(1, at: $0.path("a.so")) }
+          let stamp = try await fixture.stamp()
+          await fixture.shutdown()
+          return stamp
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(stamps == Array(repeating: 1, count: 8))
+  }
+
   @Test func `another plugin under the name of one with state starts without state, in the trial as in the swap`()
     async throws
   {

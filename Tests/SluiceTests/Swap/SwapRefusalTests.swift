@@ -276,13 +276,18 @@ import Testing
   {
     struct Refusing: SwapProbe {
       let seen: Watched<[ProbeCandidate]>
+      let hasBegun: Watched<Bool>
       func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
+        guard hasBegun.value else { return }
         seen.update { $0.append(candidate) }
         throw PluginError(.loadFailed, .plugin(name: nil, path: candidate.path), "killed by the probe")
       }
     }
-    let seen = Watched<[ProbeCandidate]>([])
-    let fixture = try SwapFixture(probe: Refusing(seen: seen)) { try library.install(1, at: $0.path("a.so")) }
+    let (seen, hasBegun) = (Watched<[ProbeCandidate]>([]), Watched(false))
+    let fixture = try SwapFixture(probe: Refusing(seen: seen, hasBegun: hasBegun)) {
+      try library.install(1, at: $0.path("a.so"))
+    }
+    hasBegun.update { $0 = true }
     try library.install(2, at: fixture.path())
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
     #expect(error?.report.reason?.contains("killed by the probe") == true)

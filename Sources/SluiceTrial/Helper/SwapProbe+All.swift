@@ -1,0 +1,22 @@
+package import SluicePluginImage
+
+extension SwapProbe {
+  /// Examines all candidates, at most four at the same time, because each needs a process; returns for each, in order,
+  /// why it is refused.
+  package func refusals(of candidates: [ProbeCandidate]) async -> [PluginError?] {
+    await withTaskGroup(of: (index: Int, refusal: PluginError?).self) { group in
+      var refusals = [PluginError?](repeating: nil, count: candidates.count)
+      for (index, candidate) in candidates.enumerated() {
+        if index >= 4, let ended = await group.next() { refusals[ended.index] = ended.refusal }
+        group.addTask {
+          do throws(PluginError) {
+            try await examine(candidate)
+            return (index, nil)
+          } catch { return (index, error) }
+        }
+      }
+      for await ended in group { refusals[ended.index] = ended.refusal }
+      return refusals
+    }
+  }
+}
