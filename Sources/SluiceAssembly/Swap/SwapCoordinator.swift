@@ -28,7 +28,7 @@ final class SwapCoordinator: Sendable {
     self.probe = probe
     self.log = log
     let runtime = HostRuntime(
-      loops: workers.map(\.environment), programName: "sluice", programVersion: Engine.version,
+      loops: workers.map(\.environment), programName: "sluice", programVersion: Product.version,
       callOuts: configuration.callOutLimits, blockingCalls: configuration.limits.blockingCalls,
       credentials: Credentials.answer,
       leastLogLevel: PluginLogEntry.Level(leastLogLevel), log: { log(LogLine($0)) })
