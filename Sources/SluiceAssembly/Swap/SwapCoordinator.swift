@@ -201,11 +201,4 @@ extension Configuration {
   var callOutLimits: CallOutLimits {
     CallOutLimits(timeout: transport.timeout, maximumResponseBytes: transport.maxHeldResponseBytes)
   }
-
-  /// The names of the instances of one library.
-  package func plugins(of library: String) -> [String] { plugins.filter { $0.library == library }.map(\.name) }
-}
-
-extension Duration {
-  var milliseconds: Int { Int(self / .milliseconds(1)) }
 }

@@ -8,6 +8,9 @@ extension Configuration {
     plugins.compactMap(\.library).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
+  /// The names of the instances of one library.
+  package func plugins(of library: String) -> [String] { plugins.filter { $0.library == library }.map(\.name) }
+
   /// What a library may do to the process: what any of its plugins is allowed, because the library is loaded once for all
   /// of them.
   package func allowed(of library: String) -> Set<LibraryHazard> {
@@ -30,5 +33,13 @@ extension Configuration {
       ("control", control != other.control), ("limits", limits != other.limits),
     ]
     return differences.filter(\.1).map(\.0)
+  }
+}
+
+extension PluginConfiguration {
+  /// The path of the library; nil for a built-in, and for code of the program.
+  package var library: String? {
+    if case .library(let path) = source { return path }
+    return nil
   }
 }
