@@ -3,7 +3,7 @@ SHELL := /bin/sh
 SWIFT ?= swift
 # Options for every swift build and swift test, for instance: make test SWIFTFLAGS='-j 2'
 SWIFTFLAGS ?=
-VERSION = $(shell sed -n 's/.*static let version = "\(.*\)"/\1/p' Sources/SluiceAssembly/Engine/Engine+Version.swift)
+VERSION = $(shell sed -n 's/.*static let version = "\(.*\)"/\1/p' Sources/SluiceAssembly/Base/Product.swift)
 
 PREFIX ?= /usr/local
 DESTDIR ?=

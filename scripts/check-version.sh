@@ -1,6 +1,6 @@
 #!/bin/sh
-# Checks that every file that shows the version of the product shows this one. It is defined in Engine+Version.swift, from where
-# the Makefile takes it.
+# Checks that every file that shows the version of the product shows this one. It is defined in Product.swift, from where the
+# Makefile takes it.
 # usage: scripts/check-version.sh VERSION
 set -u
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ fail() {
 }
 
 printf '%s\n' "$version" | grep -qE '^(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z.-]+)?$' ||
-  fail "\"$version\", from Sources/SluiceAssembly/Engine/Engine+Version.swift, is not a semantic version"
+  fail "\"$version\", from Sources/SluiceAssembly/Base/Product.swift, is not a semantic version"
 
 shown=$(sed -n '1s/.*"sluice \([^"]*\)".*/\1/p' share/man/man1/sluice.1)
 [ "$shown" = "$version" ] || fail "share/man/man1/sluice.1 is of version $shown, not $version; change its first line"

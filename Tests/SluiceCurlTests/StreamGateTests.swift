@@ -62,7 +62,7 @@ private struct Line {
   init() throws {
     wire = try Wire()
     request = Request(url: try HTTPURL("http://service.test/"))
-    for _ in 0..<StreamGate.streamsPerConnection {
+    for _ in 0..<CurlMulti.streamsPerConnection {
       _ = gate.admit()
       gate.didIssue(onPort: 1)
     }

@@ -51,9 +51,9 @@ extension Configuration {
     case (let library?, nil): return .library(path: try library.library())
     case (nil, let builtin?):
       let name = try builtin.string()
-      guard BuiltIns.names.contains(name) else {
-        throw builtin.error(
-          "no built-in is named \(PlainText.quote(name)); there are \(BuiltIns.names.joined(separator: ", "))")
+      guard BuiltInName(rawValue: name) != nil else {
+        let names = BuiltInName.allCases.map(\.rawValue).joined(separator: ", ")
+        throw builtin.error("no built-in is named \(PlainText.quote(name)); there are \(names)")
       }
       return .builtin(name)
     case (nil, nil): throw node.error("expected \"library\" with the path of a plugin, or \"builtin\" with its name")

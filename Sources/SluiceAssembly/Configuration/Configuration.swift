@@ -74,7 +74,7 @@ public struct Configuration: Sendable {
 
   private static var transportDefaults: TransportSettings {
     var settings = TransportSettings()
-    settings.userAgent = "sluice/\(Engine.version)"
+    settings.userAgent = "sluice/\(Product.version)"
     return settings
   }
 }

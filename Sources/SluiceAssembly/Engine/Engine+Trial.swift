@@ -16,14 +16,14 @@ extension Engine {
       do throws(PluginError) {
         let loader = try PluginLoader(store: configuration.store)
         staged.append(try loader.stage(library, allowing: configuration.allowed(of: library)))
-      } catch { throw configuration.error(error, of: library) }
+      } catch { throw EngineError(error, of: library, in: configuration) }
     }
     let candidates = staged.map { ProbeCandidate($0, in: configuration) }
     let refusals = WaitingThread.run { await probe.refusals(of: candidates) }
     // Until here the copies are held.
     defer { withExtendedLifetime(staged) {} }
     return zip(staged, refusals).compactMap { library, refusal in
-      refusal.map { configuration.error($0, of: library.path) }
+      refusal.map { EngineError($0, of: library.path, in: configuration) }
     }
   }
 }

@@ -1,4 +1,4 @@
 extension Engine {
-  /// The version of the product, which plugins can read. The Makefile takes it from this line.
-  public static let version = "0.1.0"
+  /// The version of the product, which plugins can read.
+  public static let version = Product.version
 }

@@ -3,18 +3,6 @@ import SluiceMessages
 import SluicePipeline
 import SluiceTraceContext
 
-extension HeadersStage {
-  static func make(_ setting: BuiltIns.Setting) throws(ConfigurationError) -> BuiltIns.Stage {
-    let settings = try setting.read { node throws(ConfigurationError) in
-      var settings = try HeadersStage.Settings(
-        node, setting.configuration, TelemetryEnvironment { setting.warn($0) })
-      settings.name = setting.plugin.name
-      return settings
-    }
-    return BuiltIns.Stage(interceptor: HeadersStage(settings))
-  }
-}
-
 extension HeadersStage.Settings {
   init(
     _ node: ConfigurationNode, _ configuration: Configuration, _ environment: TelemetryEnvironment

@@ -1,4 +1,3 @@
-import SluiceMessages
 import SluicePipeline
 
 /// The built-in `metrics`: counts transactions as they happen, separately on each loop. docs/metrics.md describes the
@@ -8,15 +7,6 @@ final class MetricsStage: Tracer {
 
   /// - Parameter loops: how many loops the engine has.
   init(loops: Int) { self.loops = (0..<loops).map { _ in LoopMetrics() } }
-
-  static func make(_ setting: BuiltIns.Setting) throws(ConfigurationError) -> BuiltIns.Stage {
-    try setting.read { node throws(ConfigurationError) in
-      guard let unknown = try node.members().first else { return }
-      throw unknown.node.error(
-        "unknown key \(PlainText.quote(unknown.key))", advice: "\"metrics\" has no settings; leave it out")
-    }
-    return BuiltIns.Stage(tracer: MetricsStage(loops: setting.configuration.transport.loops))
-  }
 
   let interests = TraceInterests(.willExecute, .didIssue, .didReceive, .willRetry, .willRedirect, .didComplete)
 

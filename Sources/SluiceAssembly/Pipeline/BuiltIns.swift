@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// The stages that come with the engine: ordinary ones, and the only list of them.
+/// Makes the stages that come with the engine, which are ordinary ones.
 enum BuiltIns {
   /// What a built-in is made from.
   struct Setting {
@@ -28,29 +28,33 @@ enum BuiltIns {
     }
   }
 
-  /// An interceptor, a tracer, or both.
-  struct Stage: Sendable {
-    var interceptor: (any Interceptor)?
-    var tracer: (any Tracer)?
-    /// The interceptor at its places that have a configuration of their own, in the order of the lists.
-    var places: [any Interceptor] = []
+  /// Whether a stage has counts that go on in a new configuration, if its own settings are the same.
+  static func counts(_ name: String) -> Bool { name == BuiltInName.metrics.rawValue }
+
+  static func make(_ name: String, _ setting: Setting) throws(ConfigurationError) -> PipelineStage {
+    switch BuiltInName(rawValue: name) {
+    case .headers: return try headers(setting)
+    case .metrics: return try metrics(setting)
+    case nil: throw ConfigurationError(setting.plugin.location, "no built-in is named \"\(name)\"")
+    }
   }
 
-  private typealias Maker = @Sendable (Setting) throws(ConfigurationError) -> Stage
-
-  private static let makers: [(name: String, make: Maker)] = [
-    ("headers", HeadersStage.make), ("metrics", MetricsStage.make),
-  ]
-
-  /// Whether a stage has counts that go on in a new configuration, if its own settings are the same.
-  static func counts(_ name: String) -> Bool { name == "metrics" }
-
-  static var names: [String] { makers.map(\.name) }
-
-  static func make(_ name: String, _ setting: Setting) throws(ConfigurationError) -> Stage {
-    guard let maker = makers.first(where: { $0.name == name }) else {
-      throw ConfigurationError(setting.plugin.location, "no built-in is named \"\(name)\"")
+  private static func headers(_ setting: Setting) throws(ConfigurationError) -> PipelineStage {
+    let settings = try setting.read { node throws(ConfigurationError) in
+      var settings = try HeadersStage.Settings(
+        node, setting.configuration, TelemetryEnvironment { setting.warn($0) })
+      settings.name = setting.plugin.name
+      return settings
     }
-    return try maker.make(setting)
+    return PipelineStage(interceptor: HeadersStage(settings))
+  }
+
+  private static func metrics(_ setting: Setting) throws(ConfigurationError) -> PipelineStage {
+    try setting.read { node throws(ConfigurationError) in
+      guard let unknown = try node.members().first else { return }
+      throw unknown.node.error(
+        "unknown key \(PlainText.quote(unknown.key))", advice: "\"metrics\" has no settings; leave it out")
+    }
+    return PipelineStage(tracer: MetricsStage(loops: setting.configuration.transport.loops))
   }
 }

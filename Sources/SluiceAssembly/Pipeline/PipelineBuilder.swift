@@ -7,7 +7,7 @@ import SluicePluginHost
 struct PipelineBuilder {
   let configuration: Configuration
   /// By the name in the configuration.
-  let stages: [String: BuiltIns.Stage]
+  let stages: [String: PipelineStage]
   var delegate: StageBinding?
   var log: @Sendable (LogLine) -> Void = { _ in }
   /// The previous pipeline: a tracer that continues keeps its overrun score.

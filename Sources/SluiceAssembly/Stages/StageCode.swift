@@ -1,6 +1,6 @@
 public import SluiceJSON
 public import SluiceMessages
-public import SluicePipeline
+package import SluicePipeline
 public import SluicePlugin
 
 /// A stage in Swift inside of the program: closures, a value that conforms to the protocols of stages, or a whole
@@ -29,7 +29,7 @@ public struct StageCode: Sendable {
   enum Form: Sendable {
     case hosted(ProgramStage)
     /// A part of the engine or the command, which the pipeline calls directly.
-    case direct(BuiltIns.Stage)
+    case direct(PipelineStage)
     /// It cannot work; the engine says so when it begins.
     case unusable(StageFailure)
   }
@@ -70,14 +70,14 @@ public struct StageCode: Sendable {
 
   /// A stage that the pipeline calls directly.
   package init(direct stage: any Interceptor & Tracer) {
-    form = .direct(BuiltIns.Stage(interceptor: stage, tracer: stage))
+    form = .direct(PipelineStage(interceptor: stage, tracer: stage))
     configuration = .object()
   }
 
   /// A tracer that the pipeline calls directly.
   /// - Parameter isTrusted: whether it never waits, so that it is neither timed nor switched off.
   package init(isTrusted: Bool = false, observing: @escaping @Sendable (TraceEvent) -> Void) {
-    form = .direct(BuiltIns.Stage(tracer: ObservingTracer(observing)))
+    form = .direct(PipelineStage(tracer: ObservingTracer(observing)))
     configuration = .object()
     isTrustedTracer = isTrusted
   }
@@ -90,19 +90,4 @@ private final class ObservingTracer: Tracer {
   init(_ observe: @escaping @Sendable (TraceEvent) -> Void) { self.observe = observe }
 
   func record(_ event: TraceEvent) { observe(event) }
-}
-
-extension Configuration {
-  /// Adds Swift code as a stage, at the end of each list that it has a function for.
-  ///
-  /// - Parameter name: names the stage in errors and metrics; must be unique in the configuration.
-  public mutating func append(_ code: StageCode, named name: String, match: StageMatch? = nil) {
-    plugins.append(PluginConfiguration(name: name, source: .code(code), config: code.configuration))
-    let reference = StageReference(name, match: match)
-    let lists = code.lists
-    if lists.contains(.request) { request.append(reference) }
-    if lists.contains(.issue) { issue.append(reference) }
-    if lists.contains(.response) { response.append(reference) }
-    if lists.contains(.tracers) { tracers.append(StageReference(name)) }
-  }
 }

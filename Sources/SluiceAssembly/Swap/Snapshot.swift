@@ -38,21 +38,13 @@ final class Snapshot: Sendable {
 struct SnapshotPart: Sendable {
   let plugin: PluginConfiguration
   /// With its places.
-  let stage: BuiltIns.Stage
+  let stage: PipelineStage
   /// Of a library, and of code of the program.
   var instance: PluginInstance?
   /// Of a library.
   var generation: GenerationRecord?
   /// Set if the delivery to its tracer is queued.
   var queuedTracer: QueuedTracer?
-}
-
-extension PluginConfiguration {
-  /// The path of the library; nil for a built-in, and for code of the program.
-  package var library: String? {
-    if case .library(let path) = source { return path }
-    return nil
-  }
 }
 
 extension Snapshot {

@@ -185,7 +185,7 @@ final class SnapshotDraft: @unchecked Sendable {
     record?.adopt(instance.violations)
     // Recorded before anything else can fail, so that it is undone then.
     fresh.append(
-      SnapshotPart(plugin: plugin, stage: BuiltIns.Stage(), instance: instance, generation: record))
+      SnapshotPart(plugin: plugin, stage: PipelineStage(), instance: instance, generation: record))
     var places: [any Interceptor] = []
     for place in configuration.places(of: plugin.name) {
       do {
@@ -199,7 +199,7 @@ final class SnapshotDraft: @unchecked Sendable {
     let isTracer = instance.capabilities.contains(.trace)
     let part = SnapshotPart(
       plugin: plugin,
-      stage: BuiltIns.Stage(interceptor: instance, tracer: queued ?? (isTracer ? instance : nil), places: places),
+      stage: PipelineStage(interceptor: instance, tracer: queued ?? (isTracer ? instance : nil), places: places),
       instance: instance, generation: record, queuedTracer: queued)
     fresh[fresh.count - 1] = part
     parts.append(part)

@@ -323,6 +323,6 @@ extension SwapCoordinator {
   }
 
   private func refusal(_ error: PluginError, _ library: String, _ configuration: Configuration) -> SwapStop {
-    .refused(configuration.error(error, of: library))
+    .refused(EngineError(error, of: library, in: configuration))
   }
 }

@@ -28,7 +28,7 @@ final class SwapCoordinator: Sendable {
     self.probe = probe
     self.log = log
     let runtime = HostRuntime(
-      loops: workers.map(\.environment), programName: "sluice", programVersion: Engine.version,
+      loops: workers.map(\.environment), programName: "sluice", programVersion: Product.version,
       callOuts: configuration.callOutLimits, blockingCalls: configuration.limits.blockingCalls,
       credentials: Credentials.answer,
       leastLogLevel: PluginLogEntry.Level(leastLogLevel), log: { log(LogLine($0)) })
@@ -150,11 +150,4 @@ extension Configuration {
   var callOutLimits: CallOutLimits {
     CallOutLimits(timeout: transport.timeout, maximumResponseBytes: transport.maxHeldResponseBytes)
   }
-
-  /// The names of the instances of one library.
-  package func plugins(of library: String) -> [String] { plugins.filter { $0.library == library }.map(\.name) }
-}
-
-extension Duration {
-  var milliseconds: Int { Int(self / .milliseconds(1)) }
 }

@@ -39,3 +39,9 @@ struct PulseDetector {
     }
   }
 }
+
+extension LoopObstacle {
+  init(_ standstill: PulseDetector.Standstill, _ call: Call?) {
+    self.init(loop: standstill.loop, hasDied: standstill.hasDied, age: standstill.age, call: call)
+  }
+}

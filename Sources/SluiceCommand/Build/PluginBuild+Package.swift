@@ -59,7 +59,7 @@ extension PluginBuild {
   /// The same for the same sources. The package makes it a part of its module's name, so that no lookup by name finds a type of
   /// another generation.
   var sourceHash: String {
-    let hash = WatchedTree.hash(of: ["\(folder)/Sources", "\(folder)/Package.swift"])
+    let hash = SourceTree.hash(of: ["\(folder)/Sources", "\(folder)/Package.swift"])
     return hash.map { String($0.hex.prefix(10)) } ?? "0"
   }
 }

@@ -49,7 +49,7 @@ private struct CompiledSources {
 
   init(names: [String], in folder: String) {
     func paths(_ endings: [String]) -> [String] {
-      names.filter { name in !WatchedTree.isSkipped(name) && endings.contains { name.hasSuffix($0) } }
+      names.filter { name in !SourceTree.isSkipped(name) && endings.contains { name.hasSuffix($0) } }
         .map { "\(folder)/\($0)" }
     }
     c = paths([".c"])

@@ -41,7 +41,7 @@ struct DevSettings: Sendable {
     var lines: [String] = []
     while true {
       switch input.next() {
-      case .text(let text): if !RunParser.isBlank(text) { lines.append(String(decoding: text, as: UTF8.self)) }
+      case .text(let text): if !InputLines.isBlank(text) { lines.append(String(decoding: text, as: UTF8.self)) }
       case .tooLong: throw CommandError(.usage, "\(path):\(input.number): the line is longer than 64 MiB")
       case .end: return lines
       case .failure(let error): throw error

@@ -48,9 +48,4 @@ struct RunParser: Sendable {
     guard let url = document["url"]?.string, !RelativeReference.hasScheme(url), let base = baseURL() else { return }
     document["url"] = JSONValue(try RelativeReference.resolve(url, against: base, hosts: .idna).string)
   }
-
-  /// Whether there is nothing but white space.
-  static func isBlank(_ text: UnsafeRawBufferPointer) -> Bool {
-    text.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
-  }
 }

@@ -95,7 +95,7 @@ final class RunSession: Sendable {
     reading: while !isStopping {
       switch input.next() {
       case .text(let text):
-        if RunParser.isBlank(text) { continue }
+        if InputLines.isBlank(text) { continue }
         do throws(RunParser.Refusal) {
           begin(try parser.job(text, line: input.number), &pace)
         } catch {

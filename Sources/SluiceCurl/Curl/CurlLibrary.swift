@@ -25,7 +25,6 @@ enum CurlLibrary {
         TransportError(
           .resources, "libcurl \(name) was built without TLS; install the package libcurl4", isBeforeSending: true))
     }
-    StreamEvents.watch()
     return .success(())
   }()
 

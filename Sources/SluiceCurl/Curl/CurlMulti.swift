@@ -12,6 +12,9 @@ import Synchronization
 /// is used again costs no `epoll_ctl`; the registration ends when the socket is closed, or when an event arrives that
 /// nobody waits for.
 final class CurlMulti {
+  /// What libcurl is told; a server that allows fewer gets more connections (RFC 9113 §6.5.2 asks for 100).
+  static let streamsPerConnection = 100
+
   let handle: UnsafeMutableRawPointer
   // Strong: libcurl lets go of its sockets in the end, and that reaches the loop's epoll set.
   private let loop: Loop
@@ -35,7 +38,7 @@ final class CurlMulti {
     self.loop = loop
     setCallbacks()
     sluice_multi_set_long(handle, CURLMOPT_MAXCONNECTS, capacity)
-    sluice_multi_set_long(handle, CURLMOPT_MAX_CONCURRENT_STREAMS, StreamGate.streamsPerConnection)
+    sluice_multi_set_long(handle, CURLMOPT_MAX_CONCURRENT_STREAMS, Self.streamsPerConnection)
   }
 
   deinit { if !isClosed { curl_multi_cleanup(handle) } }

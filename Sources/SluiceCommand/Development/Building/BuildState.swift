@@ -35,9 +35,9 @@ struct BuildState {
   /// Tells whether there is something new to build.
   var currentSources: ContentHash? {
     if case .folder = rule.way {
-      return WatchedTree.hash(of: rule.sources, endings: Self.endings)
+      return SourceTree.hash(of: rule.sources, endings: Self.endings)
     }
-    return WatchedTree.hash(of: rule.sources)
+    return SourceTree.hash(of: rule.sources)
   }
 
   /// What runs: the folder first.

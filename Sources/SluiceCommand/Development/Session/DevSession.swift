@@ -97,7 +97,7 @@ final class DevSession {
     let lines = try InputLines(path: nil, limitBytes: 64 << 20)
     try SystemThread.begin("sluice-typed") { [mailbox] in
       while case .text(let text) = lines.next() {
-        if !RunParser.isBlank(text) { mailbox.put(.typed(String(decoding: text, as: UTF8.self))) }
+        if !InputLines.isBlank(text) { mailbox.put(.typed(String(decoding: text, as: UTF8.self))) }
       }
     }.detach()
   }

@@ -50,7 +50,7 @@ struct WatchTable: Sendable {
         }
         if event.has(IN_MOVED_TO, IN_MOVED_FROM, IN_CREATE, IN_DELETE) { isMoved = true }
       }
-      for (subject, folders) in trees where folders.contains(folder) && !WatchedTree.isSkipped(event.name) {
+      for (subject, folders) in trees where folders.contains(folder) && !SourceTree.isSkipped(event.name) {
         if event.has(IN_CLOSE_WRITE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE) { changed.insert(subject) }
         // A new folder may have files already that nothing is told of.
         if event.has(IN_ISDIR) {
@@ -95,7 +95,7 @@ struct WatchTable: Sendable {
       switch subject {
       case .file(let path): places[subject] = WatchedPlace.all(of: path)
       case .tree(let path):
-        let tree = WatchedTree(path)
+        let tree = SourceTree(path)
         trees[subject] = Set(tree.folders)
         // A single file, and whatever leads to the tree.
         places[subject] = WatchedPlace.all(of: path)

@@ -4,7 +4,7 @@ import SluicePluginImage
 import SluiceSupport
 
 /// The source files below a path, without what is hidden, what editors leave behind, and what a build makes.
-struct WatchedTree {
+struct SourceTree {
   private static let skippedFolders: Set<String> = ["build", "node_modules", "CMakeFiles"]
   private static let skippedEndings = ["~", ".so", ".o", ".a", ".d", ".swp", ".swx", ".tmp"]
   /// What a mistake such as "/" may cost.
@@ -44,7 +44,7 @@ struct WatchedTree {
   /// - Parameter endings: of the names that count; nil for all.
   static func hash(of paths: [String], endings: [String]? = nil) -> ContentHash? {
     var bytes: [UInt8] = []
-    for file in paths.flatMap({ WatchedTree($0).files }) {
+    for file in paths.flatMap({ SourceTree($0).files }) {
       guard endings?.contains(where: { file.hasSuffix($0) }) ?? true else { continue }
       guard let content = try? FileContent.read(file), let hash = ContentHash(of: content) else { continue }
       bytes += Array("\(file)\0\(hash.hex)\0".utf8)

@@ -32,3 +32,20 @@ public struct TransactionFailure: Error, Sendable, CustomStringConvertible {
   /// The text of ``error``: its code, the stage at fault if there is one, and the message, on one line.
   public var description: String { error.description }
 }
+
+extension EngineError {
+  /// An error of a library, or of one of its instances, with the plugin's name and its location in the configuration.
+  init(_ error: PluginError, of library: String, in configuration: Configuration) {
+    var plugin = configuration.plugins.first { $0.library == library }
+    if case .plugin(let name?, _) = error.subject,
+      let named = configuration.plugins.first(where: { $0.name == name })
+    {
+      plugin = named
+    }
+    var error = plugin.map { error.named($0.name) } ?? error
+    if error.code == .probeUnavailable, error.advice == nil {
+      error.advice = "set \"swap.trial\" to \"0s\" to load libraries without a trial"
+    }
+    self = .plugin(error, plugin?.location ?? ConfigurationLocation())
+  }
+}

@@ -2,16 +2,6 @@ public import SluiceJSON
 public import SluiceMessages
 public import SluicePipeline
 
-/// The form in which the body of a response is read.
-public enum PayloadForm: String, Sendable, Hashable, CaseIterable {
-  /// One JSON text in UTF-8, whatever its media type.
-  case json
-  /// Text in the charset that the media type names, UTF-8 without one.
-  case text
-  /// Bytes.
-  case raw
-}
-
 extension Response {
   /// The body as JSON. A body in a file is read, which blocks until the disk has delivered it.
   ///

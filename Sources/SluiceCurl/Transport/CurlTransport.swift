@@ -43,6 +43,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     loop: Loop, settings: TransportSettings = TransportSettings(), resolver: NameResolver = .shared
   ) throws(TransportError) {
     try CurlLibrary.start()
+    StreamEvents.watch()
     try settings.check()
     self.loop = loop
     self.settings = settings

@@ -49,16 +49,3 @@ enum ReportText {
     return parts.joined(separator: " ")
   }
 }
-
-/// What became of a notification, in words.
-enum NotificationText {
-  static func line(_ answer: JSONValue) -> String {
-    let outcome = answer["outcome"]?.string ?? "?"
-    let took = ReportText.duration(answer["durationMs"])
-    guard let taker = answer["taker"] else { return "nobody took it, \(took)" }
-    guard let plugin = taker["plugin"]?.string else { return "\(outcome): taken by the program, \(took)" }
-    let id = taker["pluginId"]?.string ?? "?"
-    return PrintableText.of(
-      "\(outcome): taken by \"\(plugin)\" (\(id), generation \(taker["generation"]?.integer ?? 0)), \(took)")
-  }
-}

@@ -8,8 +8,10 @@ enum StreamEvents {
   /// The handles of all transports that may use HTTP/2: the streams of other users of libcurl are left alone.
   private static let handles = Locked<Set<UInt>>([])
 
-  /// Begins to watch; once for the process.
-  static func watch() {
+  /// Begins to watch; once for the process, whoever asks for it.
+  static func watch() { watching }
+
+  private static let watching: Void = {
     let handler: sluice_stream_handler = { easy, event in
       guard let easy, StreamEvents.handles.withLock({ $0.contains(UInt(bitPattern: easy)) }),
         let context = sluice_easy_get_private(UnsafeMutableRawPointer(mutating: easy))
@@ -20,7 +22,7 @@ enum StreamEvents {
       }
     }
     sluice_watch_streams(handler, sluice_curl_address())
-  }
+  }()
 
   static func add(_ easy: UnsafeMutableRawPointer) {
     handles.withLock { _ = $0.insert(UInt(bitPattern: easy)) }

@@ -8,18 +8,8 @@ extension Configuration {
     plugins.compactMap(\.library).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
-  /// An error of a library, or of one of its instances, with the plugin's name and its location in the configuration.
-  func error(_ error: PluginError, of library: String) -> EngineError {
-    var plugin = plugins.first { $0.library == library }
-    if case .plugin(let name?, _) = error.subject, let named = plugins.first(where: { $0.name == name }) {
-      plugin = named
-    }
-    var error = plugin.map { error.named($0.name) } ?? error
-    if error.code == .probeUnavailable, error.advice == nil {
-      error.advice = "set \"swap.trial\" to \"0s\" to load libraries without a trial"
-    }
-    return .plugin(error, plugin?.location ?? ConfigurationLocation())
-  }
+  /// The names of the instances of one library.
+  package func plugins(of library: String) -> [String] { plugins.filter { $0.library == library }.map(\.name) }
 
   /// What a library may do to the process: what any of its plugins is allowed, because the library is loaded once for all
   /// of them.
@@ -43,5 +33,13 @@ extension Configuration {
       ("control", control != other.control), ("limits", limits != other.limits),
     ]
     return differences.filter(\.1).map(\.0)
+  }
+}
+
+extension PluginConfiguration {
+  /// The path of the library; nil for a built-in, and for code of the program.
+  package var library: String? {
+    if case .library(let path) = source { return path }
+    return nil
   }
 }

@@ -177,4 +177,9 @@ final class InputLines: @unchecked Sendable {
   private func failure(_ errorNumber: Int32) -> CommandError {
     CommandError(.failed, "cannot read \(name): \(String(cString: strerror(errorNumber)))")
   }
+
+  /// Whether a line has nothing but white space.
+  static func isBlank(_ text: UnsafeRawBufferPointer) -> Bool {
+    text.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+  }
 }

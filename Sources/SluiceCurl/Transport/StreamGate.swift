@@ -7,9 +7,6 @@ import SluiceSupport
 /// it stands. Which connection a transfer got shows in its local port. With HTTP/1.1, where each connection carries one
 /// transfer, the room grows so fast that nobody waits for long.
 struct StreamGate {
-  /// Also what libcurl is told; a server that allows fewer gets more connections (RFC 9113 §6.5.2 asks for 100).
-  static let streamsPerConnection = 100
-
   private var inFlight = 0
   private var connecting = 0
   /// Transfers on each connection, by local port.
@@ -20,7 +17,7 @@ struct StreamGate {
 
   /// Lets a transfer in, or says that it must wait.
   mutating func admit() -> Bool {
-    let room = max(1, streams.count) * Self.streamsPerConnection
+    let room = max(1, streams.count) * CurlMulti.streamsPerConnection
     guard inFlight < room || connecting == 0 else { return false }
     inFlight += 1
     connecting += 1

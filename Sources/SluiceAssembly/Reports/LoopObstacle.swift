@@ -27,12 +27,6 @@ package struct LoopObstacle: Sendable, Hashable {
   }
 }
 
-extension LoopObstacle {
-  init(_ standstill: PulseDetector.Standstill, _ call: Call?) {
-    self.init(loop: standstill.loop, hasDied: standstill.hasDied, age: standstill.age, call: call)
-  }
-}
-
 extension LoopObstacle: CustomStringConvertible {
   package var description: String {
     let milliseconds = age.milliseconds

@@ -1,0 +1,3 @@
+extension Duration {
+  var milliseconds: Int { Int(self / .milliseconds(1)) }
+}

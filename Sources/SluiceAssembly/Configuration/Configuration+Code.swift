@@ -1,0 +1,16 @@
+public import SluicePipeline
+
+extension Configuration {
+  /// Adds Swift code as a stage, at the end of each list that it has a function for.
+  ///
+  /// - Parameter name: names the stage in errors and metrics; must be unique in the configuration.
+  public mutating func append(_ code: StageCode, named name: String, match: StageMatch? = nil) {
+    plugins.append(PluginConfiguration(name: name, source: .code(code), config: code.configuration))
+    let reference = StageReference(name, match: match)
+    let lists = code.lists
+    if lists.contains(.request) { request.append(reference) }
+    if lists.contains(.issue) { issue.append(reference) }
+    if lists.contains(.response) { response.append(reference) }
+    if lists.contains(.tracers) { tracers.append(StageReference(name)) }
+  }
+}

@@ -1,0 +1,35 @@
+import SluiceMessages
+import SluicePipeline
+
+/// Reads a file from its beginning. Confined to the loop, unchecked for that reason.
+final class FileReader: @unchecked Sendable {
+  private let file: UploadFile
+  private let path: String
+  private let byteCount: Int
+  private var offset = 0
+
+  init(_ file: UploadFile, _ body: FileBody) {
+    self.file = file
+    path = body.path
+    byteCount = body.byteCount
+  }
+
+  func read(_ maximum: Int) throws(TransportError) -> [UInt8]? {
+    // What was added since is no part of the body.
+    let count = min(maximum, byteCount - offset)
+    guard count > 0 else { return nil }
+    var failure: TransportError?
+    let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, count in
+      do throws(TransportError) {
+        count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+      } catch { failure = error }
+    }
+    if let failure { throw failure }
+    offset += piece.count
+    guard !piece.isEmpty else {
+      throw TransportError(
+        .bodyFile, "the body in \(path) has \(offset) of its \(byteCount) bytes: something has cut the file short")
+    }
+    return piece
+  }
+}
