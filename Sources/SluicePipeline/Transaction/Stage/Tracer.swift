@@ -38,22 +38,7 @@ package struct TraceInterests: OptionSet, Sendable, Hashable {
 /// `didIssue` always precedes its `didReceive`. Each hop that was begun has one `didEndHop`, also where no connection came
 /// about; its `didReceive` comes before it.
 package struct TraceEvent {
-  package enum Kind: UInt32, Sendable, Hashable {
-    case willExecute = 1
-    case didConfigure = 2
-    case didIssue = 3
-    case didReceive = 4
-    case didValidateResponse = 5
-    case didExtract = 6
-    case didValidatePayload = 7
-    case didComplete = 8
-    case didReceiveInformational = 9
-    case willRetry = 10
-    case willRedirect = 11
-    case didEndHop = 12
-    /// A span that a stage began; before the next event.
-    case didEndSpan = 13
-  }
+  package typealias Kind = TraceEventKind
 
   package let kind: Kind
   /// Position among the events of the transaction, from 0. Events that the tracer is not told are counted too.

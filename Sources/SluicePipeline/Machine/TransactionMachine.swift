@@ -126,7 +126,7 @@ struct TransactionMachine: Sendable {
 
   enum Action: Sendable {
     case wait
-    case emit(TraceEvent.Kind)
+    case emit(TraceEventKind)
     case emitRetry(Duration)
     /// Tell that the request of this hop is sent again at once.
     case emitResend(TransactionError)
