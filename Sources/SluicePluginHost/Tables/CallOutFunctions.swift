@@ -74,8 +74,3 @@ enum CallOutFunctions {
     return instance.callOuts.cancel(call) ? Status.ok : Status.stale
   }
 }
-
-extension SuspensionToken {
-  /// All zero: no token.
-  var isNone: Bool { slot == 0 && generation == 0 && nonce == 0 }
-}

@@ -37,7 +37,7 @@ enum SpanText {
     switch self {
     case .name: PluginText.spanNameBytes
     case .value: PluginText.spanTextBytes
-    case .stage: EventRecord.textBytes
+    case .stage: PluginText.eventTextBytes
     }
   }
 }

@@ -17,6 +17,8 @@ package enum PluginText {
   static let spanNameBytes = 128
   /// The limit for the text of a span's attribute and the message of its status.
   static let spanTextBytes = 1 << 10
+  /// The limit for the short texts of an event that is queued: its method, its codes, its stages.
+  static let eventTextBytes = 256
 
   /// The original text, including line breaks: for documents, which can hold it.
   static func message(_ text: sluice_text) -> String { cut(text, messageBytes) ?? "" }

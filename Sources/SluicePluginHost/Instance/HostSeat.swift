@@ -35,12 +35,15 @@ final class HostSeat: @unchecked Sendable {
 
   private static let all = Locked<[HostSeat]>([])
 
-  /// - Parameter metrics: those of the instance that this one follows: it goes on with what is defined alike.
+  /// - Parameters:
+  ///   - metrics: those of the instance that this one follows: it goes on with what is defined alike.
+  ///   - table: the functions that the plugin is given.
   static func make(
-    name: String, plugin: String, generation: Int, runtime: HostRuntime, continuing metrics: [PluginMetric] = []
+    name: String, plugin: String, generation: Int, runtime: HostRuntime, continuing metrics: [PluginMetric] = [],
+    table: sluice_host
   ) -> HostSeat {
     all.withLock { seats in
-      let seat = HostSeat(seats.count, name, plugin, generation, runtime, metrics)
+      let seat = HostSeat(seats.count, name, plugin, generation, runtime, metrics, table)
       seats.append(seat)
       return seat
     }
@@ -57,7 +60,7 @@ final class HostSeat: @unchecked Sendable {
 
   private init(
     _ index: Int, _ name: String, _ plugin: String, _ generation: Int, _ runtime: HostRuntime,
-    _ predecessors: [PluginMetric]
+    _ predecessors: [PluginMetric], _ functions: sluice_host
   ) {
     metrics = MetricDraft(continuing: predecessors)
     values = runtime.values(of: name)
@@ -70,7 +73,7 @@ final class HostSeat: @unchecked Sendable {
     self.generation = generation
     self.runtime = runtime
     let table = UnsafeMutablePointer<sluice_host>.allocate(capacity: 1)
-    table.initialize(to: HostTable.make(for: runtime, name: name))
+    table.initialize(to: functions)
     self.table = UnsafePointer(table)
     table.pointee.handle = Unmanaged.passUnretained(self).toOpaque()
   }

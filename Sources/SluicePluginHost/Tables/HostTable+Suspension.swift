@@ -1,4 +1,3 @@
-import CLinux
 import CSluice
 import SluicePipeline
 import SluicePluginImage
@@ -70,23 +69,5 @@ extension HostTable {
       return nil
     }
     return OpaquePointer(bitPattern: CallContext.enter(exchange, token, suspended, instance))
-  }
-}
-
-/// A pointer of a plugin's that the host only passes back. Unchecked: what it points to is the plugin's own business.
-struct UncheckedPointer: @unchecked Sendable {
-  let address: UnsafeMutableRawPointer?
-  init(_ address: UnsafeMutableRawPointer?) { self.address = address }
-}
-
-extension SuspensionToken {
-  init(_ token: sluice_token) {
-    self.init(slot: token.slot, generation: token.generation, nonce: token.nonce)
-  }
-}
-
-extension sluice_token {
-  init(_ token: SuspensionToken) {
-    self.init(slot: token.slot, generation: token.generation, nonce: token.nonce)
   }
 }
