@@ -87,7 +87,7 @@ for folder in Sources/*/; do
 done
 
 # Modules whose folders still use each other. A module leaves the list when its last circle is gone.
-circular=' SluiceCurl SluicePlugin SluiceAssembly SluiceCommand '
+circular=' SluiceCurl SluiceAssembly SluiceCommand '
 
 # Prints "FOLDER -> FOLDER: TYPE (FILE)" for a use of a type that is a part of a circle of folders. Sees the types that a
 # file declares at its top level; a name that two folders declare is left out.
