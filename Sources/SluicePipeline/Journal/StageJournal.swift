@@ -1,5 +1,3 @@
-import SluiceMessages
-
 /// Writes down what the stages of one transaction do. Confined to its loop.
 final class StageJournal {
   /// Called before each call of a stage, so that a process can record where a plugin was when it ended.
@@ -29,36 +27,36 @@ final class StageJournal {
     self.watcher = watcher
   }
 
-  func begin(_ stage: String, _ callback: StageCall.Callback, _ exchange: Exchange) {
+  /// - Parameter messages: as they are now; the same in the functions below.
+  func begin(_ call: StageCall, _ messages: @autoclosure () -> MessageState) {
     // A call that was suspended and then cut off, by the timeout of its attempt.
-    if open != nil { end(.suspended, exchange) }
-    watcher?(stage, callback)
-    open = OpenCall(
-      call: StageCall(attempt: exchange.attempt, hop: exchange.hop, stage: stage, callback: callback),
-      before: exchange.messages)
+    if open != nil { end(.suspended, messages()) }
+    watcher?(call.stage, call.callback)
+    open = OpenCall(call: call, before: messages())
   }
 
   /// The call answered that it will resume.
   func suspend() { open?.call.wasSuspended = true }
 
   /// The call has its answer. One that comes when it has one already is what the rules made of that.
-  func end(_ verdict: Verdict, _ exchange: Exchange) {
+  func end(_ verdict: Verdict, _ messages: @autoclosure () -> MessageState) {
     guard var ended = open else {
       if case .fault = verdict, let last = calls.indices.last { calls[last].verdict = verdict }
       return
     }
     open = nil
     ended.call.verdict = verdict
-    ended.call.changes = exchange.messages.changes(since: ended.before, settings)
+    ended.call.changes = messages().changes(since: ended.before, settings)
     calls.append(ended.call)
   }
 
   /// A piece of a body went through a stage, and so much came out of it.
   func pass(
-    _ stage: String, _ side: MessageSide, _ piece: [UInt8], _ output: [UInt8], _ verdict: Verdict, _ exchange: Exchange
+    _ stage: String, _ side: MessageSide, _ piece: [UInt8], _ output: [UInt8], _ verdict: Verdict, attempt: Int,
+    hop: Int
   ) {
     let callback: StageCall.Callback = side == .request ? .requestBody : .responseBody
-    let call = StageCall(attempt: exchange.attempt, hop: exchange.hop, stage: stage, callback: callback)
+    let call = StageCall(attempt: attempt, hop: hop, stage: stage, callback: callback)
     let known = flows.firstIndex {
       $0.side == side && $0.call.stage == stage && $0.call.attempt == call.attempt && $0.call.hop == call.hop
     }
@@ -86,39 +84,11 @@ final class StageJournal {
   }
 
   /// All that was written down, the transaction being over.
-  func finish(_ exchange: Exchange) -> [StageCall] {
-    if open != nil { end(.suspended, exchange) }
+  func finish(_ messages: @autoclosure () -> MessageState) -> [StageCall] {
+    if open != nil { end(.suspended, messages()) }
     endFlows(.request)
     endFlows(.response)
     return calls
-  }
-}
-
-extension Exchange {
-  /// As they are now, whichever form is the truth; the forms are left alone.
-  fileprivate var messages: MessageState {
-    var state = MessageState(request: nativeRequest, response: nativeResponse)
-    if let form = requestDocument, form.isTruth { state.request = try? form.document.request(from: nativeRequest) }
-    if let form = responseDocument, form.isTruth, let response = nativeResponse {
-      state.response = (try? form.document.response(from: response)) ?? response
-    }
-    if let issueHeaders { state.request?.headers = issueHeaders }
-    return state
-  }
-}
-
-extension StageCall.Callback {
-  /// Nil for events, which are no calls of stages that change anything.
-  init?(_ phase: Exchange.Phase) {
-    switch phase {
-    case .request: self = .request
-    case .issue: self = .issue
-    case .redirect: self = .redirect
-    case .challenge: self = .challenge
-    case .response: self = .response
-    case .failure: self = .failure
-    case .trace: return nil
-    }
   }
 }
 

@@ -13,12 +13,16 @@ final class ExchangeRecorder: @unchecked Sendable {
   private var readBytes = 0
   private var hasReadRequest = false
 
-  init(_ request: Request, _ parent: ParentContext, on environment: LoopEnvironment, _ options: TransferOptions) {
-    transport = environment.transport
+  /// - Parameter time: the wall clock's, when the transaction began.
+  init(
+    _ request: Request, _ parent: ParentContext, at time: Duration, _ transport: any Transport,
+    _ options: TransferOptions
+  ) {
+    self.transport = transport
     self.options = options
     exchange = RecordedExchange(request)
     exchange.parent = parent
-    exchange.time = environment.loop.wallClock
+    exchange.time = time
     if case .stream = request.body { exchange.isRequestStreamed = true }
   }
 

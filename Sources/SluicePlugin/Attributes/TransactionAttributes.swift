@@ -76,8 +76,3 @@ extension TransactionAttributes: Hashable {
   /// Hashes the identity of the call, not the values.
   public func hash(into hasher: inout Hasher) { hasher.combine(call.map { ObjectIdentifier($0) }) }
 }
-
-extension TransactionEvent {
-  /// The attributes of the transaction, for reading during the call; nil with queued delivery.
-  public var attributes: TransactionAttributes? { call.map { TransactionAttributes(call: $0) } }
-}

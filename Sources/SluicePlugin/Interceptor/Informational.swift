@@ -27,18 +27,3 @@ public struct InformationalResponse: Sendable, Hashable {
 public protocol InformationalInterceptor: Sendable {
   func interceptInformational(_ response: InformationalResponse, of request: StageRequest, context: RequestContext)
 }
-
-func interceptInformational(
-  _ instance: UnsafeMutableRawPointer?, _ exchange: OpaquePointer?, _ response: UnsafePointer<sluice_informational>?
-) {
-  guard let instance = Instance.from(instance), let stage = instance.parts.informational, let exchange, let response
-  else {
-    return
-  }
-  let call = ExchangeCall(link: instance.host.link)
-  call.enter(exchange)
-  defer { call.leave() }
-  stage.interceptInformational(
-    InformationalResponse(response.pointee), of: StageRequest(call: call),
-    context: RequestContext(instance.context(of: exchange), call))
-}

@@ -92,11 +92,6 @@ extension TransactionEvent {
   public var request: StageRequest? { call.map { StageRequest(call: $0) } }
   /// The same for the response; also nil without a response.
   public var response: StageResponse? { call.flatMap { $0.status == 0 ? nil : StageResponse(call: $0) } }
-}
-
-/// The digits of an id; nil for one that is zero.
-func hexadecimal(_ bytes: UnsafeRawBufferPointer) -> String? {
-  guard bytes.contains(where: { $0 != 0 }) else { return nil }
-  let digits = Array("0123456789abcdef".utf8)
-  return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  /// The attributes of the transaction, for reading during the call; nil with queued delivery.
+  public var attributes: TransactionAttributes? { call.map { TransactionAttributes(call: $0) } }
 }

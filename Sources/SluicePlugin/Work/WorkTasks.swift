@@ -44,21 +44,6 @@ final class WorkTasks: Sendable {
   }
 }
 
-extension Instance {
-  /// Does what a completion is due for, and completes it.
-  func work(
-    _ completion: sluice_completion, _ subject: String, _ body: @escaping @Sendable () async throws -> WorkOutcome
-  ) {
-    tasks.run { [self] in
-      var outcome = WorkOutcome.failed
-      do { outcome = try await body() } catch {
-        if !(error is CancellationError) { host.log(.error, "\(subject): \(error)") }
-      }
-      host.link.complete(completion, outcome)
-    }
-  }
-}
-
 extension HostLink {
   /// Reports an outcome; one that comes too late is nobody's concern any more.
   func complete(_ completion: sluice_completion, _ outcome: WorkOutcome) {

@@ -1,6 +1,6 @@
 import CSluice
 import Glibc
-package import SluiceJSON
+import SluiceJSON
 import SluiceMessages
 package import SluicePipeline
 package import SluicePluginImage
@@ -68,10 +68,13 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
 
   /// Checks the configuration against the plugin's schema and calls `create`.
   ///
-  /// - Parameter predecessor: the instance that this one is to follow: metrics that both define go on.
-  package init(
+  /// - Parameters:
+  ///   - predecessor: the instance that this one is to follow: metrics that both define go on.
+  ///   - hostTable: makes the table of functions that the plugin is given; those functions know the instance, which knows
+  ///     none of them.
+  init(
     _ generation: PluginGeneration, name: String, configuration: JSONValue, runtime: HostRuntime,
-    following predecessor: PluginInstance? = nil
+    following predecessor: PluginInstance?, hostTable: (HostRuntime, String) -> sluice_host
   ) throws(PluginError) {
     try ConfigurationCheck.check(configuration, for: generation, name: name)
     let subject = CallSubject(
@@ -81,7 +84,7 @@ package final class PluginInstance: Interceptor, Tracer, @unchecked Sendable {
     }
     let seat = HostSeat.make(
       name: name, plugin: generation.id, generation: generation.number, runtime: runtime,
-      continuing: predecessor?.metrics ?? [])
+      continuing: predecessor?.metrics ?? [], table: hostTable(runtime, name))
     handle = try subject.call(.create) { () throws(PluginError) in
       try Self.create(generation, name: name, configuration, seat)
     }

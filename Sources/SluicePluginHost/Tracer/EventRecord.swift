@@ -9,7 +9,7 @@ struct EventRecord {
   /// Longer texts are cut, between two characters.
   static let urlBytes = 2048
   static let messageBytes = 1024
-  static let textBytes = 256
+  static let textBytes = PluginText.eventTextBytes
 
   private static let timingsOffset = (MemoryLayout<sluice_event>.size + 15) & ~15
   private static let spanOffset = (timingsOffset + MemoryLayout<sluice_timings>.size + 15) & ~15

@@ -1,0 +1,28 @@
+package import SluiceMessages
+
+/// The JSON document of a message; a module that knows JSON creates it for a stage.
+package protocol MessageDocument: AnyObject {
+  /// Turns the document back into a request; what the document does not hold is taken from `original`.
+  func request(from original: Request) throws(MessageError) -> Request
+  /// Turns the document back into a response.
+  func response(from original: Response) throws(MessageError) -> Response
+  /// The method and the URL of the document, read without converting anything else.
+  func target(from original: Request) throws(MessageError) -> RequestTarget
+  /// Why the document could not be converted back or read; nil while no failure is known.
+  var failure: MessageError? { get }
+}
+
+/// A document beside the native form of a message, and which of the two is the truth.
+package struct DocumentForm {
+  package let document: any MessageDocument
+  /// Set once a stage asked for it to write; from then on the native form is behind until the phase ends.
+  package var isTruth: Bool
+  /// The stage that wrote last, who is at fault when the document turns out invalid.
+  package var lastWriter: String
+
+  package init(document: any MessageDocument, isTruth: Bool, lastWriter: String) {
+    self.document = document
+    self.isTruth = isTruth
+    self.lastWriter = lastWriter
+  }
+}

@@ -1,0 +1,19 @@
+package import SluiceMessages
+import SluiceTraceContext
+
+/// The header of a hop as it was sent, with what its issue stages have set.
+package struct IssuedFields: Sendable {
+  package let headers: HeaderFields
+
+  init(_ headers: HeaderFields) { self.headers = headers }
+
+  /// The trace and the span of the hop, as a valid `traceparent` tells the server. Of more than one, none is valid.
+  var trace: TraceParent? {
+    let name = "traceparent"
+    guard let index = headers.firstIndex(named: name.utf8.span),
+      headers.firstIndex(named: name.utf8.span, from: index + 1) == nil
+    else { return nil }
+    let bytes = headers.buffer
+    return try? TraceParent(bytes.span.extracting(headers.valueRange(at: index)))
+  }
+}

@@ -1,0 +1,484 @@
+/// The way of one transaction as pure decisions: it takes an event and says what to do next.
+///
+///     begin ─ request stages ─ send ─ issue ─ head ─ response stages ─ end ─ validate ─ complete
+///        ▲         │ respond ──────────────────────────▲   │retry          │failure stages
+///        └─────────┴── retry ◄─────────────────────────────┴───────────────┘
+///
+/// When the stages are through and none of them has decided, the retry policy is asked: about the status before the body
+/// is taken, about a failure before the end.
+///
+/// Whatever happens, ``Action/complete(_:)`` is returned exactly once; events that come after it are answered with wait.
+struct TransactionMachine: Sendable {
+  /// What the machine has to know of the pipeline, taken when the transaction begins.
+  struct Plan: Sendable {
+    var requestStages: Int
+    var responseStages: Int
+    var maximumAttempts: Int
+    /// The caller takes the body piece by piece.
+    var streamsBody: Bool
+    /// Some response stage may want to see the pieces of the body.
+    var passesBody = false
+    var isReplayable: Bool
+    /// What the retry policy has to be asked about.
+    var retriesStatuses = false
+    var retriesFailures = false
+
+    var retriesByPolicy: Bool { retriesStatuses || retriesFailures }
+  }
+
+  enum Phase: Sendable, Equatable {
+    case idle
+    case starting
+    case requestStage(Int)
+    /// The request body is gathered for the stage that is called next.
+    case passingRequestBody(Int)
+    case configuring
+    case connecting
+    case waitingForHead
+    case receiveNotice
+    /// The head is a redirect or a challenge.
+    case crossingNotice
+    case crossingStage(Int)
+    case redirectNotice
+    case beginningHop
+    /// A redirect or challenge is taken as the response, and the response stages want its body.
+    case awaitingBody
+    case responseStage(Int)
+    /// The body passes through stages that see its pieces, for the stage that is called next.
+    case passingResponseBody(Int)
+    case receivingBody
+    /// The body passes through the stages that have not seen it.
+    case passingRest
+    case failureStage(Int)
+    /// The retry policy is asked; about the status where there is no failure.
+    case considering(TransactionError?)
+    case retryNotice(Duration)
+    case waitingToRetry
+    /// The server did not process the request, which is sent again.
+    case resendNotice
+    /// The hop is of no more use; what follows waits for its end, so that no event of it is taken for the next one's.
+    case endingHop(Next)
+    case validating
+    case done
+  }
+
+  /// What follows the end of a hop that was given up.
+  enum Next: Sendable, Equatable {
+    case fail(TransactionError)
+    /// As ``fail(_:)``, where the response had gone through its stages.
+    case breakOff(TransactionError)
+    case retry(Duration)
+    case hop
+  }
+
+  private(set) var plan: Plan
+  var phase = Phase.idle
+  private(set) var attempt = 0
+  /// Whether a transfer is under way and its end will come.
+  var isOnWire = false
+  /// The stage that gave the response itself, in place of the server.
+  private(set) var answeringStage: String?
+  /// Why there is no response, for the failure stages.
+  var failure: TransactionError?
+  /// The redirect or challenge that is being decided about.
+  var crossing: Crossing?
+  /// Some response stage wants the body, so all of them wait for it; decided with the head.
+  private(set) var wantsBody = false
+  private(set) var streamsBody: Bool
+  /// A stage gives the body of the response piece by piece.
+  var streamsOwnBody = false
+  /// How often a request was sent again because the server had not processed it.
+  private var resends = 0
+
+  /// A server that refuses a request more often than this takes none.
+  static let maximumResends = 100
+
+  init(plan: Plan) {
+    self.plan = plan
+    streamsBody = plan.streamsBody
+  }
+
+  enum Event: Sendable {
+    case begin
+    /// A stage answered, at once or by resuming.
+    case answered(Verdict, stage: String)
+    /// An action that has no answer is done.
+    case done
+    case head
+    /// The head is a redirect that may be followed, or a challenge that may be answered.
+    case crossed(Crossing)
+    case ended(TransactionError?)
+    /// The hop ended, and the server vouches that it did not process its request, which can be sent again.
+    case refused(TransactionError)
+    /// The next stage must wait until the body is whole and has passed through the stages before it.
+    case bodyWanted
+    case bodyPassed
+    case retryDelayPassed
+    /// The policy makes another attempt.
+    case retryGranted(Duration)
+    /// The policy leaves it at what there is; the failure with what the policy has to say about it.
+    case retryDenied(TransactionError?)
+    /// An attempt took too long.
+    case attemptTimedOut(TransactionError)
+    /// The whole transaction has to end: cancelled, past its deadline, shut down.
+    case abort(TransactionError)
+  }
+
+  enum Action: Sendable {
+    case wait
+    case emit(TraceEventKind)
+    case emitRetry(Duration)
+    /// Tell that the request of this hop is sent again at once.
+    case emitResend(TransactionError)
+    case callRequestStage(Int)
+    case callResponseStage(Int)
+    case callFailureStage(Int, TransactionError)
+    /// Ask a stage about the redirect or challenge.
+    case callHopStage(Int)
+    /// Make the request of the next hop.
+    case beginHop
+    /// Start the transfer of this attempt.
+    case send
+    /// Begin another hop with the same request.
+    case beginResend
+    /// What becomes of the response body; answers the head or goes on after a hold.
+    case receive(BodyDisposition)
+    /// Cut the transfer; its end follows.
+    case cutTransfer
+    /// Set the retry timer.
+    case waitToRetry(Duration)
+    /// Ask the retry policy.
+    case considerRetry(TransactionError?)
+    /// Take the original request again for the next attempt.
+    case beginAttempt(Int)
+    /// Pass the body through the stages before a position that have not seen it, and gather it; ``Event/bodyPassed``
+    /// follows.
+    case passRequestBody(before: Int)
+    case passResponseBody(before: Int)
+    case validate
+    /// The end. Cut whatever is still under way.
+    case complete(TransactionError?)
+  }
+
+  mutating func handle(_ event: Event) -> Action {
+    if isDone { return .wait }
+    switch event {
+    case .begin:
+      phase = .starting
+      return .emit(.willExecute)
+    case .answered(let verdict, let stage): return answered(verdict, stage)
+    case .done: return performed()
+    case .head: return head()
+    case .crossed(let crossing): return crossed(crossing)
+    case .ended(let error): return ended(error)
+    case .refused(let error): return refused(error)
+    case .bodyWanted: return passBody()
+    case .bodyPassed: return bodyPassed()
+    case .retryDelayPassed: return phase == .waitingToRetry ? nextAttempt() : .wait
+    case .retryGranted(let delay): return retry(after: delay)
+    case .retryDenied(let failure): return retryDenied(failure)
+    case .attemptTimedOut(let error): return timedOut(error)
+    case .abort(let error): return complete(error)
+    }
+  }
+
+  /// The stages of a list up to this one were called without anything to decide; the next answer is this one's.
+  mutating func reach(stage index: Int) {
+    switch phase {
+    case .requestStage: phase = .requestStage(index)
+    case .responseStage: phase = .responseStage(index)
+    case .failureStage: phase = .failureStage(index)
+    case .crossingStage: phase = .crossingStage(index)
+    default: break
+    }
+  }
+
+  /// Sets what the stages want of the response body that is about to arrive.
+  mutating func decideBody(isWanted: Bool, streams: Bool) {
+    wantsBody = isWanted
+    streamsBody = streams
+  }
+
+  mutating func limitAttempts(to count: Int) {
+    plan.maximumAttempts = max(attempt + 1, min(plan.maximumAttempts, count))
+  }
+
+  /// The body was gathered, and can be sent more than once.
+  mutating func bodyBecameReplayable() { plan.isReplayable = true }
+
+  /// Why the transfer was cut, where the transaction cut it because of an error.
+  var causeOfCut: TransactionError? {
+    switch phase {
+    case .endingHop(.fail(let cause)), .endingHop(.breakOff(let cause)): cause
+    default: nil
+    }
+  }
+
+  /// Whether the transaction has come to its end.
+  var isDone: Bool {
+    if case .done = phase { true } else { false }
+  }
+
+  mutating func complete(_ error: TransactionError?) -> Action {
+    phase = .done
+    return .complete(error)
+  }
+}
+
+// Going forward.
+extension TransactionMachine {
+  private mutating func performed() -> Action {
+    switch phase {
+    case .starting: return requestStage(0)
+    case .configuring:
+      phase = .connecting
+      isOnWire = true
+      return .send
+    case .receiveNotice: return responseStage(0)
+    case .retryNotice(let delay):
+      phase = .waitingToRetry
+      return .waitToRetry(delay)
+    case .validating: return complete(nil)
+    case .crossingNotice: return crossingWasNoticed()
+    case .redirectNotice: return endHop()
+    case .resendNotice:
+      phase = .beginningHop
+      return .beginResend
+    case .beginningHop:
+      phase = .connecting
+      isOnWire = true
+      return .send
+    default: return .wait
+    }
+  }
+
+  private mutating func requestStage(_ index: Int) -> Action {
+    guard index < plan.requestStages else {
+      phase = .configuring
+      return .emit(.didConfigure)
+    }
+    phase = .requestStage(index)
+    return .callRequestStage(index)
+  }
+
+  mutating func responseStage(_ index: Int) -> Action {
+    guard index < plan.responseStages else {
+      guard isRetryOpen, plan.retriesStatuses else { return takeBody() }
+      phase = .considering(nil)
+      return .considerRetry(nil)
+    }
+    phase = .responseStage(index)
+    return .callResponseStage(index)
+  }
+
+  private mutating func takeBody() -> Action {
+    guard isOnWire else { return passRest() }
+    phase = .receivingBody
+    return .receive(streamsBody ? .stream : .collect)
+  }
+
+  /// Passes the body through the remaining stages: no stage is left out, wherever the body came from.
+  private mutating func passRest() -> Action {
+    guard plan.passesBody || streamsOwnBody else {
+      phase = .validating
+      return .validate
+    }
+    phase = .passingRest
+    return .passResponseBody(before: plan.responseStages)
+  }
+
+  private mutating func passBody() -> Action {
+    switch phase {
+    case .requestStage(let index):
+      phase = .passingRequestBody(index)
+      return .passRequestBody(before: index)
+    case .responseStage(let index):
+      phase = .passingResponseBody(index)
+      return .passResponseBody(before: index)
+    default: return .wait
+    }
+  }
+
+  private mutating func bodyPassed() -> Action {
+    switch phase {
+    case .passingRequestBody(let index): return requestStage(index)
+    case .passingResponseBody(let index): return responseStage(index)
+    case .passingRest:
+      phase = .validating
+      return .validate
+    default: return .wait
+    }
+  }
+
+  private mutating func head() -> Action {
+    guard case .connecting = phase else { return .wait }
+    guard wantsBody else {
+      phase = .receiveNotice
+      return .emit(.didReceive)
+    }
+    phase = .waitingForHead
+    return .receive(.collect)
+  }
+
+  private mutating func ended(_ error: TransactionError?) -> Action {
+    isOnWire = false
+    switch phase {
+    case .connecting, .waitingForHead:
+      if let error { return failureStage(0, error) }
+      phase = .receiveNotice
+      return .emit(.didReceive)
+    case .receivingBody:
+      if let error { return breakOff(error) }
+      return passRest()
+    case .endingHop(.fail(let cause)): return failureStage(0, cause)
+    case .endingHop(.breakOff(let cause)): return breakOff(cause)
+    case .endingHop(.retry(let delay)): return emitRetry(delay)
+    case .endingHop(.hop): return beginHop()
+    case .awaitingBody:
+      if let error { return failureStage(0, error) }
+      return responseStage(0)
+    case .crossingNotice, .crossingStage:
+      // The head says where to go on, so a connection that died meanwhile is no loss.
+      failure = error
+      return .wait
+    case .receiveNotice, .responseStage:
+      // A hold does not end before it is lifted, so this is a connection that died while a stage was suspended.
+      if let error { return complete(error) }
+      return .wait
+    default: return .wait
+    }
+  }
+
+  /// Outside of the attempts and of the retry budget: the request is sent for the first time as far as the server goes.
+  private mutating func refused(_ error: TransactionError) -> Action {
+    guard case .connecting = phase, resends < Self.maximumResends else { return ended(error) }
+    isOnWire = false
+    resends += 1
+    phase = .resendNotice
+    return .emitResend(error)
+  }
+
+  mutating func failureStage(_ index: Int, _ error: TransactionError) -> Action {
+    failure = error
+    guard index < plan.responseStages else { return fail(error) }
+    phase = .failureStage(index)
+    return .callFailureStage(index, error)
+  }
+
+  private mutating func timedOut(_ error: TransactionError) -> Action {
+    if case .crossingStage = phase { return crossingTimedOut(error) }
+    guard isOnWire else { return .wait }
+    switch phase {
+    case .connecting, .waitingForHead, .awaitingBody, .endingHop(.hop):
+      phase = .endingHop(.fail(error))
+      return .cutTransfer
+    case .endingHop: return .cutTransfer
+    case .receivingBody:
+      phase = .endingHop(.breakOff(error))
+      return .cutTransfer
+    default: return .wait
+    }
+  }
+}
+
+// What stages answer.
+extension TransactionMachine {
+  private mutating func answered(_ verdict: Verdict, _ stage: String) -> Action {
+    switch verdict {
+    case .suspended, .gatherBody: return .wait
+    case .fail(let failure), .fault(let failure): return complete(TransactionError(failure, stage: stage))
+    case .retry(let delay): return retry(after: delay, stage)
+    case .proceed: return proceed()
+    case .respond: return respond(stage)
+    }
+  }
+
+  private mutating func proceed() -> Action {
+    switch phase {
+    case .requestStage(let index): return requestStage(index + 1)
+    case .responseStage(let index): return responseStage(index + 1)
+    case .failureStage(let index):
+      guard let failure else { return .wait }
+      return failureStage(index + 1, failure)
+    case .crossingStage(let index): return crossingStage(index + 1)
+    default: return .wait
+    }
+  }
+
+  private mutating func respond(_ stage: String) -> Action {
+    if case .crossingStage = phase { return crossingWasAnswered(by: stage) }
+    answeringStage = stage
+    switch phase {
+    case .requestStage: return responseStage(0)
+    case .responseStage(let index): return responseStage(index + 1)
+    case .failureStage(let index):
+      failure = nil
+      return responseStage(index + 1)
+    default: return .wait
+    }
+  }
+
+  private mutating func retry(after delay: Duration, _ stage: String) -> Action {
+    guard attempt + 1 < plan.maximumAttempts else {
+      return complete(
+        TransactionError(
+          code: TransactionError.Code.retriesExhausted,
+          message: "it asked for another attempt after attempt \(attempt + 1) of \(plan.maximumAttempts)", stage: stage)
+      )
+    }
+    guard plan.isReplayable else {
+      return complete(
+        TransactionError(
+          code: TransactionError.Code.bodyNotReplayable,
+          message: "it asked for another attempt, but the request body can be produced only once", stage: stage))
+    }
+    return retry(after: delay)
+  }
+
+  private mutating func retry(after delay: Duration) -> Action {
+    guard isOnWire else { return emitRetry(delay) }
+    phase = .endingHop(.retry(delay))
+    return .receive(.discard)
+  }
+
+  private mutating func emitRetry(_ delay: Duration) -> Action {
+    phase = .retryNotice(delay)
+    return .emitRetry(delay)
+  }
+
+  private mutating func nextAttempt() -> Action {
+    attempt += 1
+    failure = nil
+    answeringStage = nil
+    crossing = nil
+    wantsBody = false
+    streamsBody = plan.streamsBody
+    streamsOwnBody = false
+    phase = .starting
+    return .beginAttempt(attempt)
+  }
+}
+
+// What the retry policy says.
+extension TransactionMachine {
+  /// Whether there may be another attempt that no stage asked for.
+  private var isRetryOpen: Bool { answeringStage == nil && attempt + 1 < plan.maximumAttempts && plan.isReplayable }
+
+  /// There is no response, and no stage knows better.
+  private mutating func fail(_ error: TransactionError) -> Action {
+    guard isRetryOpen, plan.retriesFailures else { return complete(error) }
+    phase = .considering(error)
+    return .considerRetry(error)
+  }
+
+  /// The body stopped short. What the caller has got of it piece by piece cannot be taken back.
+  private mutating func breakOff(_ error: TransactionError) -> Action {
+    guard !streamsBody else { return complete(error) }
+    failure = error
+    return fail(error)
+  }
+
+  private mutating func retryDenied(_ failure: TransactionError?) -> Action {
+    failure.map { complete($0) } ?? takeBody()
+  }
+}

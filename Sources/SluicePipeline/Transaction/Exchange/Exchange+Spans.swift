@@ -1,0 +1,59 @@
+package import SluiceMessages
+import SluiceTraceContext
+
+// What stages do with their spans.
+extension Exchange {
+  /// Whether a tracer wants spans; otherwise none begins.
+  package var wantsSpans: Bool { transaction?.pipeline.traced.contains(.didEndSpan) ?? detachedWantsSpans }
+
+  /// Begins a span that belongs to the owner. ``SpanHandle/none`` if no tracer wants it; nil if the transaction has had too
+  /// many. [loop]
+  package func beginSpan(_ name: String, _ kind: SpanKind, of owner: AnyObject, named stage: String) -> SpanHandle? {
+    guard wantsSpans else { return SpanHandle.none }
+    guard spans?.isFull != true else { return nil }
+    let trace = hopTraceContext
+    let now = loop.now
+    let span = StageSpan(
+      name: name, kind: kind, stage: stage, traceID: trace.traceID ?? ownTraceID, id: newSpanBits(),
+      parentID: trace.spanID ?? trace.parentSpanID, start: now, end: now)
+    var table = spans.take() ?? SpanTable()
+    let generation = UInt32(truncatingIfNeeded: newSpanBits() >> 32) | 1
+    let handle = table.begin(
+      span, of: ObjectIdentifier(owner), generation: generation, isTraceKnown: trace.traceID != nil)
+    spans = table
+    return handle
+  }
+
+  /// False if the span has its number of attributes; nil if the owner has no such open span. [loop]
+  package func setSpanAttribute(_ attribute: Attribute, of handle: SpanHandle, by owner: AnyObject) -> Bool? {
+    spans?.change(handle, of: ObjectIdentifier(owner)) { $0.set(attribute, limit: SpanTable.maximumAttributes) } ?? nil
+  }
+
+  /// False if the owner has no such open span. [loop]
+  package func setSpanStatus(
+    _ status: SpanStatus, _ message: String, of handle: SpanHandle, by owner: AnyObject
+  ) -> Bool {
+    let isChanged: Void? =
+      spans?.change(handle, of: ObjectIdentifier(owner)) { span in
+        span.status = status
+        span.statusMessage = status == .error ? message : ""
+      } ?? nil
+    return isChanged != nil
+  }
+
+  /// Ends a span, which tracers are told before the next event; false if the owner has no such open span. [loop]
+  package func endSpan(_ handle: SpanHandle, by owner: AnyObject) -> Bool {
+    spans?.end(handle, of: ObjectIdentifier(owner), at: loop.now) ?? false
+  }
+
+  /// The id of the trace that begins with the transaction, if its caller has none.
+  private var ownTraceID: TraceID { TraceID(high: id.high, low: id.low) }
+
+  /// Random and not 0. A blocking call has no access to the generator of the loop.
+  private func newSpanBits() -> UInt64 {
+    var system = SystemRandomNumberGenerator()
+    var bits: UInt64 = 0
+    while bits >> 32 == 0 || bits & 0xFFFF_FFFF == 0 { bits = transaction == nil ? system.next() : randomBits() }
+    return bits
+  }
+}

@@ -1,0 +1,141 @@
+package import SluiceMessages
+package import SluiceMetrics
+
+/// The whole pipeline as one immutable value: what a transaction pins when it begins, and finishes on.
+package final class Pipeline: Sendable {
+  package let requestStages: [StageBinding]
+  package let issueStages: [StageBinding]
+  package let responseStages: [StageBinding]
+  package let tracers: [TracerBinding]
+  /// The stages that are asked about redirects and challenges: each instance once, at its first place in the lists of
+  /// request, issue and response stages.
+  let hopStages: [StageBinding]
+  /// Asked after the stages and the delegate of the transaction.
+  let delegate: StageBinding?
+  package let settings: PipelineSettings
+  /// Counts published pipelines of one engine from 1.
+  package let generation: Int
+  /// What is counted on each loop, by the loop's index.
+  package let metrics: [PipelineMetrics]
+  /// What runs on it on each loop, by the loop's index.
+  package let leases: [PipelineLeases]
+  /// Kept alive as long as any transaction runs on this pipeline: instances, libraries.
+  private let resources: [any AnyObject & Sendable]
+
+  /// Each list holds the stages in the order in which they are called.
+  /// - Parameter loops: how many loops the engine has.
+  package init(
+    requestStages: [StageBinding] = [], issueStages: [StageBinding] = [], responseStages: [StageBinding] = [],
+    tracers: [TracerBinding] = [], settings: PipelineSettings = PipelineSettings(), generation: Int = 1, loops: Int = 1,
+    resources: [any AnyObject & Sendable] = [], delegate: StageBinding? = nil
+  ) {
+    self.requestStages = requestStages
+    self.issueStages = issueStages
+    self.responseStages = responseStages
+    self.tracers = tracers
+    let hopStages = Self.hopStages(requestStages + issueStages + responseStages)
+    self.hopStages = hopStages
+    self.delegate = delegate
+    self.settings = settings
+    self.generation = generation
+    self.resources = resources
+    metrics = (0..<loops).map { _ in
+      PipelineMetrics(
+        requestStages: requestStages.map(\.name), issueStages: issueStages.map(\.name),
+        responseStages: responseStages.map(\.name), hopStages: hopStages.map(\.name), tracers: tracers.map(\.name))
+    }
+    leases = (0..<loops).map { _ in PipelineLeases() }
+    measuresTracers = tracers.contains { $0.budget != nil }
+    deadlineNanoseconds = settings.deadline?.nanoseconds ?? .max
+    attemptTimeoutNanoseconds = settings.attemptTimeout.nanoseconds
+    traced = tracers.reduce(into: TraceInterests()) { $0.formUnion($1.interests) }
+    requestStagesWantBody = requestStages.contains { $0.capabilities.isSuperset(of: [.request, .wantsRequestBody]) }
+    responseStagesWantBody = responseStages.contains { $0.capabilities.contains(.wantsResponseBody) }
+    answersChallenges = delegate != nil || hopStages.contains { $0.capabilities.contains(.challenge) }
+    changesRequestPieces = requestStages.contains { $0.capabilities.contains(.requestPieces) }
+    changesResponsePieces = responseStages.contains { $0.capabilities.contains(.responsePieces) }
+    pathStages = (requestStages + issueStages + responseStages).filter { $0.match?.paths.isEmpty == false }
+    takesInformational = responseStages.contains { $0.capabilities.contains(.informational) }
+    retriesStatuses = !settings.retry.statuses.isEmpty
+    retriesFailures = settings.retry.concernsFailures
+  }
+
+  /// Those of the settings that every transaction begins with; the greatest number for no deadline.
+  let deadlineNanoseconds: UInt64
+  let attemptTimeoutNanoseconds: UInt64
+  /// What any tracer is told.
+  let traced: TraceInterests
+  /// Whether any tracer has a time budget, so that the clock has to be read around its calls.
+  let measuresTracers: Bool
+  let requestStagesWantBody: Bool
+  let responseStagesWantBody: Bool
+  /// Those whose match asks for a path.
+  let pathStages: [StageBinding]
+  let takesInformational: Bool
+  let changesRequestPieces: Bool
+  let changesResponsePieces: Bool
+  let retriesStatuses: Bool
+  let retriesFailures: Bool
+  let answersChallenges: Bool
+
+  private static func hopStages(_ bindings: [StageBinding]) -> [StageBinding] {
+    var stages: [StageBinding] = []
+    for binding in bindings where !binding.capabilities.isDisjoint(with: [.redirect, .challenge]) {
+      if !stages.contains(where: { $0.interceptor.identity == binding.interceptor.identity }) { stages.append(binding) }
+    }
+    return stages
+  }
+}
+
+/// What holds for every transaction of a pipeline.
+package struct PipelineSettings: Sendable {
+  /// Bounds a whole transaction; nil for none.
+  package var deadline: Duration?
+  /// Bounds one attempt on the wire.
+  package var attemptTimeout: Duration
+  /// Attempts of one transaction, the first included; at least 1.
+  package var maximumAttempts: Int
+  /// What the engine repeats by itself.
+  package var retry: RetryPolicy
+  package var transfer: TransferOptions
+  package var requestIDHeader: String
+  /// Which statuses are a success.
+  package var acceptedStatuses: StatusSet
+  /// What else is asked of a response; nil where its status is all.
+  package var checks: ResponseChecks?
+  package var redirects: RedirectSettings
+  /// Converts hosts beyond ASCII that redirects lead to; without it such a redirect is refused.
+  package var hostEncoder: HostEncoder?
+  /// The default handling of challenges; nil leaves the response as it is.
+  package var challengeResponder: (any ChallengeResponder)?
+  /// How the journals of requests that want one show messages.
+  package var journal: JournalSettings
+  /// What errors call the settings that bound a transaction.
+  package var names: SettingNames
+
+  /// What is hidden wherever a message is shown: in journals and in errors.
+  var secrets: SecretList { journal.secrets }
+
+  package init(
+    deadline: Duration? = .seconds(60), attemptTimeout: Duration = .seconds(30), maximumAttempts: Int = 3,
+    retry: RetryPolicy = RetryPolicy(), transfer: TransferOptions = TransferOptions(),
+    requestIDHeader: String = "X-Request-ID", acceptedStatuses: StatusSet = .notAnError, checks: ResponseChecks? = nil,
+    redirects: RedirectSettings = RedirectSettings(), hostEncoder: HostEncoder? = nil,
+    challengeResponder: (any ChallengeResponder)? = nil,
+    journal: JournalSettings = JournalSettings(), names: SettingNames = SettingNames()
+  ) {
+    self.deadline = deadline
+    self.attemptTimeout = attemptTimeout
+    self.maximumAttempts = max(1, maximumAttempts)
+    self.retry = retry
+    self.transfer = transfer
+    self.requestIDHeader = requestIDHeader
+    self.acceptedStatuses = acceptedStatuses
+    self.checks = checks
+    self.redirects = redirects
+    self.hostEncoder = hostEncoder
+    self.challengeResponder = challengeResponder
+    self.journal = journal
+    self.names = names
+  }
+}

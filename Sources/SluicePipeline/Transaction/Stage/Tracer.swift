@@ -1,0 +1,80 @@
+package import SluiceMessages
+
+/// A stage that only watches. Called on the loop of the transaction; must not block.
+package protocol Tracer: AnyObject, Sendable {
+  /// The kinds of events that it gets; constant. An event that no tracer wants is not created.
+  var interests: TraceInterests { get }
+
+  func record(_ event: TraceEvent)
+
+  /// The same for a tracer that may have to drop an event; false if it did.
+  func offer(_ event: TraceEvent) -> Bool
+}
+
+extension Tracer {
+  package var interests: TraceInterests { .all }
+
+  package func offer(_ event: TraceEvent) -> Bool {
+    record(event)
+    return true
+  }
+}
+
+/// A set of kinds of events.
+package struct TraceInterests: OptionSet, Sendable, Hashable {
+  package let rawValue: UInt32
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  package init(_ kinds: TraceEvent.Kind...) { rawValue = kinds.reduce(0) { $0 | 1 << $1.rawValue } }
+
+  package static let all = TraceInterests(rawValue: .max)
+
+  package func contains(_ kind: TraceEvent.Kind) -> Bool { rawValue >> kind.rawValue & 1 == 1 }
+}
+
+/// One entry of the ledger that the engine keeps for every transaction.
+///
+/// The events of a transaction come in order, from one thread at a time; each `willExecute` has one `didComplete`, and
+/// `didIssue` always precedes its `didReceive`. Each hop that was begun has one `didEndHop`, also where no connection came
+/// about; its `didReceive` comes before it.
+package struct TraceEvent {
+  package typealias Kind = TraceEventKind
+
+  package let kind: Kind
+  /// Position among the events of the transaction, from 0. Events that the tracer is not told are counted too.
+  package let sequence: Int
+  package let time: Instant
+  /// For reading, during the call only.
+  package let exchange: Exchange
+  /// The status of the response it is about, 0 without one.
+  package let status: Int
+  /// The status of the hop's `didReceive`, or 0 without one, where ``status`` is another: a stage has changed the response or
+  /// answered itself, or a head came whose `didReceive` was never told. Nil where both are the same.
+  package let receivedStatus: Int?
+  /// In `didComplete`; nil elsewhere.
+  package let outcome: TransactionOutcome?
+  /// The error of a failed `didComplete` or `didEndHop`, the reason of a `willRetry`.
+  package let error: TransactionError?
+  /// The delay of a `willRetry`; the time that the hop took in `didEndHop`, and the transaction in `didComplete`.
+  package let duration: Duration
+  /// The timings of the event's hop after its end: in a `didReceive` whose body was awaited, in `didEndHop` and in
+  /// `didComplete`.
+  package let finalTimings: TransferTimings?
+  /// Apart, because it is large and other events have none.
+  var endedSpan: EndedSpan?
+
+  /// In `didEndSpan`; nil elsewhere.
+  package var span: StageSpan? { endedSpan?.span }
+
+  /// In `didReceive`, `didEndHop` and `didComplete`, if there was a hop. If the body has not arrived yet, only the phases before it.
+  /// Measured on access, so that a tracer pays only for what it uses. [loop]
+  package var timings: TransferTimings? {
+    finalTimings ?? (kind == .didReceive ? exchange.transaction?.transfer?.timings : nil)
+  }
+}
+
+final class EndedSpan: Sendable {
+  let span: StageSpan
+
+  init(_ span: StageSpan) { self.span = span }
+}

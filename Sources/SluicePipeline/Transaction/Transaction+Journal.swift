@@ -1,0 +1,106 @@
+import SluiceMessages
+
+/// What a transaction keeps whose request wants a journal or a recording. Confined to its loop.
+final class TransactionNotes {
+  let journal: StageJournal?
+  let recorder: ExchangeRecorder?
+
+  init(_ journal: StageJournal?, _ recorder: ExchangeRecorder?) {
+    self.journal = journal
+    self.recorder = recorder
+  }
+}
+
+// None of this is inlined into what every transaction runs through.
+extension Transaction {
+  @inline(never)
+  func makeNotes() {
+    let request = result.originalRequest
+    if request.wantsExplanation { exchange.explanation = [] }
+    guard request.wantsJournal || request.wantsRecording else { return }
+    let settings = pipeline.settings
+    let journal = request.wantsJournal ? StageJournal(settings.journal, watcher: environment.stageWatcher) : nil
+    guard request.wantsRecording else {
+      notes = TransactionNotes(journal, nil)
+      return
+    }
+    let recorder = ExchangeRecorder(
+      request, exchange.parent, at: loop.wallClock, environment.transport, settings.transfer)
+    exchange.nativeRequest.body = recorder.tapped(request.body)
+    notes = TransactionNotes(journal, recorder)
+  }
+
+  @inline(never)
+  func noteCall(_ binding: StageBinding) {
+    guard let journal = notes?.journal, let callback = StageCall.Callback(exchange.phase) else { return }
+    let call = StageCall(attempt: exchange.attempt, hop: exchange.hop, stage: binding.name, callback: callback)
+    journal.begin(call, exchange.messages)
+  }
+
+  @inline(never)
+  func noteAnswer(_ verdict: Verdict) { notes?.journal?.end(verdict, exchange.messages) }
+
+  @inline(never)
+  func noteSuspension() { notes?.journal?.suspend() }
+
+  @inline(never)
+  func notePiece(
+    _ binding: StageBinding, _ side: MessageSide, _ piece: [UInt8], _ verdict: PieceVerdict, _ output: [UInt8]
+  ) {
+    notes?.journal?.pass(
+      binding.name, side, piece, verdict == .pass ? piece : output, verdict.verdict, attempt: exchange.attempt,
+      hop: exchange.hop)
+  }
+
+  /// Sends with the recorder between the transport and the transaction, where there is one.
+  @inline(never)
+  func sendObserved() {
+    let observer = notes?.recorder?.observe(self) { [weak self] in self?.transfer?.resumeReceiving() }
+    transfer = environment.transport.start(
+      exchange.nativeRequest, transferOptions, observer: observer ?? self)
+  }
+
+  @inline(never)
+  func noteDisposition(_ disposition: BodyDisposition) {
+    if disposition == .discard { notes?.recorder?.willDiscard() }
+  }
+
+  /// Once, when the transaction is over.
+  @inline(never)
+  func finishNotes() {
+    result.notes = ResultNotes(notes?.journal?.finish(exchange.messages), notes?.recorder?.finish())
+  }
+}
+
+extension Request {
+  /// Whether anything is to be written down beside what every result has.
+  var wantsNotes: Bool { wantsExplanation || wantsJournal || wantsRecording }
+}
+
+extension Exchange {
+  /// As they are now, whichever form is the truth; the forms are left alone.
+  fileprivate var messages: MessageState {
+    var state = MessageState(request: nativeRequest, response: nativeResponse)
+    if let form = requestDocument, form.isTruth { state.request = try? form.document.request(from: nativeRequest) }
+    if let form = responseDocument, form.isTruth, let response = nativeResponse {
+      state.response = (try? form.document.response(from: response)) ?? response
+    }
+    if let issueHeaders { state.request?.headers = issueHeaders }
+    return state
+  }
+}
+
+extension StageCall.Callback {
+  /// Nil for events, which are no calls of stages that change anything.
+  fileprivate init?(_ phase: Exchange.Phase) {
+    switch phase {
+    case .request: self = .request
+    case .issue: self = .issue
+    case .redirect: self = .redirect
+    case .challenge: self = .challenge
+    case .response: self = .response
+    case .failure: self = .failure
+    case .trace: return nil
+    }
+  }
+}

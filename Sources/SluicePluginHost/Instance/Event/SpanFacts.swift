@@ -1,0 +1,43 @@
+import CSluice
+import SluiceMessages
+import SluicePipeline
+import SluiceTraceContext
+
+extension sluice_span {
+  /// - Parameters:
+  ///   - attributes: those of the span, which live as long as this.
+  ///   - copy: lends a text for as long.
+  init(
+    _ span: StageSpan, _ attributes: UnsafePointer<sluice_attribute>?, _ copy: (String, SpanText) -> sluice_text
+  ) {
+    self.init()
+    size = UInt32(MemoryLayout<sluice_span>.size)
+    kind = span.kind.rawValue
+    name = copy(span.name, .name)
+    trace_id = sluice_event.bytes(span.traceID)
+    span_id = sluice_event.bytes(span.id)
+    if let id = span.parentID { parent_span_id = sluice_event.bytes(id) }
+    start_ns = span.start.nanoseconds
+    end_ns = span.end.nanoseconds
+    status = span.status.rawValue
+    is_unfinished = span.isUnfinished ? 1 : 0
+    status_message = copy(span.statusMessage, .value)
+    stage = copy(span.stage, .stage)
+    self.attributes = span.attributes.isEmpty ? nil : attributes
+    attribute_count = UInt32(clamping: span.attributes.count)
+    dropped_attribute_count = UInt32(clamping: span.droppedAttributes)
+  }
+}
+
+/// The texts of a span, which differ in how long they may be.
+enum SpanText {
+  case name, value, stage
+
+  var limitBytes: Int {
+    switch self {
+    case .name: PluginText.spanNameBytes
+    case .value: PluginText.spanTextBytes
+    case .stage: PluginText.eventTextBytes
+    }
+  }
+}

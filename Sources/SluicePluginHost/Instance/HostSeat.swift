@@ -1,0 +1,119 @@
+import CSluice
+import SluiceMessages
+import SluicePluginImage
+import SluiceSupport
+import Synchronization
+
+/// An instance as its plugin and its violations know it: the host table, a number, counters.
+///
+/// Never freed, so that a thread which a plugin left behind finds a host that answers "gone" where it expected its own,
+/// instead of freed memory. A seat takes a few hundred bytes, and each generation has few.
+final class HostSeat: @unchecked Sendable {
+  // Sendable: the weak references are set before any other thread knows the seat; the table is never written after
+  // `init`.
+  let index: Int
+  let name: String
+  let plugin: String
+  let generation: Int
+  let violations = ViolationCounters()
+  /// What the plugin defines in `create`; empty afterwards.
+  let metrics: MetricDraft
+  /// The numbers of this name, which are those of the generations before it too.
+  let values: ValueTable
+  /// The bytes that all instances of the plugin share.
+  let shared: SharedTable
+  let features: HostFeatures
+  /// Lines of the plugin below it are dropped.
+  let leastLogLevel: PluginLogEntry.Level
+  private let limitCount = Atomic<Int>(0)
+  /// What the plugin is given.
+  let table: UnsafePointer<sluice_host>
+  private(set) weak var runtime: HostRuntime?
+  private(set) weak var instance: PluginInstance?
+  /// False while `create` runs.
+  private(set) var wasTaken = false
+
+  private static let all = Locked<[HostSeat]>([])
+
+  /// - Parameters:
+  ///   - metrics: those of the instance that this one follows: it goes on with what is defined alike.
+  ///   - table: the functions that the plugin is given.
+  static func make(
+    name: String, plugin: String, generation: Int, runtime: HostRuntime, continuing metrics: [PluginMetric] = [],
+    table: sluice_host
+  ) -> HostSeat {
+    all.withLock { seats in
+      let seat = HostSeat(seats.count, name, plugin, generation, runtime, metrics, table)
+      seats.append(seat)
+      return seat
+    }
+  }
+
+  /// The seat with that number; nil for a number that was never given.
+  static func at(_ index: Int) -> HostSeat? { all.withLock { $0.indices.contains(index) ? $0[index] : nil } }
+
+  /// The seat behind a host table.
+  @inline(__always)
+  static func of(_ host: UnsafePointer<sluice_host>?) -> HostSeat? {
+    host?.pointee.handle.map { Unmanaged<HostSeat>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private init(
+    _ index: Int, _ name: String, _ plugin: String, _ generation: Int, _ runtime: HostRuntime,
+    _ predecessors: [PluginMetric], _ functions: sluice_host
+  ) {
+    metrics = MetricDraft(continuing: predecessors)
+    values = runtime.values(of: name)
+    shared = runtime.shared(of: plugin)
+    features = runtime.features
+    leastLogLevel = runtime.leastLogLevel
+    self.index = index
+    self.name = name
+    self.plugin = plugin
+    self.generation = generation
+    self.runtime = runtime
+    let table = UnsafeMutablePointer<sluice_host>.allocate(capacity: 1)
+    table.initialize(to: functions)
+    self.table = UnsafePointer(table)
+    table.pointee.handle = Unmanaged.passUnretained(self).toOpaque()
+  }
+
+  func seat(_ instance: PluginInstance) {
+    self.instance = instance
+    wasTaken = true
+  }
+
+  /// Counts a violation and, now and then, logs it.
+  func report(_ kind: Violation, _ detail: String? = nil) {
+    guard violations.count(kind) else { return }
+    let count = violations[kind]
+    log(.warning, "\(kind.text)\(detail.map { " (\($0))" } ?? "")\(count > 1 ? "; \(count) times so far" : "")")
+  }
+
+  /// Says, now and then, that the plugin was refused something because of a limit, which is no violation.
+  func reportLimit(_ words: String) {
+    let count = limitCount.add(1, ordering: .relaxed).newValue
+    var number = count
+    while number % 10 == 0 { number /= 10 }
+    if number == 1 { log(.warning, "has reached a limit: \(words)\(count > 1 ? "; \(count) refusals so far" : "")") }
+  }
+
+  /// A line of the host's about the plugin.
+  func log(_ level: PluginLogEntry.Level, _ text: String) {
+    write(level, "stage \"\(name)\" (plugin \(plugin), generation \(generation)) \(text)")
+  }
+
+  /// Writes a log line by the plugin or about it. Text that is quoted from a plugin cannot break out of the line.
+  /// - Parameters:
+  ///   - attributes: whose texts are lines already.
+  ///   - exchange: what the line is about.
+  func write(
+    _ level: PluginLogEntry.Level, _ message: String, _ attributes: AttributeList = AttributeList(),
+    about exchange: PluginLogEntry.Subject? = nil
+  ) {
+    runtime?.log(
+      PluginLogEntry(
+        level: level, stage: name, plugin: plugin, generation: generation,
+        message: PlainText.line(message, limitBytes: PluginText.lineBytes), attributes: attributes, subject: exchange))
+  }
+}

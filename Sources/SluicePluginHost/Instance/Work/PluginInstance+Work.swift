@@ -1,0 +1,53 @@
+import CSluice
+import SluicePipeline
+import SluiceSupport
+
+// Functions of the plugin on threads of the host.
+extension PluginInstance {
+  /// [any]
+  func startWork(_ order: PluginWork.Order) -> sluice_status {
+    var loop = (runtime.currentLoop ?? runtime.nextLoop)?.loop
+    if let parent = order.parent {
+      guard let environment = environment(of: parent), environment.suspensions.isSuspended(parent) else {
+        return Status.stale
+      }
+      loop = environment.loop
+    }
+    // Counted before it is in the set: the thread that closes the set then waits for it, or it finds the set closed.
+    openWork.update { $0 += 1 }
+    let status = submit(order, on: loop)
+    if status != Status.ok { openWork.update { $0 -= 1 } }
+    return status
+  }
+
+  private func submit(_ order: PluginWork.Order, on loop: (any EventLoop)?) -> sluice_status {
+    switch work.add({ PluginWork($0, order, of: self, on: loop) }) {
+    case .failure(.closed): return Status.closing
+    case .failure(.tooMany):
+      seat.reportLimit("\(WorkSet.limit) of its functions wait for a thread or run on one")
+      return Status.limit
+    case .success(let work):
+      if runtime.work.submit(
+        BlockingPool.Job {
+          work.run()
+        } threadEnded: {
+          work.threadEnded()
+        })
+      {
+        return Status.ok
+      }
+      // Dropped meanwhile: then it completes, and `run` has not failed.
+      return self.work.drop(work.id) ? Status.closing : Status.ok
+    }
+  }
+
+  /// The exchange no longer waits for it.
+  func dropWork(for parent: SuspensionToken) {
+    for work in work.drop(for: parent) { work.complete(Status.stale) }
+  }
+
+  /// Accepts no further functions, and drops those that have not begun.
+  func closeWork() {
+    for work in work.close() { work.complete(Status.closing) }
+  }
+}
