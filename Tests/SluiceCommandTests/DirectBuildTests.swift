@@ -60,7 +60,7 @@ import Testing
   @Test func `the second save is built directly, and what the plan does not know is built as a package`()
     async throws
   {
-    var result = try await build(Self.package + "nothing is known of a build before")
+    var result = try await build(Self.package + "there is no record of an earlier build")
     #expect(result.status == 0, "\(result.errorText)")
     let first = result.outputText
     #expect(try library(result, has: "first-text"))
