@@ -6,10 +6,10 @@ struct PluginSDK {
   let headers: String
   /// The Swift package with the product SluicePlugin.
   let package: String
-  /// The linker's list of what a plugin exports.
+  /// The linker's list of exports of a plugin.
   let exports: String
 
-  /// Beside this command, where it was installed or built; else what pkg-config knows.
+  /// The SDK next to this command, installed or in its source tree; otherwise the one that pkg-config finds.
   static func find() throws(CommandError) -> PluginSDK {
     if let program = programPath() {
       var folder = Paths.folder(of: program)
@@ -54,7 +54,7 @@ struct PluginSDK {
   private static func isThere(_ path: String) -> Bool { access(path, R_OK) == 0 }
 }
 
-/// Names of files, taken apart.
+/// Functions for the paths of files.
 enum Paths {
   static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
@@ -63,7 +63,7 @@ enum Paths {
 
   static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
-  /// The absolute path without symbolic links; nil where there is nothing.
+  /// The absolute path without symbolic links; nil if nothing exists there.
   static func resolved(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
