@@ -140,7 +140,7 @@ import Testing
     result = try await build(["--static-stdlib"], Self.direct, isStatic: true)
     #expect(try library(result, has: "second-text"))
 
-    result = try await build([], Self.package + "the environment is not", isStatic: false)
+    result = try await build([], Self.package + "the environment has changed", isStatic: false)
     symbols = try await Command.check("nm", ["-D", "--extern-only", "--defined-only", result.outputText.trimmed])
     #expect(symbols.outputText.contains(exports))
   }
@@ -165,7 +165,7 @@ import Testing
       Tool.path, ["plugin", "build", "--direct", "my"], environment: Tool.cleared.merging(["PATH": "/nowhere"]) { $1 },
       workingDirectory: folder.path, limit: Patience.limit)
     #expect(
-      result.status == 1 && result.errorText.contains(Self.package + "the environment is not"), "\(result.errorText)")
+      result.status == 1 && result.errorText.contains(Self.package + "the environment has"), "\(result.errorText)")
     #expect(!FileTree.names(in: folder.path("my/.build/sluice-direct")).contains("record.json"), "not trusted any more")
   }
 }
