@@ -331,7 +331,7 @@ static void wait_for_end(int signal) {
 
 static void crashed(int signal, siginfo_t *info, void *context) {
   const pid_t thread = (pid_t)syscall(SYS_gettid);
-  // A process that a plugin has forked has no record of its own to write.
+  // A process that a plugin has forked writes no record.
   if (getpid() != atomic_load(&process)) return die(signal);
   pid_t nobody = 0;
   if (!atomic_compare_exchange_strong(&owner, &nobody, thread)) {

@@ -40,7 +40,7 @@ final class Worker: Sendable {
     alarm.ring()
   }
 
-  /// Closes all connections and waits for the thread; to be called once.
+  /// Closes all connections and waits for the thread. Call it once.
   func stop() {
     parking.close()
     thread.join()

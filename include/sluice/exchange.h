@@ -88,7 +88,7 @@ enum {
 /// BLOCKING stage its pool thread. All fail with SLUICE_STATUS_STALE for an exchange that is over.
 ///
 /// A text that one of them returns is borrowed until the call of the stage returns, and does not change until then: a
-/// header, URL or body that is replaced meanwhile is kept. A text inside a live document is released when the stage
+/// header, URL or body that is replaced in that time is kept. A text inside a live document is released when the stage
 /// itself changes that member with jansson.
 ///
 ///                 request headers   method, URL, request body   response

@@ -39,7 +39,7 @@ package struct SpanBook<ID: Hashable & Sendable>: Sendable {
   }
 
   /// A span of a stage has ended.
-  /// - Returns: the span if it is to be exported now.
+  /// - Returns: the span if it must be exported now.
   package mutating func endSpan(_ span: ExportedSpan, of id: ID, _ place: Place) -> ExportedSpan? {
     guard place.traceID == nil else { return place.isSampled ? span : nil }
     transactions[id, default: Transaction()].waiting.append(span)
