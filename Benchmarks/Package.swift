@@ -7,7 +7,7 @@ let package = Package(
   dependencies: [.package(name: "sluice", path: "..")],
   targets: [
     .systemLibrary(name: "CLibcurl", path: "Sources/CLibcurl", pkgConfig: "libcurl"),
-    // The mark: a libcurl loop in C with nothing around it.
+    // The reference: a bare libcurl loop in C.
     .target(
       name: "CBareLoop", dependencies: ["CLibcurl"],
       cSettings: [.unsafeFlags(["-O2"]), .treatAllWarnings(as: .error)]),

@@ -6,7 +6,7 @@ static sluice_verdict on_request(void *instance, sluice_exchange *exchange) {
   if (sluice_set_request_header(host, exchange, "x-stamp", "c-plugin") != SLUICE_STATUS_OK) {
     return sluice_fail(host, exchange, "stamp", "stamp: the host refused x-stamp");
   }
-  // Only looked at first: asking to write makes the document the truth, which costs a conversion.
+  // The document is first only read: asking to write makes it authoritative, which costs a conversion.
   const uint32_t look = SLUICE_JSON_READ | SLUICE_JSON_BODY;
   const json_t *seen = host->exchange->json(exchange, SLUICE_SIDE_REQUEST, look);
   if (!json_is_object(json_object_get(json_object_get(seen, "body"), "json"))) return SLUICE_VERDICT_CONTINUE;
@@ -25,7 +25,7 @@ static const sluice_interceptor interceptor =
                  SLUICE_SET(on_request, on_request));
 SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor});
 
-// Useless in a host without request bodies and JSON documents.
+// The plugin is useless in a host without request bodies and JSON documents.
 SLUICE_REQUIRES(request_body);
 SLUICE_REQUIRES(document);
 SLUICE_PLUGIN("org.example.stamp", "1.0.0",

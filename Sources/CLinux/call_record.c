@@ -42,11 +42,11 @@ static void leave(void *context) {
 }
 
 static void make_thread_end(void) {
-  // Without a key records stay taken when threads end; nothing else depends on it.
+  // If no key is available, records stay taken when threads end; nothing else depends on the key.
   pthread_key_create(&thread_end, leave);
 }
 
-/// A page below it ends the process where the handler itself runs out of stack.
+/// The page below the stack cannot be accessed: if the handler itself runs out of stack, the process ends.
 static void take_stack(sluice_call_record *record) {
   stack_t before;
   if (record->alternate_stack || sigaltstack(NULL, &before) != 0 || !(before.ss_flags & SS_DISABLE)) return;

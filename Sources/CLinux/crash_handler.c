@@ -28,11 +28,11 @@ static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT}
 
 static struct sigaction previous[SIGNAL_COUNT];
 static _Atomic int output = -1;
-/// The record is written within this time, or not to its end.
+/// The time limit for writing the record; what is not written by then is missing.
 static _Atomic uint32_t limit_milliseconds;
 static _Atomic pid_t process;
 
-// What follows is written by the one thread that got `owner`.
+// Only the thread that is `owner` writes the variables below.
 static _Atomic pid_t owner;
 static volatile sig_atomic_t original;
 static volatile sig_atomic_t is_guarded;
@@ -51,7 +51,8 @@ static void flush(void) {
   while (written < used && !has_failed) {
     const ssize_t step = write(atomic_load(&output), buffer + written, used - written);
     if (step < 0 && errno == EINTR) continue;
-    // Full, closed, nobody reads: the record ends here, and the process as it would have.
+    // The descriptor is full or closed, or nobody reads it: the record ends here. The process ends as it would without
+    // one.
     if (step <= 0) has_failed = 1;
     else written += (size_t)step;
   }
@@ -102,7 +103,7 @@ static uintptr_t frame_of(const ucontext_t *context) {
 #endif
 }
 
-/// Where a function was called from that has not made its frame yet.
+/// The return address of a function that has not made its frame yet.
 static uintptr_t return_of(const ucontext_t *context) {
 #if defined(__x86_64__)
   return *(const uintptr_t *)context->uc_mcontext.gregs[REG_RSP];
@@ -111,7 +112,7 @@ static uintptr_t return_of(const ucontext_t *context) {
 #endif
 }
 
-/// What a page fault was about; NULL where the processor does not say.
+/// What the instruction did at a page fault; NULL if the processor does not say.
 static const char *access_of(const ucontext_t *context) {
 #if defined(__x86_64__)
   // Bits of the error code of a page fault, which is trap 14 (Intel SDM, volume 3, 4.7).
@@ -190,18 +191,19 @@ static _Unwind_Reason_Code trace_frame(struct _Unwind_Context *context, void *ar
   if (!address) return _URC_END_OF_STACK;
   // The handler's own frames come first.
   if (address == counter_of(state)) *is_below_signal = 1;
-  // A return address may lie behind the last instruction of a function that never returns.
+  // After a call of a function that never returns, the return address may be behind the end of the calling function.
   if (*is_below_signal) add_frame(is_exact ? address : address - 1);
   return frame_count < MAXIMUM_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/// By the tables of the libraries. libgcc finds them without a lock and without allocating (_dl_find_object, glibc 2.35).
+/// Uses the tables of the libraries. libgcc finds them without a lock and without allocating (_dl_find_object, glibc
+/// 2.35).
 static void trace_by_tables(void) {
   int is_below_signal = 0;
   _Unwind_Backtrace(trace_frame, &is_below_signal);
 }
 
-/// By frame pointers, for a jump to where no code is: nothing is known of such a place.
+/// Uses frame pointers. Needed after a jump to an address without code, for which no table exists.
 static void trace_by_pointers(void) {
   add_frame(counter_of(state));
   const uintptr_t caller = return_of(state);
@@ -237,7 +239,7 @@ static void put_maps(void) {
   flush();
 }
 
-/// Does one part. One that crashes itself is left out, and the others follow.
+/// Writes one part. A part that crashes is left out, and the others follow.
 static void attempt(void (*part)(void)) {
   if (sigsetjmp(recovery, 0) == 0) {
     is_guarded = 1;
@@ -274,7 +276,7 @@ static void limit_passed(int signal) {
   die(original);
 }
 
-/// Also ends a handler that waits for something that never comes, such as a reader or a lock.
+/// The limit also ends a handler that waits forever, for example for a reader or a lock.
 static void set_limit(void) {
   const struct sigaction action = {.sa_handler = limit_passed, .sa_flags = SA_ONSTACK};
   const uint32_t left = atomic_load(&limit_milliseconds);
@@ -291,8 +293,9 @@ static const struct sigaction *previous_of(int signal) {
   return NULL;
 }
 
-/// Whether the instruction faults once more when the handler returns: then the signal, its facts and the core are the true
-/// ones. A trap lies behind its instruction, and what a process sent does not come again.
+/// Whether the instruction faults again when the handler returns: the signal, its facts and the core are then those of
+/// the crash. A trap does not come again, because the program counter is behind its instruction, and neither does a
+/// signal that a process sent.
 static int comes_again(int signal) {
   return information->si_code > 0 && (signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE);
 }
@@ -301,25 +304,25 @@ static void hand_on(int signal, ucontext_t *context) {
   const struct sigaction *before = previous_of(signal);
   const int is_handled = before && before->sa_handler != SIG_DFL && before->sa_handler != SIG_IGN;
   if (is_handled) {
-    // It may take its time: a debugger, the backtraces of Swift's runtime.
+    // No time limit for the previous handler: it may start a debugger, or print the backtraces of Swift's runtime.
     setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
     sigaction(signal, before, NULL);
     if (comes_again(signal)) return;
     unblock(signal);
     send_here(signal);
-    // That handler let it live: abort(3) goes on to end the process, and so do we.
+    // The previous handler has returned. abort(3) would end the process in this case, and so does this handler.
     die(signal);
   }
   if (!comes_again(signal)) die(signal);
   use_default(signal);
-  // Should another thread have mended the page meanwhile, the limit ends the process.
+  // If another thread has repaired the page in the meantime, there is no second fault, and the limit ends the process.
   sigdelset(&context->uc_sigmask, SIGALRM);
   sigdelset(&context->uc_sigmask, signal);
 }
 
-/// A thread that crashes while another's crash is written down waits for the end of the process.
+/// A thread that crashes while the crash of another thread is being recorded waits for the end of the process.
 static void wait_for_end(int signal) {
-  // The limit has ended the process long before.
+  // The limit ends the process long before this loop ends.
   for (uint32_t waited = 0; waited < 2 * atomic_load(&limit_milliseconds) + 1000; waited += 100) {
     nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
   }
@@ -328,7 +331,7 @@ static void wait_for_end(int signal) {
 
 static void crashed(int signal, siginfo_t *info, void *context) {
   const pid_t thread = (pid_t)syscall(SYS_gettid);
-  // A process that a plugin has forked has no record of its own to write.
+  // A process that a plugin has forked writes no record.
   if (getpid() != atomic_load(&process)) return die(signal);
   pid_t nobody = 0;
   if (!atomic_compare_exchange_strong(&owner, &nobody, thread)) {
@@ -360,7 +363,7 @@ static void crashed(int signal, siginfo_t *info, void *context) {
 
 static _Unwind_Reason_Code stop_at_once(struct _Unwind_Context *context, void *argument) {
   (void)argument;
-  // Both resolved by the loader now, and not in the handler.
+  // The loader resolves both functions now, not in the handler.
   int is_exact;
   return _Unwind_GetIPInfo(context, &is_exact) ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
@@ -378,7 +381,7 @@ int sluice_install_crash_handler(int descriptor, uint32_t limit) {
   _Unwind_Backtrace(stop_at_once, NULL);
   sluice_use_alternate_stacks();
   for (size_t index = 0; index < SIGNAL_COUNT; index++) {
-    // Not blocked while it runs: a second fault is told from the first, and not left to the kernel.
+    // The signal is not blocked while the handler runs: so the handler sees a second fault, instead of the kernel.
     const struct sigaction action = {.sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
     if (sigaction(signals[index], &action, &previous[index]) != 0) return -1;
   }

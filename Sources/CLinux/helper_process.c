@@ -63,7 +63,7 @@ int sluice_die_with_parent(pid_t parent) {
   return getppid() == parent;
 }
 
-/// `grace` is how much further the hard limit lies.
+/// The hard limit is `grace` above the soft limit.
 static int limit(__rlimit_resource_t resource, uint64_t value, uint64_t grace) {
   struct rlimit before;
   if (getrlimit(resource, &before) != 0) return -1;
@@ -74,7 +74,8 @@ static int limit(__rlimit_resource_t resource, uint64_t value, uint64_t grace) {
 }
 
 int sluice_limit_process(const sluice_process_limits *limits) {
-  // At the soft limit of processor time comes SIGXCPU, which says what happened; at the hard one SIGKILL, which does not.
+  // At the soft limit of processor time the kernel sends SIGXCPU, which shows the reason, and at the hard limit
+  // SIGKILL, which does not.
   int failed = limit(RLIMIT_CORE, 0, 0) | limit(RLIMIT_CPU, limits->processor_seconds, 1) |
                limit(RLIMIT_NOFILE, limits->descriptors, 0) | limit(RLIMIT_FSIZE, limits->file_bytes, 0);
 #ifndef IS_SANITIZED
@@ -83,7 +84,7 @@ int sluice_limit_process(const sluice_process_limits *limits) {
   return failed ? -1 : 0;
 }
 
-/// The parent in /proc/PID/stat: the second field behind the name, which may hold anything, brackets too.
+/// The parent in /proc/PID/stat: the second field after the name. The name may contain any character, even brackets.
 static pid_t parent_of(const char *process) {
   char path[64], line[1024];
   snprintf(path, sizeof path, "/proc/%.20s/stat", process);

@@ -14,7 +14,7 @@ struct search {
 static size_t padded(size_t size) { return (size + 3) & ~(size_t)3; }
 
 // Reads only within the segment. In code that was built with the address sanitizer, each variable in a section of notes
-// is followed by a gap that the sanitizer forbids to read. The way from note to note leads through these gaps, so the
+// is followed by a gap that the sanitizer forbids to read. The loop over the notes must read these gaps, so the
 // sanitizer does not check this function.
 __attribute__((no_sanitize_address)) static void read_notes(const unsigned char *notes, size_t size, sluice_mapped_library *library) {
   while (size >= sizeof(ElfW(Nhdr))) {

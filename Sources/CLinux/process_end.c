@@ -31,7 +31,7 @@ static pid_t this_thread(void) { return (pid_t)syscall(SYS_gettid); }
 
 // MARK: Who ends the process
 
-/// Returns for the first thread, also when that thread calls again; all others wait here.
+/// Returns only to the first thread that calls it, every time; all other threads wait here.
 static void claim_end(void) {
   pid_t nobody = 0;
   if (atomic_compare_exchange_strong(&owner, &nobody, this_thread()) || nobody == this_thread()) return;
@@ -41,9 +41,9 @@ static void claim_end(void) {
 }
 
 static void exit_was_called(int status) {
-  // A child that a plugin has forked ends in its own way.
+  // A child that a plugin has forked ends as it wants to.
   if (getpid() != atomic_load(&process)) return;
-  // Code that runs during the flush, or that the handler calls, has called exit itself.
+  // exit was called again, by code that runs during the flush or that the handler calls.
   if (atomic_load(&owner) == this_thread()) _exit(atomic_load(&end_status));
   claim_end();
   atomic_store(&end_status, STATUS_OF_GIVING_UP);
@@ -52,7 +52,7 @@ static void exit_was_called(int status) {
   _exit(STATUS_OF_GIVING_UP);
 }
 
-/// Whether another thread may call exit while this one does not come back from there.
+/// Whether another thread may still call exit. The calling thread does not return from exit.
 static int is_first_call(void) { return getpid() == atomic_load(&process) && atomic_load(&owner) != this_thread(); }
 
 static void on_exit_called(int status, void *context) {
@@ -69,8 +69,8 @@ static void on_quick_exit(void) {
 void sluice_watch_exit(sluice_exit_handler handler) {
   atomic_store(&watcher, handler);
   atomic_store(&process, getpid());
-  // Each thread that calls exit takes one entry from the list, puts another one in its place, and does not come back. A thread
-  // that found no entry would end the process with its own status.
+  // Each thread that calls exit takes one entry from the list, puts another one in its place, and does not return. A
+  // thread that found no entry would end the process with its own status.
   for (int entry = 0; entry < ENTRIES; entry++) {
     on_exit(on_exit_called, NULL);
     at_quick_exit(on_quick_exit);
@@ -81,7 +81,7 @@ void sluice_watch_exit(sluice_exit_handler handler) {
 
 static void cut_short(int signal) {
   if (signal == SIGALRM || atomic_load(&owner) == this_thread()) _exit(atomic_load(&end_status));
-  // Another thread has crashed: let the signal take its default course there.
+  // Another thread has crashed: let the signal have its default effect there.
   const struct sigaction action = {.sa_handler = SIG_DFL};
   sigaction(signal, &action, NULL);
   syscall(SYS_tgkill, getpid(), this_thread(), signal);
@@ -96,7 +96,7 @@ static void take(int signal) {
   pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/// The text in the buffers is foreign, and the streams may be as well: flushing can hang or crash.
+/// Plugins may own the text in the buffers, and even the streams: flushing can hang or crash.
 static void flush_within(uint32_t limit) {
   const struct itimerval timer = {.it_value = {.tv_sec = limit / 1000, .tv_usec = limit % 1000 * 1000}};
   signal(SIGPIPE, SIG_IGN);
@@ -107,7 +107,7 @@ static void flush_within(uint32_t limit) {
 #endif
   setitimer(ITIMER_REAL, &timer, NULL);
   fflush(NULL);
-  // The search of a sanitizer and the writing of a profile are not limited.
+  // The leak check of a sanitizer and the writing of a profile have no time limit.
   setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 }
 
@@ -117,6 +117,6 @@ _Noreturn void sluice_end_process(int status, uint32_t limit_milliseconds) {
   flush_within(limit_milliseconds > 0 ? limit_milliseconds : 1);
   if (__llvm_profile_write_file) __llvm_profile_write_file();
   if (__lsan_do_leak_check) __lsan_do_leak_check();
-  // The thread sanitizer takes this call, and sets its own status where it has found something.
+  // The thread sanitizer intercepts this call, and sets its own status if it has found something.
   _exit(status);
 }

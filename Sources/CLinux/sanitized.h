@@ -1,4 +1,4 @@
-// Whether a sanitizer watches this build: IS_SANITIZED is defined where one does.
+// IS_SANITIZED is defined if this build uses a sanitizer.
 #ifndef SLUICE_SANITIZED_H
 #define SLUICE_SANITIZED_H
 

@@ -1,4 +1,4 @@
-/// Freezes the ABI: a size, an offset or a constant that moves is a broken plugin somewhere, so it does not compile.
+/// Freezes the ABI: this file does not compile if a size, an offset or a constant changes, because plugins would break.
 ///
 /// A table that grows gets lines at the end of its block, and a new size; no other line here ever changes.
 #include <sluice/draft/attribute.h>

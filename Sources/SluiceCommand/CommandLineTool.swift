@@ -51,11 +51,11 @@ enum CommandLineTool {
     case "-V", "--version": return try VersionCommand.description.run(ParsedArguments())
     default: break
     }
-    // A host has started it to try a library out; people have no use for it.
+    // A host has started this process to try a library out; the words are not for users.
     if words.elementsEqual(TrialSupervisor.arguments) {
       return ExitStatus(code: TrialRun.serve([ReplayRun.task: ReplayRun.perform, CheckTrial.task: CheckTrial.perform]))
     }
-    // "sluice dev" has started it to run the engine in.
+    // "sluice dev" has started this process to run the engine.
     if words.elementsEqual(DevEngine.arguments) { return DevEngine.run() }
     if words.starts(with: BuildKeeper.arguments) {
       return BuildKeeper.run(Array(words.dropFirst(BuildKeeper.arguments.count)))
@@ -69,7 +69,7 @@ enum CommandLineTool {
     return try command.run(arguments)
   }
 
-  /// The command that the first words name, and the words behind.
+  /// The command that the first words name, and the words after them.
   static func find(
     _ words: ArraySlice<String>
   ) throws(CommandError) -> (command: CommandDescription, rest: ArraySlice<String>) {

@@ -7,22 +7,22 @@ import SluiceServer
 
 /// Talks to an engine over its control socket.
 public final class ControlClient: Sendable {
-  /// The path of the socket: the given one, or that of the only running engine.
+  /// The path of the socket: the given path, or the socket of the only running engine.
   public let path: String
   private let engine: Engine
 
-  /// - Parameter path: of the socket; nil finds the only engine that runs.
+  /// - Parameter path: the path of the socket; nil finds the only engine that runs.
   public init(at path: String? = nil) throws(ControlError) {
     if let path { self.path = path } else { self.path = try ControlFolder.onlyPath() }
     try Self.check(self.path)
     var configuration = Configuration()
     configuration.transport.unixSocket = self.path
-    // Each request has a limit of its own.
+    // Each request has its own time limit.
     configuration.transport.timeout = .seconds(86_400)
     configuration.maxAttempts = 1
     configuration.deadline = nil
     configuration.redirects.maximum = 0
-    // Every answer with a document is one, whatever its status.
+    // Every answer with a document counts as an answer, whatever its status.
     configuration.acceptedStatuses = StatusSet([100...999])
     do { engine = try Engine(configuration) } catch {
       throw ControlError(.noAnswer, "cannot start a client: \(error)")
@@ -32,8 +32,8 @@ public final class ControlClient: Sendable {
   /// Closes the connection.
   public func close() async { await engine.shutdown(drain: .zero, deactivation: .zero) }
 
-  /// Sends a command and gives the document that answers it.
-  /// - Parameter timeout: swaps take their time: a build is tried out before it serves.
+  /// Sends a command and returns the document that answers it.
+  /// - Parameter timeout: swaps can be slow: a build is tried out before it serves.
   public func send(
     _ method: String, _ target: String, _ document: JSONValue? = nil, timeout: Duration = .seconds(300)
   ) async throws(ControlError) -> JSONValue {
@@ -78,24 +78,24 @@ public final class ControlClient: Sendable {
     guard result.error?.isBeforeSending == true else {
       return ControlError(
         .noAnswer, "\(path): no answer: \(result.error?.message ?? "nothing came")",
-        advice: "the engine may have ended meanwhile")
+        advice: "the engine may have ended in the meantime")
     }
     let found = UnixSocket.find(at: path)
     if case .listening = found {
       return ControlError(
         .noAnswer, "\(path): no answer: the engine takes no more connections",
-        advice: "try again; if it lasts, the process of the engine is stopped or stuck")
+        advice: "try again; if the error stays, the process of the engine is stopped or stuck")
     }
     let isAbandoned = found == .abandoned
     return Self.noEngine(
       path, isAbandoned ? "the socket is left from an engine that ended without removing it" : "nobody listens there")
   }
 
-  /// Says what is wrong with the path in words of its own, before libcurl does.
+  /// Checks the path first, because libcurl's messages do not say what is wrong with it.
   private static func check(_ path: String) throws(ControlError) {
     guard path.utf8.count <= UnixSocket.maxPathBytes else {
       throw ControlError(
-        .socket, "\(path): the path has \(path.utf8.count) bytes, a socket's has at most \(UnixSocket.maxPathBytes)")
+        .socket, "\(path): the path has \(path.utf8.count) bytes, a socket allows at most \(UnixSocket.maxPathBytes)")
     }
     var status = stat()
     guard stat(path, &status) == 0 else { throw noEngine(path, String(cString: strerror(errno))) }

@@ -4,14 +4,14 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// What a command came to.
+/// The answer to a command.
 enum ControlAnswer: Sendable {
   case document(JSONValue)
   /// Prometheus' text format.
   case text(String)
 }
 
-/// What can be asked of an engine.
+/// The commands that an engine understands.
 struct ControlCommands: Sendable {
   /// One path of the API.
   struct Command: Sendable {
@@ -19,7 +19,7 @@ struct ControlCommands: Sendable {
 
     let method: String
     let path: String
-    /// Given the document of the request, and whether text is wanted.
+    /// Gets the document of the request, and whether the client wants text.
     let run: Run
   }
 
@@ -67,8 +67,8 @@ struct ControlCommands: Sendable {
     }
     guard plugins == nil else {
       throw ControlError(
-        .invalidRequest, "plugins and configuration are both given",
-        advice: "leave plugins out: a configuration brings every library that has changed")
+        .invalidRequest, "\"plugins\" and \"configuration\" are both given",
+        advice: "leave out \"plugins\": with a configuration, every library that has changed is swapped")
     }
     let configuration = try configuration(source)
     return try await report { () throws(SwapError) in try await reload(configuration) }
@@ -158,7 +158,7 @@ extension NotificationResult {
 }
 
 extension JSONValue {
-  /// Refuses members that the command does not know, since ignoring one would promise something.
+  /// Refuses members that the command does not know: the client would expect them to have an effect.
   fileprivate func check(_ known: [String]) throws(ControlError) {
     for (key, _) in members where !known.contains(key) {
       throw ControlError(
@@ -167,7 +167,7 @@ extension JSONValue {
     }
   }
 
-  /// A list of names; nil without one.
+  /// A list of names; nil if the document has none.
   fileprivate func names(_ key: String) throws(ControlError) -> [String]? {
     guard let list = self[key], !list.isNull else { return nil }
     let names = list.elements.compactMap(\.string)

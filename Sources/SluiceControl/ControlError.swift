@@ -1,6 +1,6 @@
 public import SluiceJSON
 
-/// Why a control socket could not be had, or a command over it came to nothing.
+/// Why a control socket could not be opened, or a command over it failed.
 public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of failure, for programs; an extensible set.
   public struct Code: RawRepresentable, Sendable, Hashable {
@@ -10,34 +10,34 @@ public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Accepts any text: an engine of another version may have other codes.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The socket cannot be made: something else is there, or somebody listens at it.
+    /// The socket cannot be created: its path has another file, or another process listens there.
     public static let socket = Code(rawValue: "socket")
-    /// There is no socket, or nobody listens at it.
+    /// There is no socket, or no process listens at it.
     public static let noEngine = Code(rawValue: "no_engine")
-    /// Several engines run, and none was named.
+    /// Several engines run, and the command names no socket.
     public static let severalEngines = Code(rawValue: "several_engines")
-    /// The engine could not be talked to, or gave no answer in time.
+    /// The engine could not be reached, or did not answer in time.
     public static let noAnswer = Code(rawValue: "no_answer")
 
     /// The client is another user.
     public static let forbidden = Code(rawValue: "forbidden")
     /// No command has this path.
     public static let notFound = Code(rawValue: "not_found")
-    /// The command of this path has another method; the advice names it.
+    /// The command of this path needs another method; the advice names it.
     public static let methodNotAllowed = Code(rawValue: "method_not_allowed")
-    /// The body is no JSON, or the head can be read in two ways.
+    /// The body is not JSON, or the head can be read in two ways.
     public static let malformed = Code(rawValue: "malformed")
-    /// The document is not what the command takes.
+    /// The command does not accept the document.
     public static let invalidRequest = Code(rawValue: "invalid_request")
     /// The body has more than 1 MiB, the target more than 8 KiB, or the header fields more than 32 KiB.
     public static let tooLarge = Code(rawValue: "too_large")
     /// Too many commands are running.
     public static let crowded = Code(rawValue: "crowded")
-    /// A configuration that cannot be read.
+    /// The configuration cannot be read.
     public static let configuration = Code(rawValue: "configuration")
-    /// What serves goes on; the message says why.
+    /// The swap was refused, and the running builds continue to serve; the message says why.
     public static let refused = Code(rawValue: "refused")
-    /// A newer command does what this one was to do.
+    /// A newer command includes the work of this command.
     public static let superseded = Code(rawValue: "superseded")
     /// The swap was cancelled before anything was published.
     public static let cancelled = Code(rawValue: "cancelled")
@@ -49,10 +49,10 @@ public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
   public let code: Code
   /// What went wrong, on what, and why.
   public let message: String
-  /// What to do about it, where that isn't plain.
+  /// What to do about it, if that is not obvious.
   public let advice: String?
 
-  /// An error of this side, or one to answer a command with.
+  /// An error of this process, or the error that answers a command.
   public init(_ code: Code, _ message: String, advice: String? = nil) {
     self.code = code
     self.message = message
@@ -69,7 +69,7 @@ public struct ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     return ["error": error]
   }
 
-  /// Reads what ``document`` gave; nil where it is something else.
+  /// Reads a document that ``document`` has made; nil for any other document.
   init?(_ document: JSONValue) {
     guard let error = document["error"], let code = error["code"]?.string, let message = error["message"]?.string else {
       return nil

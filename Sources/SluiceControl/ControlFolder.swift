@@ -2,18 +2,18 @@ import Glibc
 public import Sluice
 import SluiceServer
 
-/// The user's folder for control sockets: `$XDG_RUNTIME_DIR/sluice`, or `/tmp/sluice-UID` where there is no such
-/// directory; for its user alone.
+/// The user's folder for control sockets: `$XDG_RUNTIME_DIR/sluice`, or `/tmp/sluice-UID` if there is no such
+/// directory. Other users have no access to it.
 public enum ControlFolder {
-  /// An engine that can be talked to.
+  /// An engine that listens at a control socket.
   public struct RunningEngine: Sendable, Hashable {
     /// The path of the socket, in the user's folder.
     public let path: String
-    /// Nil where the kernel does not say.
+    /// The process of the engine; nil if the kernel does not say.
     public let process: Int32?
   }
 
-  /// The path of a socket, the folder made where it is the user's.
+  /// The path of a socket. For a socket in the user's folder, creates the folder if necessary.
   public static func path(of place: ControlPlace) throws(ControlError) -> String {
     switch place {
     case .path(let path): return path
@@ -25,7 +25,7 @@ public enum ControlFolder {
     }
   }
 
-  /// Those whose sockets lie in the folder, by their paths.
+  /// The engines whose sockets are in the user's folder, sorted by path.
   public static func running() -> [RunningEngine] {
     let folder = folder
     guard isPrivate(folder) else { return [] }
@@ -36,7 +36,7 @@ public enum ControlFolder {
     }
   }
 
-  /// The one engine that runs.
+  /// The socket of the only engine that runs; an error if there is none, or more than one.
   public static func onlyPath() throws(ControlError) -> String {
     let running = running()
     guard let first = running.first else {
@@ -65,7 +65,7 @@ public enum ControlFolder {
       + " \(isOne ? "an engine" : "engines") that ended without removing \(isOne ? "it" : "them")"
   }
 
-  /// The specification wants it absolute, and 0700 for its user.
+  /// The XDG specification requires an absolute path, and a folder of the user with mode 0700.
   private static var runtimeFolder: String? {
     guard let value = getenv("XDG_RUNTIME_DIR") else { return nil }
     let base = String(cString: value)
@@ -83,12 +83,12 @@ public enum ControlFolder {
     }
     guard isPrivate(folder) else {
       throw ControlError(
-        .socket, "the folder \(folder) is not this user's alone",
+        .socket, "the folder \(folder) does not belong to this user alone",
         advice: "make it yours with mode 0700, or name a path elsewhere")
     }
   }
 
-  /// Looks at the folder itself, not at what a link leads to: /tmp is everybody's.
+  /// Checks the folder itself and follows no symbolic link, because everybody can create one in /tmp.
   private static func isPrivate(_ folder: String) -> Bool {
     var status = stat()
     guard lstat(folder, &status) == 0 else { return false }
@@ -101,7 +101,7 @@ public enum ControlFolder {
     return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
   }
 
-  /// The names of what may be a socket.
+  /// The names of files that may be sockets.
   private static func sockets(in folder: String) -> [String] {
     names(in: folder).filter { $0.hasSuffix(".sock") }.sorted()
   }

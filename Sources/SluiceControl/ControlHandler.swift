@@ -2,19 +2,19 @@ import Glibc
 import SluiceJSON
 import SluiceServer
 
-/// From HTTP to commands and back.
+/// Turns HTTP requests into commands, and their answers into responses.
 struct ControlHandler: Sendable {
   static let maxBodyBytes = 1 << 20
   static let maxConnections = 64
   private static let maxTargetBytes = 8 << 10
   private static let maxFieldBytes = 32 << 10
-  /// More than the limits above: what does not fit here is answered by libmicrohttpd, in words of its own.
+  /// More than the limits above: if a request does not fit in here, libmicrohttpd answers with its own text.
   static let connectionMemoryBytes = 256 << 10
 
   static let tooLarge = answer(
     ControlError(
       .tooLarge, "the request has more than \(maxBodyBytes) bytes",
-      advice: "name a configuration by its path in place of sending it"), 413)
+      advice: "send the path of the configuration instead of the configuration"), 413)
 
   @Sendable static func malformed(_ fault: HeadFault) -> ServerResponse {
     answer(ControlError(.malformed, "the head of the request is not valid: \(fault.reason)"), fault.status)
@@ -22,7 +22,7 @@ struct ControlHandler: Sendable {
 
   static let crowded = answer(
     ControlError(
-      .crowded, "\(maxConnections) commands are under way", advice: "wait for one of them, or look at the status again"),
+      .crowded, "\(maxConnections) commands are under way", advice: "wait for one of them to finish"),
     503)
 
   /// The media type of Prometheus' text format.
@@ -33,7 +33,7 @@ struct ControlHandler: Sendable {
   init(_ commands: ControlCommands) { self.commands = commands }
 
   func respond(to request: ServerRequest) -> ServerResponse {
-    // The mode of the socket keeps others out already, unless somebody changed it.
+    // The mode of the socket already keeps other users out, unless somebody has changed it.
     guard let user = request.peerUser, user == geteuid() || user == 0 else {
       return Self.answer(
         ControlError(.forbidden, "only the user that runs the engine may control it", advice: "run it as that user"),
@@ -56,7 +56,7 @@ struct ControlHandler: Sendable {
     do { document = try Self.document(request.body) } catch { return Self.answer(error, 400) }
     let isText = Self.wantsText(request)
     return .deferred { promise in
-      // On the pool of tasks: the thread that serves goes on at once.
+      // The command runs as a task, so that the server's thread continues at once.
       Task.detached { [commands] in
         promise.complete(
           with: await Self.result { () async throws(ControlError) in
@@ -101,7 +101,7 @@ struct ControlHandler: Sendable {
     return document
   }
 
-  /// Prometheus asks for text (RFC 9110 §12.5.1); who takes anything gets JSON.
+  /// Prometheus asks for text (RFC 9110 §12.5.1); a client that accepts any type gets JSON.
   private static func wantsText(_ request: ServerRequest) -> Bool {
     let accepted = request.headers.values(of: "Accept").joined(separator: ",").lowercased()
     guard !accepted.contains("application/json") else { return false }

@@ -1,7 +1,7 @@
 public import Sluice
 import SluiceServer
 
-/// Lets the programs of the same user look at an engine and change it, over a Unix socket: HTTP with JSON documents.
+/// Lets programs of the same user query and change an engine, over a Unix socket: HTTP with JSON documents.
 /// docs/control.md describes them.
 ///
 ///     let control = try ControlServer(engine)
@@ -9,18 +9,19 @@ import SluiceServer
 ///     await engine.shutdown()
 ///     control.stop()
 ///
-/// It listens from `init` until ``stop()`` or the end of its life, on a thread of its own, and never holds up requests.
+/// It listens from `init` until ``stop()`` or the end of its life. It has its own thread, and requests of the engine
+/// never wait for it.
 public final class ControlServer: Sendable {
-  /// What takes a new configuration, by default ``Engine/reload(_:)``.
+  /// The function that gets a new configuration, by default ``Engine/reload(_:)``.
   public typealias Reload = @Sendable (Configuration) async throws(SwapError) -> SwapReport
 
-  /// Where it listens.
+  /// The path of the socket.
   public let path: String
   private let server: EmbeddedServer
 
   /// - Parameters:
-  ///   - place: what nobody listens at any more is replaced; anything else that is there is an error.
-  ///   - reload: for a program that adds something to each configuration.
+  /// - place: a socket without a listener is replaced; any other file at this path is an error.
+  /// - reload: needed if the program adds something to each configuration.
   public init(
     _ engine: Engine, at place: ControlPlace = .userFolder, reload: Reload? = nil
   ) throws(ControlError) {
@@ -44,7 +45,7 @@ public final class ControlServer: Sendable {
 
   deinit { stop() }
 
-  /// Removes the socket, closes all connections and waits for the thread. A command that is under way goes on, and nobody
-  /// learns of its outcome. Further calls do nothing.
+  /// Removes the socket, closes all connections and waits for the thread. A running command continues, but its answer
+  /// is not sent. Further calls do nothing.
   public func stop() { server.stop() }
 }

@@ -8,8 +8,8 @@ import SluiceServer
 ///     await engine.shutdown()
 ///     metrics.stop()
 ///
-/// It listens on 127.0.0.1 alone, from `init` until ``stop()`` or the end of its life, on a thread of its own. Every user
-/// of the machine can read what it serves: names of stages, and what plugins count, no requests.
+/// It listens only on 127.0.0.1, from `init` until ``stop()`` or the end of its life, on its own thread. Every user of
+/// the machine can read what it serves: names of stages, and what plugins count, but no requests.
 public final class MetricsServer: Sendable {
   private static let host = "127.0.0.1"
   private static let path = "/metrics"
@@ -35,7 +35,7 @@ public final class MetricsServer: Sendable {
   /// The port in use.
   public var port: UInt16 { server.port }
 
-  /// What a scraper asks for.
+  /// The URL for a scraper.
   public var url: String { server.baseURL + Self.path }
 
   /// Closes the port and all connections, and waits for the thread. Further calls do nothing.

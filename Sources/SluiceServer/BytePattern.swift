@@ -11,7 +11,7 @@ public struct BytePattern: Sendable, Equatable {
     tile = Array(repeatElement(unit, count: repeats).joined())
   }
 
-  /// Lower-case letters over and over: readable in a hex dump, and a shifted copy shows.
+  /// The lower-case letters, repeated: readable in a hex dump, and a shifted copy is easy to see.
   public static let alphabet = BytePattern(Array("abcdefghijklmnopqrstuvwxyz".utf8))
 
   /// The byte at a position of the endless sequence.

@@ -7,7 +7,7 @@ import Glibc
 struct Connection: @unchecked Sendable {
   let pointer: OpaquePointer
 
-  /// Of use while it is open.
+  /// Valid while the connection is open.
   var id: OpenConnections.ID { UInt(bitPattern: pointer) }
   var descriptor: Int32 { sluice_mhd_descriptor(pointer) }
 
@@ -45,7 +45,7 @@ struct Connection: @unchecked Sendable {
     return check
   }
 
-  /// The declared length of the body; nil when it is chunked, absent or no number.
+  /// The declared length of the body; nil if the body is chunked, or the length is absent or not a number.
   var contentLength: UInt64? {
     MHD_lookup_connection_value(pointer, .HEADER_KIND, "Content-Length").flatMap { UInt64(String(cString: $0)) }
   }

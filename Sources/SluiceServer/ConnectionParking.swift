@@ -3,7 +3,7 @@ import SluiceSupport
 
 /// The connections of one worker that wait for a deferred answer.
 ///
-/// Any thread may release one; libmicrohttpd is told on the worker's thread alone, which the alarm wakes.
+/// Any thread may release one. Only the worker's thread, which the alarm wakes, then tells libmicrohttpd.
 final class ConnectionParking: Sendable {
   typealias Ticket = UInt64
 
@@ -47,7 +47,7 @@ final class ConnectionParking: Sendable {
     return isFirst
   }
 
-  /// Lets released connections go on. On the worker.
+  /// Resumes released connections. On the worker.
   func resumeReleased() {
     let released = state.withLock { state in
       defer { state.released = [] }
@@ -56,7 +56,7 @@ final class ConnectionParking: Sendable {
     for connection in released { MHD_resume_connection(connection.pointer) }
   }
 
-  /// The answer left for a connection that was resumed; nil when it was resumed to be closed. On the worker.
+  /// The answer for a connection that was resumed; nil if it was resumed only to be closed. On the worker.
   func takeAnswer(_ ticket: Ticket) -> ServerResponse? {
     state.withLock { $0.answers.removeValue(forKey: ticket) }
   }

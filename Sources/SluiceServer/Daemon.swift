@@ -1,20 +1,21 @@
 import CMicrohttpd
 import Glibc
 
-/// libmicrohttpd's handle, used on one worker's thread alone.
+/// libmicrohttpd's handle, used only on one worker's thread.
 struct Daemon {
   private let pointer: OpaquePointer
   /// Readable when there is something to do; closed with the daemon.
   let epollDescriptor: Int32
 
-  /// Connections that were sent away and are not closed yet come on top of the limit.
+  /// Room above the limit for connections that are being closed to make room for others.
   private static let connectionSlack = 32
 
-  /// Takes the descriptor over when it succeeds. The dispatcher must outlive the daemon.
+  /// Owns the descriptor if it succeeds. The dispatcher must outlive the daemon.
   init?(accepting descriptor: Int32, _ options: ServerOptions, _ dispatcher: RequestDispatcher) {
     var settings = sluice_mhd_options(
       listening_socket: descriptor,
-      // The library's own default would be FD_SETSIZE; without a limit of ours that of descriptors is the one that counts.
+      // The library's own default would be FD_SETSIZE. Without a limit in the options, only descriptors limit
+      // connections.
       connection_limit: options.maxConnections.map { UInt32(clamping: max(1, $0) + Self.connectionSlack) } ?? 1_000_000,
       idle_timeout_seconds: UInt32(clamping: options.idleTimeout.components.seconds),
       connection_memory_bytes: options.connectionMemoryBytes,

@@ -3,8 +3,8 @@ public struct DeferredResponse: Sendable {
   let parking: ConnectionParking
   let ticket: ConnectionParking.Ticket
 
-  /// Sends the response. False, and nothing happens, when the request was answered before or the server stopped.
-  /// A deferred response is not accepted in turn: the connection is closed.
+  /// Sends the response. Returns false and does nothing if the request was answered before, or the server has stopped.
+  /// If the response is itself deferred, the connection is closed.
   @discardableResult
   public func complete(with response: ServerResponse) -> Bool {
     parking.release(ticket, with: response)

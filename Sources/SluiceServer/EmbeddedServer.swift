@@ -60,14 +60,14 @@ public final class EmbeddedServer: Sendable {
     }
   }
 
-  /// `http://host:port`, without a slash at the end. Of no use for a Unix socket.
+  /// `http://host:port`, without a slash at the end. Not meaningful for a Unix socket.
   public var baseURL: String { "http://\(endpoint)" }
 
   /// Leaves new connections to other servers that accept from the socket; open connections continue. From any thread.
   package func stopAccepting() { workers.withLock { for worker in $0 { worker.stopAccepting() } } }
 
   /// Closes the listening socket and all connections, parked ones included, and waits for the workers to end.
-  /// Further calls do nothing. Not to be called from a handler.
+  /// Further calls do nothing. Must not be called from a handler.
   public func stop() {
     file?.remove()
     workers.withLock { workers in

@@ -1,4 +1,4 @@
-/// One header line as it stood on the wire: the name in its original spelling, the value as raw bytes.
+/// One header line as it was on the wire: the name in its original spelling, the value as raw bytes.
 public struct HeaderLine: Sendable, Equatable {
   /// The name as it was spelled; ``isNamed(_:)`` compares it without case.
   public var name: String

@@ -1,7 +1,8 @@
-/// The field `Host` of a request to a server that is for this machine alone.
+/// The field `Host` of a request to a server that serves only this machine.
 package enum HostField {
-  /// Whether it names this machine by an address, as `localhost`, or as the server was named. Any page in a browser can
-  /// send requests to this machine by a name of its own that leads here; such a name is refused.
+  /// Whether it names this machine by an address, as `localhost`, or by the name that the server was given. Any other
+  /// name is refused: the author of a web page can make a name point to this machine, and the page then sends requests
+  /// here.
   package static func isLocal(_ field: String, servedAs own: String) -> Bool {
     var name = field.lowercased()
     if name.hasPrefix("[") { return true }

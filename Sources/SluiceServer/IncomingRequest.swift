@@ -1,11 +1,11 @@
 import CMicrohttpd
 
-/// A request while it arrives; touched on its connection's worker alone.
+/// A request while it arrives; used only on its connection's worker.
 final class IncomingRequest {
   enum Stage: Equatable {
     case new
     case reading
-    /// The body passed the limit; the rest is dropped.
+    /// The body is longer than the limit; the rest is dropped.
     case overflowing
     case parked(ConnectionParking.Ticket)
   }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A listening descriptor, closed with its owner; the socket lives on in its duplicates.
+/// A listening descriptor, closed with its owner; the socket stays open through its duplicates.
 struct ListeningSocket: ~Copyable {
   let descriptor: Int32
   /// The address with the port that the system chose.
   let endpoint: ServerEndpoint
-  /// Of a Unix socket; not removed with this value, since the server outlives it.
+  /// The file of a Unix socket; not removed with this value, because the server outlives it.
   let file: UnixSocketFile?
 
   init(on endpoint: ServerEndpoint, backlog: Int32) throws(ServerError) {
@@ -56,7 +56,7 @@ struct ListeningSocket: ~Copyable {
     let descriptor = socket(address.ai_family, type, 0)
     guard descriptor >= 0 else { throw ServerError(errorNumber: errno, endpoint) }
     var yes: Int32 = 1
-    // A restarted server must not wait for the connections of the one before it to leave TIME_WAIT.
+    // A restarted server must not wait until the connections of the previous server leave TIME_WAIT.
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
     guard bind(descriptor, address.ai_addr, address.ai_addrlen) == 0, Glibc.listen(descriptor, backlog) == 0 else {
       let error = ServerError(errorNumber: errno, endpoint)

@@ -1,17 +1,17 @@
-/// The connections of one worker, of which there are never more than a limit.
+/// The connections of one worker. Their number has a limit.
 ///
-/// Where one comes that would be too many, the one on which nothing was asked for the longest has to go: a crowd of idle clients
-/// keeps nobody out. One whose request is being answered stays.
+/// If a new connection exceeds the limit, the connection that was idle for the longest time is closed, so that many
+/// idle clients cannot keep others out. A connection whose request is being answered is never closed.
 struct OpenConnections {
   typealias ID = UInt
 
   private struct Entry {
     let descriptor: Int32
-    /// When it was opened, or its last request began or ended, counted.
+    /// A counter instead of a time: when the connection was opened, or its last request began or ended.
     var turn: UInt64
-    /// From the end of its request to the end of the answer.
+    /// True from the end of its request to the end of the answer.
     var isBusy = false
-    /// It was sent away, and is not closed yet.
+    /// It must close, and is not closed yet.
     var isLeaving = false
   }
 
@@ -21,7 +21,7 @@ struct OpenConnections {
 
   init(limit: Int) { self.limit = max(1, limit) }
 
-  /// Gives the descriptor of the one that has to go for it.
+  /// Adds a connection. Returns the descriptor of the connection that must close for it; nil if there is room.
   mutating func open(_ id: ID, descriptor: Int32) -> Int32? {
     let staying = entries.filter { !$0.value.isLeaving }
     entries[id] = Entry(descriptor: descriptor, turn: nextTurn())
@@ -33,14 +33,15 @@ struct OpenConnections {
 
   mutating func close(_ id: ID) { entries[id] = nil }
 
-  /// A request is there. False where too many are being answered already: the last one does not count against the limit.
+  /// A request has arrived. Returns false if too many requests are being answered already; this one is then not
+  /// counted.
   mutating func begin(_ id: ID) -> Bool {
     guard entries.count(where: { $0.value.isBusy }) < limit else { return false }
     mark(id, isBusy: true)
     return true
   }
 
-  /// Its answer is sent, or given up.
+  /// The answer was sent, or given up.
   mutating func end(_ id: ID) { mark(id, isBusy: false) }
 
   private mutating func mark(_ id: ID, isBusy: Bool) {

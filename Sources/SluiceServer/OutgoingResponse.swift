@@ -5,7 +5,7 @@ struct OutgoingResponse: ~Copyable {
   private let pointer: OpaquePointer?
   private let status: UInt32
 
-  /// What cannot be sent (a CR in a header, a status out of range) becomes a 500 that says so.
+  /// A response that cannot be sent (a CR in a header, a status out of range) becomes a 500 that says so.
   init(_ response: ServerResponse) {
     if (200...999).contains(response.status), let made = Self.make(response) {
       pointer = made

@@ -2,7 +2,7 @@ import CMicrohttpd
 
 /// The C functions that libmicrohttpd calls, on the worker that owns the connection.
 ///
-/// Each request has one `IncomingRequest`, retained when its target is read and released when it is done with.
+/// Each request has one `IncomingRequest`, retained when its target is read and released when the request has ended.
 enum RequestCallbacks {
   typealias Target =
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?) -> UnsafeMutableRawPointer?

@@ -2,7 +2,7 @@ import CMicrohttpd
 import Glibc
 import SluiceSupport
 
-/// Brings each request from its first header to its answer.
+/// Takes each request from its first header to its answer.
 final class RequestDispatcher: Sendable {
   private let parking: ConnectionParking
   private let handler: EmbeddedServer.Handler
@@ -23,7 +23,8 @@ final class RequestDispatcher: Sendable {
     connections = options.maxConnections.map { Locked(OpenConnections(limit: $0)) }
   }
 
-  /// Called with headers, then per piece of the body, then with an empty piece, and once more after parking.
+  /// Called when the headers have arrived, then for each piece of the body, then with an empty piece, and once more
+  /// after parking.
   func advance(
     _ request: IncomingRequest, on connection: Connection, with piece: UnsafeRawBufferPointer
   ) -> MHD_Result {
@@ -41,7 +42,7 @@ final class RequestDispatcher: Sendable {
     }
   }
 
-  /// A head that can be read in two ways is refused, and nothing behind it is looked at. A declared length over the limit
+  /// A head that can be read in two ways is refused, and nothing after it is read. A declared length over the limit
   /// is refused before the client sends it (RFC 9110 §10.1.1).
   private func begin(_ request: IncomingRequest, on connection: Connection) -> MHD_Result {
     request.stage = .reading
@@ -70,10 +71,10 @@ final class RequestDispatcher: Sendable {
     send(bodyRefusal(maxBodyBytes), on: connection)
   }
 
-  /// The answer to its request was sent, or given up.
+  /// The answer to the request was sent, or given up.
   func end(on connection: Connection) { connections?.withLock { $0.end(connection.id) } }
 
-  /// Sends another one away where there are too many. libmicrohttpd closes that as one whose client has gone.
+  /// Closes another connection if there are too many. libmicrohttpd treats it as a connection whose client has gone.
   func opened(_ connection: Connection) {
     let leaving = connections?.withLock { $0.open(connection.id, descriptor: connection.descriptor) }
     if let leaving { shutdown(leaving, Int32(SHUT_RDWR)) }

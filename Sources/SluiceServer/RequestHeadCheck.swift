@@ -1,10 +1,10 @@
 import SluiceHTTP1
 import SluiceMessages
 
-/// Whether a head can be read in one way only, from its fields.
+/// Checks by the fields of a head that it can be read in one way only.
 ///
-/// libmicrohttpd 0.9.75 takes the first of several lengths, prefers a transfer coding to any length, and takes a name with
-/// a space behind it for another field. It drops what follows a NUL, so that a NUL is not noticed.
+/// libmicrohttpd 0.9.75 takes the first of several lengths, prefers a transfer coding to any length, and treats a name
+/// followed by a space as another field. It drops everything after a NUL, so that a NUL is not noticed.
 struct RequestHeadCheck {
   private var framing = RequestFraming()
   private var reason: String?
@@ -25,9 +25,10 @@ struct RequestHeadCheck {
     }
   }
 
-  /// libmicrohttpd 0.9.75 puts the second line of a field (RFC 9112 §5.2) behind its name, and so hides these two.
+  /// libmicrohttpd 0.9.75 appends the second line of a folded field (RFC 9112 §5.2) to the field's name. That would
+  /// hide a `Content-Length` or a `Transfer-Encoding`.
   private mutating func refuseFolded(_ name: Span<UInt8>) {
-    reason = "the field name \(PlainText.quote(name)), as of a length or a transfer coding in a folded line"
+    reason = "the field name \(PlainText.quote(name)), as from a folded Content-Length or Transfer-Encoding"
   }
 
   private static func begins(_ name: Span<UInt8>, _ lowercase: String) -> Bool {

@@ -12,11 +12,11 @@ public struct ServerEndpoint: Sendable, Equatable, CustomStringConvertible {
     Self(form: .tcp(host: host, port: port))
   }
 
-  /// A Unix socket for the same user alone (mode 0600). What nobody listens at any more is replaced, and the file is removed
-  /// when the server stops. The folder has to be there, and no other user may rename what is in it.
+  /// A Unix socket that only the same user can use (mode 0600). A socket without a listener is replaced, and the file
+  /// is removed when the server stops. The folder must exist, and other users must not be able to rename files in it.
   public static func unix(path: String) -> Self { Self(form: .unix(path: path)) }
 
-  /// Host and port as a URL has them, or the path.
+  /// Host and port as in a URL, or the path.
   public var description: String {
     switch form {
     case .unix(let path): path

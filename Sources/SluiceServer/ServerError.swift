@@ -11,25 +11,26 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// Another socket listens there already.
     public static let addressInUse = Code(rawValue: "address-in-use")
-    /// The host is no address of this machine, or no address at all.
+    /// The host is not an address of this machine, or not an address at all.
     public static let addressUnknown = Code(rawValue: "address-unknown")
     /// The port is reserved for privileged users, or the folder of a socket is not this user's.
     public static let permissionDenied = Code(rawValue: "permission-denied")
-    /// Not fit for a Unix socket: too long, something else, a symbolic link, or in a folder that others may write.
+    /// The path cannot be a Unix socket: it is too long, is another file or a symbolic link, or is in a folder that
+    /// others may write to.
     public static let pathUnfit = Code(rawValue: "path-unfit")
     /// Any other refusal of the operating system, named by `underlying`.
     public static let listenFailed = Code(rawValue: "listen-failed")
-    /// libmicrohttpd could not start its threads, mostly for want of descriptors or memory.
+    /// libmicrohttpd could not start its threads, usually because descriptors or memory ran out.
     public static let startFailed = Code(rawValue: "start-failed")
   }
 
   /// The kind of failure.
   public let code: Code
-  /// The address asked for.
+  /// The address at which the server was to listen.
   public let subject: String
-  /// The operating system's words, or ours.
+  /// The reason, from the operating system or from this module.
   public let underlying: String
-  /// What to do about it, where that isn't plain.
+  /// What to do about it, if that is not obvious.
   public let advice: String?
 
   init(_ code: Code, _ endpoint: ServerEndpoint, underlying: String, advice: String? = nil) {
@@ -58,9 +59,9 @@ public struct ServerError: Error, Sendable, Equatable, CustomStringConvertible {
 
   private static func advice(_ code: Code, _ endpoint: ServerEndpoint) -> String? {
     switch (code, endpoint.form) {
-    case (.addressInUse, .tcp): "stop what listens there, or choose another port (0 takes any free one)"
-    case (.addressInUse, .unix): "end what listens there, or name another path"
-    case (.addressUnknown, _): "give an address of this machine, such as 127.0.0.1 or ::1"
+    case (.addressInUse, .tcp): "stop the program that listens there, or choose another port (0 takes any free one)"
+    case (.addressInUse, .unix): "stop the program that listens there, or name another path"
+    case (.addressUnknown, _): "use an address of this machine, such as 127.0.0.1 or ::1"
     case (.permissionDenied, .tcp): "choose a port above 1023"
     case (.permissionDenied, .unix): "name a path in a folder of your own"
     case (.startFailed, _): "raise the descriptor limit (ulimit -n)"

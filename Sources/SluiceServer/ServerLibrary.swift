@@ -2,6 +2,6 @@ import CMicrohttpd
 
 /// The library behind this module.
 public enum ServerLibrary {
-  /// Of the libmicrohttpd that is loaded.
+  /// The version of the loaded libmicrohttpd.
   public static var version: String { MHD_get_version().map { String(cString: $0) } ?? "unknown" }
 }

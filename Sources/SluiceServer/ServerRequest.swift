@@ -24,7 +24,7 @@ public struct ServerRequest: Sendable {
     target.prefix { $0 != "?" }
   }
 
-  /// What follows the first `?`; nil without one.
+  /// The text after the first `?`; nil if there is none.
   public var query: Substring? {
     target.firstIndex(of: "?").map { target[target.index(after: $0)...] }
   }

@@ -1,4 +1,4 @@
-/// What a handler answers: a response, a promise of one, or nothing but a closed connection.
+/// The answer of a handler: a response, the promise of a response, or only a closed connection.
 public struct ServerResponse: Sendable {
   /// The content of a response: bytes in memory, or a pattern that is made while it is sent.
   public enum Body: Sendable {
@@ -17,7 +17,7 @@ public struct ServerResponse: Sendable {
   public var status: Int
   /// Sent in this order. The server adds `Date`, and `Content-Length` or `Transfer-Encoding`.
   public var headers: [HeaderLine]
-  /// Sent as it is, without a content coding.
+  /// Sent unchanged, without a content coding.
   public var body: Body
   /// Sent after a chunked body only.
   public var trailers: [HeaderLine]
@@ -42,7 +42,7 @@ public struct ServerResponse: Sendable {
   }
 
   /// Parks the connection without holding a thread, calls `start` once, and answers when the value given to it is
-  /// completed, from any thread. A client that goes away meanwhile is noticed only then.
+  /// completed, from any thread. If the client disconnects before that, the server notices it only then.
   public static func deferred(_ start: @escaping @Sendable (DeferredResponse) -> Void) -> Self {
     .init(status: 0, headers: [], body: .bytes([]), trailers: [], form: .deferred(start))
   }

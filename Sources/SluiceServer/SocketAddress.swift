@@ -1,4 +1,4 @@
-// For the members of sockaddr, which an optimized build takes from there.
+// Optimized builds take the members of sockaddr from this module.
 import CMicrohttpd
 import Glibc
 

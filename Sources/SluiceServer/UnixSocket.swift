@@ -1,23 +1,23 @@
 import CLinux
 import Glibc
 
-/// What is at the path of a Unix socket.
+/// What is found at the path of a Unix socket.
 public enum UnixSocket: Sendable, Equatable {
   case nothing
   /// A socket without a listener: its process has ended without removing it.
   case abandoned
-  /// The process that listens; nil where the kernel does not say.
+  /// The process that listens; nil if the kernel does not say.
   case listening(process: Int32?)
   case symbolicLink
-  /// No socket at all.
+  /// A file that is not a socket.
   case otherFile
-  /// The operating system's reason why it cannot be told.
+  /// The operating system's error number if the path cannot be examined.
   case unknown(errorNumber: Int32)
 
   /// The longest path that a socket can have: `sun_path` of unix(7) without its NUL.
   public static let maxPathBytes = 107
 
-  /// Looks, and knocks at a socket that it finds.
+  /// Looks at the path, and connects to a socket that it finds.
   public static func find(at path: String) -> UnixSocket {
     var status = stat()
     guard lstat(path, &status) == 0 else { return errno == ENOENT ? .nothing : .unknown(errorNumber: errno) }
@@ -28,8 +28,8 @@ public enum UnixSocket: Sendable, Equatable {
     }
   }
 
-  /// Removes the sockets without a listener from a folder whose other users cannot write it, and nothing else; does
-  /// nothing where that cannot be done safely.
+  /// Removes the sockets without a listener from a folder that other users cannot write to, and nothing else. Does
+  /// nothing if that is not safe.
   /// - Parameter names: names of sockets in the folder.
   public static func removeAbandoned(_ names: [String], in folder: String) {
     UnixSocketFile.removeAbandoned(names.map { "\(folder)/\($0)" })
@@ -43,12 +43,12 @@ public enum UnixSocket: Sendable, Equatable {
     guard let status = withAddress(path, { connect(descriptor, $0, $1) }) else {
       return .unknown(errorNumber: ENAMETOOLONG)
     }
-    // A full queue (EAGAIN) is a listener's too.
+    // A full queue (EAGAIN) also means that there is a listener.
     guard status == 0 || errno == EAGAIN else {
       switch errno {
       case ECONNREFUSED: return .abandoned
       case ENOENT: return .nothing
-      // Somebody's socket for datagrams.
+      // A socket for datagrams.
       case EPROTOTYPE: return .listening(process: nil)
       default: return .unknown(errorNumber: errno)
       }
@@ -58,7 +58,7 @@ public enum UnixSocket: Sendable, Equatable {
     return .listening(process: isKnown ? peer.process : nil)
   }
 
-  /// Nil where the path does not fit into an address.
+  /// Nil if the path does not fit into an address.
   static func withAddress<Result>(
     _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result? {

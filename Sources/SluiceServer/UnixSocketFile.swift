@@ -4,21 +4,22 @@ import SluiceSupport
 
 /// The file of a Unix socket that this process listens at.
 ///
-/// It is made, and taken away, with the folder locked (`flock`): between `bind` and `listen` a socket looks abandoned to
-/// others, and two that start at the same path must not both take the place of an abandoned one.
+/// The file is created and removed while the folder is locked (`flock`). Between `bind` and `listen` a socket looks
+/// abandoned to other processes, and two processes that start at the same path must not both replace an abandoned
+/// socket.
 final class UnixSocketFile: Sendable {
   private let path: String
   private let device: dev_t
   private let inode: ino_t
   private let isRemoved = Locked(false)
 
-  /// A socket that listens, for its taker to close, and its file.
+  /// Returns a listening socket, which the caller must close, and its file.
   static func listen(at path: String, _ backlog: Int32) throws(ServerError) -> (Int32, UnixSocketFile) {
     let endpoint = ServerEndpoint.unix(path: path)
     guard path.utf8.count <= UnixSocket.maxPathBytes, !path.utf8.contains(0) else {
       throw ServerError(
         .pathUnfit, endpoint,
-        underlying: "the path has \(path.utf8.count) bytes, a Unix socket's has at most \(UnixSocket.maxPathBytes)",
+        underlying: "the path has \(path.utf8.count) bytes, a Unix socket allows at most \(UnixSocket.maxPathBytes)",
         advice: "name a shorter one")
     }
     let folder = try SocketFolder(of: path, endpoint)
@@ -47,16 +48,16 @@ final class UnixSocketFile: Sendable {
     if lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode { unlink(path) }
   }
 
-  /// Removes those of one folder that nobody listens at any more.
+  /// Removes the sockets of one folder that no process listens at any more.
   static func removeAbandoned(_ paths: [String]) {
     let abandoned = paths.filter { UnixSocket.find(at: $0) == .abandoned }
     guard let first = abandoned.first, let folder = try? SocketFolder(of: first, .unix(path: first)), folder.tryLock()
     else { return }
-    // Looked at again: without the lock, a socket between bind and listen looked the same.
+    // Checked again under the lock: a socket between `bind` and `listen` looked the same before.
     for path in abandoned where UnixSocket.find(at: path) == .abandoned { unlink(path) }
   }
 
-  /// Removes what nobody listens at any more, and nothing else.
+  /// Removes a socket that no process listens at any more, and nothing else.
   private static func makeRoom(_ path: String, _ endpoint: ServerEndpoint) throws(ServerError) {
     switch UnixSocket.find(at: path) {
     case .nothing: return
@@ -71,7 +72,7 @@ final class UnixSocketFile: Sendable {
         .pathUnfit, endpoint, underlying: "it is a symbolic link", advice: "name the place itself, or remove the link")
     case .otherFile:
       throw ServerError(
-        .pathUnfit, endpoint, underlying: "there is something else than a socket", advice: "name another path")
+        .pathUnfit, endpoint, underlying: "the file there is not a socket", advice: "name another path")
     case .unknown(let number): throw ServerError(errorNumber: number, endpoint)
     }
   }
@@ -82,7 +83,7 @@ final class UnixSocketFile: Sendable {
     let type = sluice_socket_stream | sluice_socket_close_on_exec | Int32(O_NONBLOCK)
     let descriptor = socket(AF_UNIX, type, 0)
     guard descriptor >= 0 else { throw ServerError(errorNumber: errno, endpoint) }
-    // Linux gives the file the mode of the socket, less the umask: it is never open to others, not for a moment.
+    // Linux gives the file the mode of the socket, minus the umask, so the file is never open to other users.
     fchmod(descriptor, 0o600)
     var status = stat()
     guard UnixSocket.withAddress(path, { Glibc.bind(descriptor, $0, $1) }) == 0, lstat(path, &status) == 0,
@@ -96,7 +97,7 @@ final class UnixSocketFile: Sendable {
   }
 }
 
-/// The folder of a socket: nobody but its owner may put something else into the socket's place.
+/// The folder of a socket: only its owner may replace the socket by another file.
 private final class SocketFolder {
   private static let patience = Duration.seconds(5)
 

@@ -11,7 +11,7 @@ final class Worker: Sendable {
   private let alarm: Alarm
   private let acceptance: Acceptance
 
-  /// Nil, with `errno` set, when descriptors or threads have run out.
+  /// Returns nil, with `errno` set, if descriptors or threads have run out.
   init?(
     accepting socket: borrowing ListeningSocket, _ options: ServerOptions, _ handler: @escaping EmbeddedServer.Handler
   ) {
@@ -40,7 +40,7 @@ final class Worker: Sendable {
     alarm.ring()
   }
 
-  /// Closes all connections and waits for the thread; to be called once.
+  /// Closes all connections and waits for the thread. Call it once.
   func stop() {
     parking.close()
     thread.join()
@@ -53,7 +53,7 @@ private final class Acceptance: Sendable {
 }
 
 /// What a worker's thread does.
-// Unchecked: made on the thread that starts the server, and used on the worker's thread alone from then on.
+// Unchecked: created on the thread that starts the server, and from then on used only on the worker's thread.
 private struct WorkerLoop: @unchecked Sendable {
   let daemon: Daemon
   let dispatcher: RequestDispatcher
@@ -61,7 +61,7 @@ private struct WorkerLoop: @unchecked Sendable {
   let alarm: Alarm
   let acceptance: Acceptance
 
-  /// Between two tries to accept where there are no descriptors.
+  /// The pause before the next attempt to accept if descriptors have run out.
   private static let pauseMilliseconds: Int32 = 50
 
   func run() {
@@ -86,7 +86,7 @@ private struct WorkerLoop: @unchecked Sendable {
   private func wait() {
     let isStarved = self.isStarved
     var descriptors = [
-      // Passed over where it is negative.
+      // `poll` ignores a negative descriptor.
       pollfd(fd: isStarved ? -1 : daemon.epollDescriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: alarm.descriptor, events: Int16(POLLIN), revents: 0),
     ]
@@ -94,7 +94,7 @@ private struct WorkerLoop: @unchecked Sendable {
     if descriptors[1].revents != 0 { alarm.clear() }
   }
 
-  /// Whether the daemon cannot accept: its descriptor stays readable, and waiting for that would not wait at all.
+  /// Whether the daemon cannot accept. Its descriptor then stays readable, so that waiting for it would return at once.
   private var isStarved: Bool {
     guard daemon.leavesClientsWaiting else { return false }
     // Accepts a client that has only come since the last run.

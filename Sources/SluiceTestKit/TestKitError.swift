@@ -1,6 +1,6 @@
 import Glibc
 
-/// A test's surroundings did not do what the test needs: no judgement on the code under test.
+/// The environment of a test did not do what the test needs; this says nothing about the code under test.
 package struct TestKitError: Error, Sendable, CustomStringConvertible {
   package let description: String
 

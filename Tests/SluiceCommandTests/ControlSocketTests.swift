@@ -148,7 +148,7 @@ import Testing
     try folder.makeFolder("sluice")
     chmod(folder.path("sluice"), 0o755)
     let result = try await end(start(["--control"], runtime: folder.path))
-    #expect(result.status == 2 && result.errorText.contains("is not this user's alone"), "\(result.errorText)")
+    #expect(result.status == 2 && result.errorText.contains("not belong to this user alone"), "\(result.errorText)")
   }
 
   @Test func `without a configuration file SIGHUP ends the run as ever`() async throws {

@@ -181,7 +181,7 @@ import Testing
     let failed = try await run.ctl("notify", "fail")
     #expect(failed.status == 1 && failed.outputText.hasPrefix("failed: "), "\(failed)")
     let passed = try await run.ctl("notify", "pass")
-    #expect(passed.status == 1 && passed.outputText.hasPrefix("nobody took it"), "\(passed)")
+    #expect(passed.status == 1 && passed.outputText.hasPrefix("no plugin took it"), "\(passed)")
     let late = try await run.ctl("notify", "keep", "--deadline", "50ms", "--json")
     #expect(late.status == 1)
     #expect(try late.documents.first?["outcome"]?.string == "missed-deadline")

@@ -60,7 +60,7 @@ import Testing
   @Test func `the second save is built directly, and what the plan does not know is built as a package`()
     async throws
   {
-    var result = try await build(Self.package + "nothing is known of a build before")
+    var result = try await build(Self.package + "there is no record of an earlier build")
     #expect(result.status == 0, "\(result.errorText)")
     let first = result.outputText
     #expect(try library(result, has: "first-text"))
@@ -140,7 +140,7 @@ import Testing
     result = try await build(["--static-stdlib"], Self.direct, isStatic: true)
     #expect(try library(result, has: "second-text"))
 
-    result = try await build([], Self.package + "the environment is not", isStatic: false)
+    result = try await build([], Self.package + "the environment has changed", isStatic: false)
     symbols = try await Command.check("nm", ["-D", "--extern-only", "--defined-only", result.outputText.trimmed])
     #expect(symbols.outputText.contains(exports))
   }
@@ -165,7 +165,7 @@ import Testing
       Tool.path, ["plugin", "build", "--direct", "my"], environment: Tool.cleared.merging(["PATH": "/nowhere"]) { $1 },
       workingDirectory: folder.path, limit: Patience.limit)
     #expect(
-      result.status == 1 && result.errorText.contains(Self.package + "the environment is not"), "\(result.errorText)")
+      result.status == 1 && result.errorText.contains(Self.package + "the environment has"), "\(result.errorText)")
     #expect(!FileTree.names(in: folder.path("my/.build/sluice-direct")).contains("record.json"), "not trusted any more")
   }
 }

@@ -33,7 +33,7 @@ import Testing
     }
     let twice = try await Tool.run("run", "-q", "--events", "/dev/stdout", input: "")
     #expect(twice.status == 2)
-    #expect(twice.errorText.contains("standard output takes the results already"))
+    #expect(twice.errorText.contains("standard output already gets the results"))
   }
 
   @Test func `send prints only the response`() async throws {

@@ -123,7 +123,7 @@ import Testing
     let output = folder.path(name)
     let result = try await Tool.run("run", "-q", "-i", input, option, output)
     #expect(result.status == 2)
-    #expect(result.errorText.contains("\(output) is the input as well; name another output"))
+    #expect(result.errorText.contains("\(output) is also the input; name another output"))
     #expect(result.outputText.isEmpty)
     #expect(try FileTree.readText(input) == text)
   }
@@ -134,7 +134,7 @@ import Testing
     let input = try folder.write(text, to: "in.jsonl")
     let result = try await Command.run("sh", ["-c", "exec \(Tool.path) run -q <\(input) >>\(input)"])
     #expect(result.status == 2)
-    #expect(result.errorText.contains("standard output is the input as well"))
+    #expect(result.errorText.contains("standard output is also the input"))
     #expect(try FileTree.readText(input) == text)
   }
 

@@ -90,7 +90,7 @@ struct ScaffoldTests {
     let built = try await run(folder, "plugin", "build", "--configuration", "release", "paint")
     #expect(built.status == 0, "\(built.errorText)")
     let plugin = #"\#(built.outputText.trimmed)={"value": "red"}"#
-    for (kind, reason) in [("no", nil), ("standard", "basic_string"), ("other", "no std::exception")] {
+    for (kind, reason) in [("no", nil), ("standard", "basic_string"), ("other", "not a std::exception")] {
       let sent = try await Tool.run("send", "--plugin", plugin, "-H", "x-throw: \(kind)", server.baseURL)
       #expect(sent.status == (reason == nil ? 0 : 1), "\(sent.errorText)")
       #expect(sent.errorText.contains(reason ?? ""), "\(sent.errorText)")

@@ -83,7 +83,7 @@ import Testing
       ("/status/99", "a status from 200 to 599"), ("/status/x", "a status from 200 to 599"),
       ("/delay/5", "a duration up to 600s"), ("/delay/11m", "a duration up to 600s"),
       ("/bytes/-1", "a number of bytes"), ("/redirect-to", "?url="),
-      ("/redirect-to?url=/&status=200", "a status from 300 to 399"), ("/redirect-to?url=/%0Ax", "without line ends"),
+      ("/redirect-to?url=/&status=200", "a status from 300 to 399"), ("/redirect-to?url=/%0Ax", "without line breaks"),
       ("/headers?a=b%0D%0Ac:d", "a"),
     ])
   func `an argument that makes no sense is refused with what was expected`(target: String, expected: String) throws {

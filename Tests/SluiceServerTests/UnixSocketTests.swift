@@ -95,7 +95,7 @@ import Testing
   @Test func `a file that is not a socket stays unchanged`() throws {
     try folder.write("precious", to: "a.sock")
     #expect(refusal()?.code == .pathUnfit)
-    #expect(refusal()?.description.contains("something else than a socket") == true)
+    #expect(refusal()?.description.contains("the file there is not a socket") == true)
     #expect(try FileTree.readText(path) == "precious")
     unlink(path)
     try folder.makeFolder("a.sock")
@@ -121,7 +121,7 @@ import Testing
     server.stop()
     let error = try #require(refusal(longest + "s"))
     #expect(error.code == .pathUnfit)
-    #expect(error.description.contains("the path has 108 bytes, a Unix socket's has at most 107"))
+    #expect(error.description.contains("the path has 108 bytes, a Unix socket allows at most 107"))
   }
 
   @Test func `a folder that others may write is an error, unless it is sticky`() throws {

@@ -42,10 +42,10 @@ typedef struct sluice_body {
   uint32_t size;
   /// SLUICE_BODY_SIDE_REQUEST, SLUICE_BODY_SIDE_RESPONSE.
   uint32_t sides;
-  /// Called for each piece: after on_request of the stages before the one that wants the whole body, or of all stages, or
-  /// after on_response or on_failure. Pieces of responses come decoded. Request bodies come as the caller gave them:
-  /// look at `content-encoding`. A length that was announced no longer holds once a stage takes pieces; the engine drops
-  /// it. [loop]
+  /// Called for each piece. Pieces of a request come after on_request of all stages, or of the stages before the one
+  /// that wants the whole body; pieces of a response come after on_response or on_failure. Pieces of responses come
+  /// decoded. Request bodies come as the caller gave them: look at `content-encoding`. Once a stage takes pieces, the
+  /// announced length is no longer correct; the engine drops it. [loop]
   sluice_body_verdict (*on_chunk)(void *instance, sluice_exchange *exchange, sluice_side side, sluice_bytes piece);
   /// After the last piece; the last chance for `body_write` and `trailer_add`. PASS and TAKEN mean the same here;
   /// SUSPENDED delays the end. May be NULL. [loop]

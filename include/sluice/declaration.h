@@ -24,7 +24,7 @@
 #include <sluice/table.h>
 
 /// Declares the plugin of this library: once, at file scope. The id and the version are string literals, the version of
-/// at most 31 characters; what follows are members of `sluice_plugin`, as in SLUICE_TABLE. `summary`, `create`,
+/// at most 31 characters; the other arguments are members of `sluice_plugin`, as in SLUICE_TABLE. `summary`, `create`,
 /// `destroy` and `extension` are required.
 #define SLUICE_PLUGIN(id_, version_, ...)                                                                             \
   static SLUICE_CONSTANT_ sluice_plugin sluice_plugin_table_ =                                                        \

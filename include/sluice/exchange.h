@@ -88,7 +88,7 @@ enum {
 /// BLOCKING stage its pool thread. All fail with SLUICE_STATUS_STALE for an exchange that is over.
 ///
 /// A text that one of them returns is borrowed until the call of the stage returns, and does not change until then: a
-/// header, URL or body that is replaced meanwhile is kept. A text inside a live document is released when the stage
+/// header, URL or body that is replaced in that time is kept. A text inside a live document is released when the stage
 /// itself changes that member with jansson.
 ///
 ///                 request headers   method, URL, request body   response
@@ -101,8 +101,9 @@ enum {
 ///   on_chunk …    read              read                        read
 ///   on_event      read              read                        read
 ///
-/// Writing where only reading is allowed returns SLUICE_STATUS_REFUSED. What the host does not offer (`sluice_host.features`)
-/// returns SLUICE_STATUS_UNSUPPORTED; `json` then returns NULL, `respond` and `retry` return SLUICE_VERDICT_FAIL.
+/// Writing where only reading is allowed returns SLUICE_STATUS_REFUSED. A function that the host does not offer
+/// (`sluice_host.features`) returns SLUICE_STATUS_UNSUPPORTED; `json` then returns NULL, `respond` and `retry` return
+/// SLUICE_VERDICT_FAIL.
 typedef struct sluice_exchange_api {
   uint32_t size;
   uint32_t reserved;
@@ -129,12 +130,12 @@ typedef struct sluice_exchange_api {
 
   /// The method of the request. [loop]
   sluice_status (*method_get)(sluice_exchange *exchange, sluice_text *method);
-  /// SLUICE_STATUS_INVALID when it is no token, or CONNECT; only in on_request. [loop]
+  /// Sets the method; only in on_request. SLUICE_STATUS_INVALID if it is not a token, or is CONNECT. [loop]
   sluice_status (*method_set)(sluice_exchange *exchange, sluice_text method);
   /// The absolute URL; from on_issue on, the URL of the hop. [loop]
   sluice_status (*url_get)(sluice_exchange *exchange, sluice_text *url);
-  /// SLUICE_STATUS_INVALID unless it is an absolute http or https URL, or an IRI (RFC 3987), which is converted; only in
-  /// on_request. [loop]
+  /// Sets the URL; only in on_request. SLUICE_STATUS_INVALID unless it is an absolute http or https URL, or an IRI (RFC
+  /// 3987), which is converted. [loop]
   sluice_status (*url_set)(sluice_exchange *exchange, sluice_text url);
   /// The status of the response, 0 without a response. [loop]
   uint32_t (*status_get)(sluice_exchange *exchange);
@@ -191,24 +192,24 @@ typedef struct sluice_exchange_api {
   /// the hop was issued. [loop]
   sluice_status (*issued_header_get)(sluice_exchange *exchange, sluice_text name, sluice_text *value);
 
-  /// Makes a file the body, where `body_set` could make bytes it. The file is read when the body is sent or taken: do not
-  /// change it until the transaction has ended. `path` is absolute. SLUICE_STATUS_FAILED for what is not a regular file
+  /// Makes a file the body, wherever `body_set` is allowed. The file is read when the body is sent or taken: do not
+  /// change it until the transaction has ended. `path` is absolute. SLUICE_STATUS_FAILED unless it is a regular file
   /// that can be read. [loop]
   sluice_status (*body_set_file)(sluice_exchange *exchange, sluice_side side, sluice_text path, uint32_t flags);
-  /// Lowers a limit for this transaction, in on_request; a value above the limit that holds has no effect.
+  /// Lowers a limit for this transaction, in on_request; a value above the current limit has no effect.
   /// SLUICE_STATUS_INVALID for 0, and for an unknown limit. [loop]
   sluice_status (*limit_set)(sluice_exchange *exchange, sluice_limit limit, uint64_t value);
 
-  /// Whether functions are allowed here and now: SLUICE_STATUS_OK, or what they would answer, whatever their arguments:
-  /// SLUICE_STATUS_REFUSED in this call, SLUICE_STATUS_UNSUPPORTED by this host and for an unknown number; for
-  /// SLUICE_CALL_SUSPEND also SLUICE_STATUS_ALREADY and SLUICE_STATUS_LIMIT. Asking is no violation, save for an exchange that
-  /// is over. [loop]
+  /// SLUICE_STATUS_OK if the functions are allowed here and now. Otherwise the status that they would return with any
+  /// arguments: SLUICE_STATUS_REFUSED in this call, SLUICE_STATUS_UNSUPPORTED by this host; for SLUICE_CALL_SUSPEND
+  /// also SLUICE_STATUS_ALREADY and SLUICE_STATUS_LIMIT. An unknown number is SLUICE_STATUS_UNSUPPORTED. Asking is not
+  /// a violation, except for an exchange that is over. [loop]
   sluice_status (*may_call)(sluice_exchange *exchange, sluice_call_kind call);
 
-  /// In on_challenge: answers the challenge with a user and a password, by Digest (RFC 7616) or Basic (RFC 7617), whichever
-  /// it is. Returns the verdict with which the stage should return: SLUICE_VERDICT_RESPOND with the credentials header set,
-  /// or SLUICE_VERDICT_CONTINUE for a challenge of another scheme, for credentials that the server has refused in this
-  /// attempt, and in a host that has no such answers. [loop]
+  /// In on_challenge: answers the challenge with a user and a password, by Digest (RFC 7616) or Basic (RFC 7617),
+  /// whichever the challenge asks for. Returns the verdict with which the stage should return: SLUICE_VERDICT_RESPOND
+  /// with the credentials header set, or SLUICE_VERDICT_CONTINUE for a challenge of another scheme, for credentials
+  /// that the server has refused in this attempt, and in a host that has no such answers. [loop]
   sluice_verdict (*challenge_answer)(sluice_exchange *exchange, sluice_text user, sluice_text password);
 } sluice_exchange_api;
 #define SLUICE_EXCHANGE_API_SIZE_1 248u

@@ -61,7 +61,7 @@ struct sluice_host {
   uint32_t flags;
   /// The SLUICE_FEATURE_… bits that this host offers. The functions that belong to another feature return
   /// SLUICE_STATUS_UNSUPPORTED, which is no violation, and have no effect; `extension` returns NULL for its table, and
-  /// its functions of the plugin are never called.
+  /// the plugin's functions for that feature are never called.
   uint32_t features;
   /// Name and version of the program, for logs.
   sluice_text name;

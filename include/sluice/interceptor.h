@@ -16,8 +16,8 @@
 
 /// Flags of an interceptor.
 enum {
-  /// Calls for one instance come one at a time, on whichever loop. Together with SLUICE_FLAG_BLOCKING, on_issue,
-  /// `sluice.body/1` and `sluice.tracer/1` are refused, because a loop never waits for a blocking call. on_cancel is
+  /// Calls for one instance come one at a time, on whichever loop. A plugin that is also SLUICE_FLAG_BLOCKING must not
+  /// have on_issue, `sluice.body/1` or `sluice.tracer/1`, because a loop never waits for a blocking call. on_cancel is
   /// called after the blocking call has returned.
   SLUICE_FLAG_SERIAL = 1,
   /// on_request, on_response and on_failure may block: they are called on a thread pool, although they are tagged
@@ -56,7 +56,7 @@ typedef struct sluice_redirect {
   sluice_text method;
   /// Non-zero if scheme, host or port change.
   uint32_t is_cross_origin;
-  /// Non-zero if the next request keeps the body of this one, should it have one.
+  /// Non-zero if the next request keeps the body, if this request has one.
   uint32_t keeps_body;
 } sluice_redirect;
 

@@ -27,7 +27,7 @@ enum {
   /// Another attempt follows after `delay`.
   SLUICE_EVENT_WILL_RETRY = 10,
   SLUICE_EVENT_WILL_REDIRECT = 11,
-  /// A hop has ended, also one whose connection failed: once for each hop that was begun, after its DID_RECEIVE and before
+  /// A hop has ended, even if its connection failed: once for each hop that was begun, after its DID_RECEIVE and before
   /// the next hop, WILL_RETRY, validation and DID_COMPLETE. Its `status` is the server's.
   SLUICE_EVENT_DID_END_HOP = 12,
   /// A span that a stage began has ended; `span` describes it. Before the next event of the transaction.
@@ -49,7 +49,7 @@ typedef struct sluice_timings {
   uint64_t bytes_sent, bytes_received;
 } sluice_timings;
 
-/// A span of a stage's own; see draft/spans.h.
+/// A span that a stage began; see draft/spans.h.
 typedef struct sluice_span sluice_span;
 
 typedef struct sluice_event {
@@ -95,8 +95,8 @@ typedef struct sluice_event {
 
 typedef struct sluice_tracer {
   uint32_t size;
-  /// The kinds of events that it gets, as SLUICE_INTEREST bits; 0 for all, also those of later hosts. Bits that the host
-  /// does not know are ignored.
+  /// The kinds of events that the tracer gets, as SLUICE_INTEREST bits; 0 for all, including those of later hosts. Bits
+  /// that the host does not know are ignored.
   uint32_t interests;
   /// Called for each event, within the tracer's time limit; ignore unknown kinds. Queued delivery calls it on the
   /// tracer's own thread, one event at a time. Everything that `event` points to is borrowed. [loop]

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/// Any other value is a violation and counts as SLUICE_VERDICT_FAIL, as does SLUICE_VERDICT_SUSPENDED without a token. If a call has
-/// taken a token and answers anything else than SLUICE_VERDICT_SUSPENDED, the token is void.
+/// Any other value is a violation and counts as SLUICE_VERDICT_FAIL, as does SLUICE_VERDICT_SUSPENDED without a token.
+/// If a call has taken a token and does not answer SLUICE_VERDICT_SUSPENDED, the token is void.
 typedef int32_t sluice_verdict;
 
 enum {

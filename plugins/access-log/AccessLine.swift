@@ -1,7 +1,7 @@
 import Glibc
 import SluicePlugin
 
-/// Spells a record as one line of JSON, secrets redacted.
+/// Writes a record as one line of JSON, with redacted secrets.
 struct AccessLine: Sendable {
   let redaction: Redaction
 
@@ -70,7 +70,7 @@ struct AccessLine: Sendable {
   }
 }
 
-/// Universal time with milliseconds, as RFC 3339 §5.6 spells it.
+/// Universal time with milliseconds, in the form of RFC 3339 §5.6.
 func rfc3339(_ time: timespec) -> String {
   var seconds = time.tv_sec
   var parts = tm()

@@ -7,7 +7,7 @@ struct AccessLogConfiguration: Decodable, Sendable {
     var query: [String]?
   }
 
-  /// A file, to which lines are added, or "-" for standard error.
+  /// A file to which lines are appended, or "-" for standard error.
   var output: String
   /// Fields to log, by name.
   var requestHeaders: [String]
@@ -16,7 +16,7 @@ struct AccessLogConfiguration: Decodable, Sendable {
   var attributes: [String]
   /// Further secrets.
   var redact: Redact
-  /// Lines that wait to be written; what comes on top of them is dropped, counted and reported.
+  /// Maximum number of lines that wait to be written; further lines are dropped, counted and reported.
   var queueLines: Int
 
   static let defaults: JSONValue = [

@@ -1,7 +1,7 @@
 import Glibc
 import SluicePlugin
 
-/// What a line will say, copied out of the event.
+/// The content of a line, copied out of the event.
 struct AccessRecord: Sendable {
   typealias Field = (name: String, value: String)
   typealias Attribute = (name: String, value: AttributeValue)

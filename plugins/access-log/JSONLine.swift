@@ -1,6 +1,6 @@
 import SluicePlugin
 
-/// Builds one JSON object on one line, member by member; numbers keep the spelling that a person expects.
+/// Builds one JSON object on one line, member by member; numbers are written as people expect them.
 struct JSONLine {
   private var bytes: [UInt8] = [UInt8(ascii: "{")]
   private var isFirst = true

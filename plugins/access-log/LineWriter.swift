@@ -1,7 +1,7 @@
 import Glibc
 import SluicePlugin
 
-/// A bounded queue of records, and the thread that spells and writes them.
+/// A bounded queue of records, and the thread that formats and writes them.
 ///
 /// `@unchecked Sendable`: `mutex` guards the variables; `output` belongs to the thread once it runs.
 final class LineWriter: @unchecked Sendable {
@@ -13,9 +13,10 @@ final class LineWriter: @unchecked Sendable {
   private var output: LogOutput
   private var complain: @Sendable (String) -> Void = { _ in }
   private var waiting: [AccessRecord] = []
-  /// Lines that found the queue full; the next batch says how many.
+  /// The number of lines that found the queue full; the next batch reports it.
   private var droppedCount = 0
-  /// Lines of batches that could not be written, and those that these should have counted; the next batch says it, too.
+  /// The number of lines in batches that could not be written, including the dropped lines that these batches should
+  /// have reported. The next batch reports it too.
   private var lostCount = 0
   private var writingCount = 0
   private var isStopping = false
@@ -44,14 +45,14 @@ final class LineWriter: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Opens the output and starts the thread. `complain` is called on it, at the first of a row of failures.
+  /// Opens the output and starts the thread. The thread calls `complain` at the first of several failures in a row.
   func start(complain: @escaping @Sendable (String) -> Void) throws {
     self.complain = complain
     try output.open()
     thread = try BackgroundThread { self.run() }
   }
 
-  /// Queues a record; one that finds the queue full is dropped and counted.
+  /// Queues a record. If the queue is full, the record is dropped and counted.
   func submit(_ record: AccessRecord) {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -63,8 +64,8 @@ final class LineWriter: @unchecked Sendable {
     if waiting.count == 1 { pthread_cond_signal(changed) }
   }
 
-  /// Writes what is queued, and how much was lost, and ends the thread; how many lines are neither written nor counted
-  /// in one.
+  /// Writes the queued lines and the number of lost lines, and ends the thread. Returns how many lines are missing: not
+  /// written, and not counted in a written line.
   func stop(within deadline: Duration) -> Int {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -76,7 +77,7 @@ final class LineWriter: @unchecked Sendable {
     pthread_cond_broadcast(changed)
     var end = timespec(after: deadline)
     while !hasEnded, pthread_cond_timedwait(changed, mutex, &end) != ETIMEDOUT {}
-    // One that hangs in a write keeps this object and ends by itself; the library stays mapped.
+    // A thread that hangs in a write keeps this object, and ends by itself; the library stays mapped.
     if hasEnded { thread.join() } else { thread.detach() }
     return waiting.count + writingCount + droppedCount + lostCount
   }
@@ -91,7 +92,7 @@ extension LineWriter {
         isFailing = false
       } catch {
         lose(records.count - error.writtenLines + dropped)
-        if !isFailing { complain("\(error); until it can be written to, lines are lost, and counted") }
+        if !isFailing { complain("\(error); until that works again, lines are lost and counted") }
         isFailing = true
       }
     }

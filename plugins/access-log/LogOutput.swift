@@ -9,7 +9,7 @@ struct LogOutput: Sendable {
   private var descriptor: CInt = -1
   private var device: dev_t = 0
   private var inode: ino_t = 0
-  /// What was written last ends within a line, since a failure cut it off.
+  /// The output ends in the middle of a line, because a failure cut off the last write.
   private var isMidLine = false
 
   /// "-" is standard error.
@@ -20,7 +20,7 @@ struct LogOutput: Sendable {
   /// What happened to the file, for the log of the host.
   struct Failure: Error, CustomStringConvertible {
     var description: String
-    /// How many lines were written whole before it.
+    /// How many lines were written completely before the failure.
     var writtenLines: Int
 
     init(_ verb: String, _ path: String?, _ number: CInt, writtenLines: Int = 0) {
@@ -29,7 +29,7 @@ struct LogOutput: Sendable {
     }
   }
 
-  /// Opens the file to add to it, readable by its owner alone when it is new.
+  /// Opens the file to append to it; only its owner can read a new file.
   mutating func open() throws(Failure) {
     guard let path else {
       descriptor = STDERR_FILENO
@@ -46,8 +46,8 @@ struct LogOutput: Sendable {
     inode = facts.st_ino
   }
 
-  /// Writes whole lines; opens the file first where another one, or none, has taken its name. Behind a line that a
-  /// failure cut off, they begin on a line of their own.
+  /// Writes whole lines. First opens the file again if it was renamed or removed. After a line that a failure cut off,
+  /// they begin on a new line.
   mutating func write(_ lines: [UInt8]) throws(Failure) {
     if descriptor < 0 || wasRotated { try open() }
     if isMidLine { try writeAll([Self.lineBreak]) }
@@ -81,7 +81,7 @@ struct LogOutput: Sendable {
     return stat(path, &facts) != 0 || facts.st_ino != inode || facts.st_dev != device
   }
 
-  /// Standard error can be a pipe that someone else has made non-blocking.
+  /// Standard error can be a pipe that another process has made non-blocking.
   private func waitUntilWritable() {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     poll(&waiting, 1, 1000)

@@ -2,7 +2,7 @@ public import SluicePlugin
 
 /// Writes one JSON line for every transaction that ends.
 ///
-/// On the loop an event costs a copy of what the line will say; a thread of the plugin's own spells and writes it.
+/// On the loop, an event costs a copy of the line's content; the plugin's own thread formats and writes it.
 struct AccessLog: Plugin, TransactionTracer {
   static let information = PluginInformation(
     id: "access-log", version: "1.0.0", summary: "Logs transactions as JSON lines, without secrets.")

@@ -34,7 +34,7 @@ static sluice_status no_memory(sluice_error *error) {
   return SLUICE_STATUS_NO_MEMORY;
 }
 
-/// A string member or, where it is left out, the default.
+/// A string member, or the default if it is missing.
 static sluice_status read_string(
     const json_t *config, const char *key, const char *fallback, sluice_text *text, sluice_error *error) {
   const json_t *value = json_object_get(config, key);
@@ -142,7 +142,7 @@ static sluice_status create(const sluice_host *host, json_t *config, void **inst
   return SLUICE_STATUS_OK;
 }
 
-/// Sets and marks; a token that cannot be marked as a secret does not stay.
+/// Sets the header and marks it as a secret; if it cannot be marked, it is removed.
 static sluice_verdict set_token(const bearer_auth *auth, sluice_exchange *exchange) {
   const sluice_exchange_api *api = auth->host->exchange;
   sluice_text name = sluice_text_make(auth->header);
@@ -157,7 +157,8 @@ static sluice_verdict set_token(const bearer_auth *auth, sluice_exchange *exchan
   return SLUICE_VERDICT_CONTINUE;
 }
 
-/// The same before the request and before each hop: the URL is then that of the hop, so a redirect is checked again.
+/// Called before the request and before each hop. Before a hop the URL is that of the hop, so a redirect is checked
+/// again.
 static sluice_verdict authorize(void *instance, sluice_exchange *exchange) {
   const bearer_auth *auth = instance;
   sluice_status status = auth->origins->match(exchange, auth->hosts);

@@ -1,6 +1,6 @@
 public import SluicePlugin
 
-/// Ties an error response to the transaction that got it: a header, and a member in a JSON body.
+/// Adds the transaction to an error response: a header, and a member in a JSON body.
 struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureInterceptor {
   static let information = PluginInformation(
     id: "error-enrichment", version: "1.0.0", summary: "Adds the facts of the transaction to error responses.")
@@ -25,7 +25,7 @@ struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureIntercept
     extendBody(of: response, context)
   }
 
-  /// The failure stays as it is; the log says which transaction it was.
+  /// The failure is not changed; the log names the transaction.
   func interceptFailure(_ failure: Failure, of request: StageRequest, context: ResponseContext) async throws {
     host.log(
       .warning, "got no response: \(failure.code): \(failure.message)",
@@ -35,7 +35,7 @@ struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureIntercept
       ], about: request)
   }
 
-  /// Only a JSON object is extended, and no member of it replaced: the server knows better what went wrong.
+  /// Only a JSON object is extended, and no member is replaced, because the server knows better what went wrong.
   private func extendBody(of response: StageResponse, _ context: ResponseContext) {
     guard let key = configuration.key, holdsJSON(response.headers["content-type"]),
       let seen = response.document(for: .reading, body: true)?["body"]?["json"], seen.isObject, seen[key] == nil
@@ -61,7 +61,7 @@ private func holdsJSON(_ contentType: String?) -> Bool {
   return name.hasSuffix("/json") || name.hasSuffix("+json")
 }
 
-// What it requires of a host.
+// The required features of a host.
 @section(".sluice.requires.response_body") @used let requiresResponseBody = true
 @section(".sluice.requires.response") @used let requiresResponse = true
 @section(".sluice.requires.document") @used let requiresDocument = true

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/// The value of a path's last token but one; NULL where it is missing and is not to be made.
+/// The value that contains the place of the path's last token; NULL if it is missing and must not be created.
 static json_t *find_parent(const body_edit *edit, json_t *root, edit_result *result) {
   json_t *value = root;
   *result = EDIT_MISSING;

@@ -13,22 +13,22 @@ typedef enum edit_operation { EDIT_SET, EDIT_REMOVE, EDIT_RENAME } edit_operatio
 typedef struct body_edit {
   edit_operation operation;
   json_pointer path;
-  /// As it was written, for messages.
+  /// The path as it was written, for messages.
   char *text;
   /// The new name of a renamed member.
   char *to;
-  /// What is set; never handed out, only copies of it are.
+  /// The value to set. Only copies of it go into bodies.
   json_t *value;
-  /// Objects and arrays on the way that are missing are made.
+  /// Missing objects and arrays on the path are created.
   bool creates;
-  /// A place that is missing is an error.
+  /// A missing place is an error.
   bool is_required;
 } body_edit;
 
 typedef enum edit_result { EDIT_DONE, EDIT_MISSING, EDIT_NO_MEMORY } edit_result;
 
-/// Reads one operation; `side` and `index` are for messages. The edit is zero before, and to be destroyed also when
-/// this fails. [control]
+/// Reads one operation; `side` and `index` are for messages. The edit must be zero before, and must be destroyed even
+/// if this fails. [control]
 sluice_status edit_create(
     body_edit *edit, const json_t *operation, const char *side, size_t index, sluice_error *error);
 /// [control]

@@ -63,7 +63,7 @@ static sluice_status read_flags(body_edit *edit, const json_t *operation, const 
   sluice_status status = read_flag(&edit->is_required, operation, "required", at);
   if (status == SLUICE_STATUS_OK) status = read_flag(&edit->creates, operation, "create", at);
   if (status != SLUICE_STATUS_OK || !edit->creates || edit->operation == EDIT_SET) return status;
-  return REFUSE(at, ".\"create\": only \"set\" can make what is missing, \"%s\" cannot", edit_name(edit->operation));
+  return REFUSE(at, ".\"create\": only \"set\" can create missing places, \"%s\" cannot", edit_name(edit->operation));
 }
 
 static sluice_status read_value(body_edit *edit, const json_t *operation, const place *at) {

@@ -18,7 +18,8 @@ typedef struct json_pointer {
 
 typedef enum json_pointer_result { POINTER_OK, POINTER_MALFORMED, POINTER_NO_MEMORY } json_pointer_result;
 
-/// Parses once, so that following it later costs no allocation. Nothing is left to release unless POINTER_OK.
+/// Parses the pointer once, so that following it later needs no allocation. Only a result with POINTER_OK must be
+/// released.
 json_pointer_result json_pointer_parse(json_pointer *pointer, const char *text);
 void json_pointer_destroy(json_pointer *pointer);
 

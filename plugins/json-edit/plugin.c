@@ -121,7 +121,7 @@ static sluice_verdict apply_edits(
   return SLUICE_VERDICT_CONTINUE;
 }
 
-/// A body that cannot be parsed cannot be edited, and may contain what was to be removed.
+/// A body that cannot be parsed cannot be edited, and may contain members that must be removed.
 static sluice_verdict pass_unreadable(
     const json_edit *editor, sluice_exchange *exchange, sluice_side side, const char *reason) {
   char message[384];
@@ -149,7 +149,7 @@ static sluice_verdict rewrite(
     const json_edit *editor, sluice_exchange *exchange, sluice_side side, const edit_list *list) {
   const sluice_exchange_api *api = editor->host->exchange;
   if (list->count == 0) return SLUICE_VERDICT_CONTINUE;
-  // Looked at first: a message that is not changed keeps its bytes as they are.
+  // Read first: a message that is not changed keeps its bytes.
   json_t *view = api->json(exchange, side, SLUICE_JSON_READ | SLUICE_JSON_BODY);
   if (!view) return sluice_fail(editor->host, exchange, "json_edit", "json-edit: the host gave no document");
   json_t *body = json_object_get(view, "body");

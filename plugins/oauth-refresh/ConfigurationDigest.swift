@@ -2,8 +2,8 @@ import CCrypto
 import SluicePlugin
 
 extension OAuthConfiguration {
-  /// SHA-256 of everything that decides which tokens there are, in hex: instances with the same one share their token. It
-  /// shows no secret.
+  /// SHA-256, in hex, of all settings that decide which token an instance gets: instances with the same digest share
+  /// their token. The digest reveals no secret.
   func digest() throws(StageFailure) -> String {
     var fields = [
       tokenEndpoint, grant.rawValue, clientID, clientSecret, clientAuthentication.rawValue, refreshToken, accessToken,

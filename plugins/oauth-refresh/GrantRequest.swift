@@ -1,6 +1,6 @@
 import SluicePlugin
 
-/// How the token endpoint is asked for a token.
+/// The request for a token to the token endpoint.
 struct GrantRequest: Sendable {
   let url: EndpointURL
   let grant: OAuthConfiguration.Grant
@@ -11,12 +11,12 @@ struct GrantRequest: Sendable {
   let parameters: [String: String]
   let timeout: Duration
 
-  /// Parameters that are not the user's to set.
+  /// Parameters that the user must not set.
   static let reserved: Set = ["grant_type", "client_id", "client_secret", "refresh_token", "scope"]
-  /// An answer holds a few tokens; what is longer is something else.
+  /// The limit of an answer. It contains only a few tokens, so a longer answer is something else.
   private static let maximumAnswerBytes = 65_536
 
-  /// - Parameter refreshToken: the present one, for the grant that takes it.
+  /// - Parameter refreshToken: the current refresh token, for the grant that uses it.
   func call(_ refreshToken: String?) -> CallRequest {
     var call = CallRequest(
       method: "POST", url: url.string,

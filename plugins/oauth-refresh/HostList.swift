@@ -21,7 +21,7 @@ struct HostList: Sendable {
     self.patterns = patterns
   }
 
-  /// Looks at the origin of the URL and at nothing else.
+  /// Compares only the origin of the URL.
   func allow(_ url: String) -> Bool {
     guard let origin = (try? HTTPURL(url))?.origin else { return false }
     return patterns.contains { $0.matches(origin) }

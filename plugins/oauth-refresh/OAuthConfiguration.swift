@@ -24,11 +24,11 @@ struct OAuthConfiguration: Decodable, Sendable {
   var tokenEndpoint: String
   var grant: Grant
   var clientID: String
-  /// None for a public client, which names itself in the body.
+  /// Nil for a public client, which sends its id in the body.
   var clientSecret: String?
   var clientAuthentication: ClientAuthentication
   var refreshToken: String?
-  /// To begin with; without one the first request gets one.
+  /// The first token; if there is none, the plugin gets one for the first request.
   var accessToken: String?
   var scope: String?
   /// Further parameters for the token endpoint, such as `audience`.
@@ -42,7 +42,7 @@ struct OAuthConfiguration: Decodable, Sendable {
   /// For one request to the token endpoint.
   var timeout: String
   var window: Window
-  /// Lets the endpoint be `http` on another machine.
+  /// Whether the endpoint may be `http` on another machine.
   var allowCleartext: Bool
 
   static let defaults: JSONValue = [

@@ -35,7 +35,7 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
     try header.set(token, on: request)
   }
 
-  /// Acts on the first attempt only: a 401 that meets the new token as well is the caller's.
+  /// Acts only on the first attempt: a 401 for the new token too goes to the caller.
   func intercept(_ response: StageResponse, context: ResponseContext) async throws {
     guard response.status == 401, context.attemptNumber == 0, let refused = header.token(of: response.request)
     else { return }
@@ -47,7 +47,7 @@ struct OAuthRefresh: Plugin, RequestInterceptor, ResponseInterceptor {
   }
 }
 
-// What it requires of a host.
+// The required features of a host.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.retry") @used let requiresRetry = true
 @section(".sluice.requires.callout") @used let requiresCallout = true

@@ -9,7 +9,7 @@ struct RefreshWindow: Sendable {
     self.duration = duration
   }
 
-  /// Counts one more; false where the window is full.
+  /// Counts one more refresh; returns false if the window is full.
   mutating func admit(at now: ContinuousClock.Instant) -> Bool {
     starts.removeAll { $0.duration(to: now) >= duration }
     guard starts.count < limit else { return false }

@@ -11,7 +11,7 @@ struct TokenBook: Sendable {
 
   typealias Instant = ContinuousClock.Instant
 
-  /// What is to be done for a request or a refused token.
+  /// The next step for a request or a refused token.
   enum Step: Sendable, Equatable {
     case use(String)
     case refresh
@@ -25,7 +25,7 @@ struct TokenBook: Sendable {
   private struct Present: Sendable {
     var token: String
     var expiry: Instant?
-    /// From here on it is replaced before it is used.
+    /// From this moment on, it is replaced before it is used.
     var due: Instant?
     /// A server answered 401 to it.
     var isRefused = false
@@ -38,9 +38,9 @@ struct TokenBook: Sendable {
   private var window: RefreshWindow
   private var present: Present?
   private(set) var refreshToken: String?
-  /// Those before, newest last.
+  /// Earlier tokens, the newest last.
   private var replaced: [String] = []
-  /// The last refresh, where it failed.
+  /// The last refresh, if it failed.
   private var failure: (token: String?, at: Instant, reason: StageFailure)?
   private var complaint: Instant?
 
@@ -55,7 +55,7 @@ struct TokenBook: Sendable {
   mutating func beforeRequest(at now: Instant) -> Step {
     if let present, !present.isRefused, present.due.map({ now < $0 }) ?? true { return .use(present.token) }
     if window.admit(at: now) { return .refresh }
-    // The server decides about what we have; its 401 goes to the caller.
+    // Sends the current token, about which the server decides; its 401 goes to the caller.
     return present.map { .use($0.token) } ?? .giveUp
   }
 
@@ -63,23 +63,23 @@ struct TokenBook: Sendable {
   mutating func afterRefusal(of token: String, usedSince began: Instant, at now: Instant) -> Step {
     guard let present else { return .leave }
     guard present.token == token else { return replaced.contains(token) ? .use(present.token) : .leave }
-    // It was under way while the refresh of its token failed: it fails with it.
+    // The request was in flight while the refresh of its token failed, so it fails with the same reason.
     if let failure, failure.token == token, failure.at >= began { return .fail(failure.reason) }
     guard window.admit(at: now) else { return .giveUp }
     self.present?.isRefused = true
     return .refresh
   }
 
-  /// After a refresh that failed: a token that is still good is used on.
+  /// After a failed refresh, the current token is still used if it is valid.
   func stillGood(at now: Instant) -> String? {
     guard let present, !present.isRefused, present.expiry.map({ now < $0 }) ?? true else { return nil }
     return present.token
   }
 
-  /// Whether it is the present token, or one before it.
+  /// Whether it is the current token or an earlier one.
   func knows(_ token: String) -> Bool { present?.token == token || replaced.contains(token) }
 
-  /// Takes what a refresh gave.
+  /// Takes the result of a refresh.
   mutating func take(_ grant: TokenGrant, at now: Instant) {
     if let present, present.token != grant.accessToken {
       replaced.append(present.token)
@@ -94,7 +94,7 @@ struct TokenBook: Sendable {
 
   mutating func note(_ reason: StageFailure, at now: Instant) { failure = (present?.token, now, reason) }
 
-  /// Whether the log is to hear that the window is full: once in its duration.
+  /// Whether to log that the window is full: once in its duration.
   mutating func mayComplain(at now: Instant) -> Bool {
     if let complaint, complaint.duration(to: now) < window.duration { return false }
     complaint = now

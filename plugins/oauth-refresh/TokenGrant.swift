@@ -1,11 +1,11 @@
 import SluicePlugin
 
-/// What the token endpoint gave (RFC 6749 §5.1).
+/// The answer of the token endpoint (RFC 6749 §5.1).
 struct TokenGrant: Sendable {
   var accessToken: String
-  /// nil where the endpoint does not say.
+  /// Nil if the endpoint does not say.
   var lifetime: Duration?
-  /// Takes the place of the one before.
+  /// Replaces the previous refresh token.
   var refreshToken: String?
 
   /// Why an answer is invalid; never shows its content.
@@ -48,7 +48,7 @@ struct TokenGrant: Sendable {
     return .seconds(min(max(0, seconds), 3_155_760_000))
   }
 
-  /// What fits into a header: a line break in it would end the field.
+  /// Whether the token fits into a header: a line break would end the field.
   private static func isVisible(_ token: String) -> Bool {
     !token.isEmpty && token.utf8.allSatisfy { (0x21...0x7e).contains($0) }
   }

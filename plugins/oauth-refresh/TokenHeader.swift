@@ -19,7 +19,7 @@ struct TokenHeader: Sendable {
     overwrites = configuration.overwrite
   }
 
-  /// A header of the caller's own stays, unless it is to be replaced.
+  /// A header of the caller stays, unless the configuration says to replace it.
   func isWanted(by request: StageRequest) -> Bool { overwrites || request.headers[name] == nil }
 
   /// Sets it as a secret: redacted where it is shown, dropped when a redirect leaves the origin.
@@ -28,7 +28,7 @@ struct TokenHeader: Sendable {
     request.headers.setSensitive(name)
   }
 
-  /// The token that a request was sent with; nil where the header has another form.
+  /// The token that a request was sent with; nil if the header has another form.
   func token(of request: StageRequest) -> String? {
     guard let value = request.headers[name], value.hasPrefix(prefix) else { return nil }
     return String(value.dropFirst(prefix.count))

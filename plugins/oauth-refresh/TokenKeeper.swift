@@ -6,7 +6,7 @@ import SluiceSupport
 final class TokenKeeper: Sendable {
   private struct State: Sendable {
     var book: TokenBook
-    /// The refresh under way. A task of its own, so that no caller who gives up takes it from the others.
+    /// The running refresh. It is a separate task, so that a caller that gives up does not cancel it for the others.
     var refresh: Task<String, any Error>?
   }
 
@@ -22,7 +22,7 @@ final class TokenKeeper: Sendable {
 
   init(_ book: TokenBook, _ endpoint: TokenEndpoint, _ share: TokenShare, _ host: PluginHost) {
     var book = book
-    // The token of the build before, or of another instance.
+    // The token of the previous build, or of another instance.
     if let grant = share.grant { book.take(grant, at: .now) }
     state = Locked(State(book: book))
     self.endpoint = endpoint
@@ -33,7 +33,7 @@ final class TokenKeeper: Sendable {
   /// Waits for a refresh on behalf of one request.
   typealias Wait = (Task<String, any Error>) async throws -> String
 
-  /// The token for a request, after a refresh where it needs one.
+  /// The token for a request, after a refresh if it needs one.
   func token(waiting wait: Wait) async throws -> String {
     switch step({ $0.beforeRequest(at: .now) }, waitsFirst: true) {
     case .wait(let refresh):
@@ -52,7 +52,7 @@ final class TokenKeeper: Sendable {
 
   /// Whether a refused request can be sent again with another token, after a refresh if there is no new token yet.
   ///
-  /// - Throws: why the refresh failed, the same for all that waited for it.
+  /// - Throws: why the refresh failed; the same error for all callers that waited for it.
   func hasReplacement(
     for token: String, usedSince began: ContinuousClock.Instant, waiting wait: Wait
   ) async throws -> Bool {
@@ -71,8 +71,8 @@ final class TokenKeeper: Sendable {
     }
   }
 
-  /// Asks the book; starts the refresh that it wants. While one is under way every request waits for it, and a refused
-  /// token does where the refresh is that token's.
+  /// Asks the book, and starts a refresh if the book wants one. While a refresh runs, every new request waits for it,
+  /// and so does a request with a refused token if the refresh replaces that token.
   private func step(_ decide: (inout TokenBook) -> TokenBook.Step, waitsFirst: Bool) -> Step {
     state.withLock { state in
       if waitsFirst, let refresh = state.refresh { return .wait(refresh) }

@@ -1,8 +1,8 @@
 import Glibc
 import SluicePlugin
 
-/// What all instances of one configuration have in common, the builds before and after a hot swap among them: the token, and
-/// which of them gets the next one.
+/// What all instances of one configuration share, including the builds before and after a hot swap: the token, and the
+/// decision which instance gets the next one.
 ///
 ///     lease free ─► taken ─► endpoint ─► token published ─► released
 ///     lease held ─► wait ─► another token there? take it : try again
@@ -10,14 +10,14 @@ struct TokenShare: Sendable {
   private enum Lease {
     case taken(version: UInt64)
     case held
-    /// This host shares nothing, or has no more room: each instance is on its own.
+    /// The host cannot share values, or has no more room: each instance then gets its own token.
     case unavailable
   }
 
   private let host: PluginHost
   private let tokenName: String
   private let leaseName: String
-  /// A lease that nobody returns ends by itself.
+  /// A lease that is not released expires after this time.
   private let leaseTime: Duration
   /// Rotated refresh tokens outlive the access token that came with them.
   private let keepsExpired: Bool
@@ -25,7 +25,7 @@ struct TokenShare: Sendable {
   private static let firstPause = Duration.milliseconds(5)
   private static let longestPause = Duration.milliseconds(100)
 
-  /// - Parameter digest: of the configuration.
+  /// - Parameter digest: the digest of the configuration.
   init(_ digest: String, _ request: GrantRequest, _ host: PluginHost) {
     self.host = host
     tokenName = "token " + digest
@@ -34,7 +34,7 @@ struct TokenShare: Sendable {
     keepsExpired = request.grant == .refreshToken
   }
 
-  /// The token that an instance got last, with what is left of its lifetime; nil if there is none, or it has expired.
+  /// The token that an instance got last, with the rest of its lifetime; nil if there is none, or it has expired.
   var grant: TokenGrant? {
     guard let document, let token = document["access_token"]?.string else { return nil }
     var lifetime: Duration?
@@ -45,10 +45,11 @@ struct TokenShare: Sendable {
     return TokenGrant(accessToken: token, lifetime: lifetime, refreshToken: document["refresh_token"]?.string)
   }
 
-  /// A token that is not known yet: another instance's, or a new one, for which one instance at a time asks.
+  /// Returns a token that is not known yet: the token of another instance, or a new one. Only one instance at a time
+  /// asks the endpoint.
   ///
   /// - Parameter ask: gets the refresh token that an instance got last.
-  /// - Returns: also whether it is this instance that has asked.
+  /// - Returns: the token, and whether this instance has asked for it.
   func newGrant(
     isKnown: (String) -> Bool, _ ask: (_ refreshToken: String?) async throws(StageFailure) -> TokenGrant
   ) async throws(StageFailure) -> (grant: TokenGrant, isOwn: Bool) {
@@ -62,7 +63,7 @@ struct TokenShare: Sendable {
         pause = min(pause * 2, Self.longestPause)
       case .taken(let version):
         defer { host.shared.remove(leaseName, version: version) }
-        // The instance that had the lease before may have published one just now.
+        // The previous holder of the lease may have published a token just now.
         if let grant, !isKnown(grant.accessToken) { return (grant, false) }
         let grant = try await ask(refreshToken)
         publish(grant)
@@ -86,7 +87,7 @@ struct TokenShare: Sendable {
     } catch { return .unavailable }
   }
 
-  /// If there is no room for it, the other instances ask themselves.
+  /// If the host has no room for the token, the other instances ask the endpoint themselves.
   private func publish(_ grant: TokenGrant) {
     let document: JSONValue = ["access_token": JSONValue(grant.accessToken)]
     if let lifetime = grant.lifetime {
@@ -97,7 +98,7 @@ struct TokenShare: Sendable {
     _ = try? host.shared.set(tokenName, to: Array(text.utf8), for: keepsExpired ? nil : grant.lifetime)
   }
 
-  /// Since the machine started, time in which it slept included: the same for all builds in the process.
+  /// The time since the machine started, including sleep: the same for all builds in the process.
   private static var now: Duration {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)

@@ -5,7 +5,7 @@
 #include <sluice/draft/stage.h>
 #include <sluice/sluice.h>
 
-/// What happens to a header that is there already.
+/// What happens to a header that the message already has.
 typedef enum mode { MODE_SET, MODE_ADD, MODE_DEFAULT } mode;
 
 /// One header; without values it is removed. The texts point into the copy of the configuration.
@@ -20,7 +20,7 @@ typedef struct edit_list {
   size_t count;
 } edit_list;
 
-/// What one configuration says: that of the instance, or that of a place.
+/// The content of one configuration: that of the instance, or that of a place.
 typedef struct header_set {
   json_t *config;
   mode mode;
@@ -226,7 +226,7 @@ static const char *apply_set(
   return NULL;
 }
 
-/// The headers of the place come after those of the instance, and so replace them.
+/// The headers of the place are applied after those of the instance, so they replace them.
 static sluice_verdict apply(const static_headers *headers, sluice_exchange *exchange, sluice_side side) {
   const sluice_exchange_api *api = headers->host->exchange;
   const header_set *place = SLUICE_HAS(headers->places, current) ? headers->places->current(exchange) : NULL;

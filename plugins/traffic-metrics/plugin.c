@@ -12,7 +12,7 @@ typedef struct traffic {
   sluice_metric duration;
 } traffic;
 
-/// Everything but the series of a metric is known when the plugin is created.
+/// Defines a metric when the plugin is created; only its series are not known then.
 static sluice_status define(traffic *self, const sluice_metric_definition *definition, sluice_metric *metric,
                             sluice_error *error) {
   if (self->metrics->define(self->host, definition, metric) == SLUICE_STATUS_OK) return SLUICE_STATUS_OK;
@@ -57,7 +57,7 @@ static sluice_text outcome_name(sluice_outcome outcome) {
   }
 }
 
-/// Called on every loop at the same time; recording needs no lock of ours.
+/// Called on every loop at the same time; the plugin needs no lock for recording.
 static void did_complete(const traffic *self, const sluice_event *event) {
   char status[12] = "none";
   if (event->status) snprintf(status, sizeof status, "%u", event->status);

@@ -30,23 +30,23 @@ complete -c sluice -n "__fish_seen_subcommand_from send" -l data-binary -x -d 'S
 complete -c sluice -n "__fish_seen_subcommand_from send" -s I -l head -d 'Send HEAD and print the response\'s head'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s u -l user -x -d 'Send these as Basic, and as Digest if the server asks for it'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l digest -d 'With -u, send them only as Digest'
-complete -c sluice -n "__fish_seen_subcommand_from send" -l anyauth -d 'With -u, send nothing before the server asks, then what it asks for'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l anyauth -d 'With -u, send Basic or Digest only when the server asks for it'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s L -l location -d 'Follow redirects (the default, unless the configuration says otherwise)'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l max-redirs -x -d 'Follow at most N redirects (default 20); 0 prints the redirect itself'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s o -l output -rF -d 'Write the body to this file while it arrives'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s i -l include -d 'Print the response\'s head before the body'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l json -d 'Print a result document, as "sluice run" does'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l metadata -d 'With --json, add the original and the sent request, the final URL and timings'
-complete -c sluice -n "__fish_seen_subcommand_from send" -l explain -d 'Say for each header that stages could set in a hop why it was sent or not'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l explain -d 'Explain why each header that stages could set was sent or not'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l events -rF -d 'Record every event of the transaction here, for "sluice verify-trace"'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s s -l silent -d 'Print nothing on standard error'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s S -l show-error -d 'With -s, still print why the request failed'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s v -l verbose -d 'Show the sent and received heads; secrets are hidden'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l trace -d 'Show where the time went: phases of the exchange and stages'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s c -l config -rF -d 'The configuration of the pipeline'
-complete -c sluice -n "__fish_seen_subcommand_from send" -l plugin -rF -d 'Add a plugin to each list that it has a part in; may be repeated'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l plugin -rF -d 'Add a plugin to each list that it has callbacks for; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s m -l timeout -x -d 'Limit the whole request (500ms, 30s, 2m; 8 is 8s, 0 is no limit)'
-complete -c sluice -n "__fish_seen_subcommand_from send" -l connect-timeout -x -d 'Limit the time until the connection is made (default: 5s)'
+complete -c sluice -n "__fish_seen_subcommand_from send" -l connect-timeout -x -d 'Limit the time until the connection is established (default: 5s)'
 complete -c sluice -n "__fish_seen_subcommand_from send" -s k -l insecure -d 'Accept any certificate'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l cacert -rF -d 'Trust these authorities (PEM) instead of the system\'s'
 complete -c sluice -n "__fish_seen_subcommand_from send" -l http1.1 -d 'Use HTTP/1.1'
@@ -67,7 +67,7 @@ complete -c sluice -n "__fish_seen_subcommand_from run" -l plugin -rF -d 'Add a 
 complete -c sluice -n "__fish_seen_subcommand_from run" -l control -F -d 'Listen for "sluice ctl" at this socket (default: one named after the process)'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l metrics-port -x -d 'Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l log-format -xa 'text json' -d 'Write messages as text (default), or each as a JSON document on a line: json'
-complete -c sluice -n "__fish_seen_subcommand_from run" -l log-level -xa 'debug info warning error' -d 'Write messages from this level on: debug, info, warning, error'
+complete -c sluice -n "__fish_seen_subcommand_from run" -l log-level -xa 'debug info warning error' -d 'Write messages of this level and above: debug, info, warning, error'
 complete -c sluice -n "__fish_seen_subcommand_from run" -l no-progress -d 'Show no progress bar on a terminal'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s q -l quiet -d 'Show neither progress nor summary'
 complete -c sluice -n "__fish_seen_subcommand_from run" -s h -l help -d 'Show this help'
@@ -95,30 +95,30 @@ complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -s h -l help -d
 complete -c sluice -n "__fish_seen_subcommand_from verify-trace" -F
 
 # sluice ctl status
-complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from status" -l socket -rF -d 'The control socket (default: that of the only running engine)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from status" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from status" -l json -d 'Print the answer as a JSON document'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from status" -s h -l help -d 'Show this help'
 
 # sluice ctl swap
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -s c -l config -rF -d 'Make the engine read this configuration; do not name plugins'
-complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l socket -rF -d 'The control socket (default: that of the only running engine)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -l json -d 'Print the answer as a JSON document'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from swap" -s h -l help -d 'Show this help'
 
 # sluice ctl rollback
-complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from rollback" -l socket -rF -d 'The control socket (default: that of the only running engine)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from rollback" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from rollback" -l json -d 'Print the answer as a JSON document'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from rollback" -s h -l help -d 'Show this help'
 
 # sluice ctl metrics
-complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from metrics" -l socket -rF -d 'The control socket (default: that of the only running engine)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from metrics" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from metrics" -l json -d 'Print the answer as a JSON document'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from metrics" -l prometheus -d 'Print Prometheus\' text format'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from metrics" -s h -l help -d 'Show this help'
 
 # sluice ctl notify
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -l deadline -x -d 'Time limit for the outcome (default 30s)'
-complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -l socket -rF -d 'The control socket (default: that of the only running engine)'
+complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -l socket -rF -d 'The control socket (default: the socket of the only running engine)'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -l json -d 'Print the answer as a JSON document'
 complete -c sluice -n "__fish_seen_subcommand_from ctl; and __fish_seen_subcommand_from notify" -s h -l help -d 'Show this help'
 
@@ -135,14 +135,14 @@ complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subco
 # sluice plugin build
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s c -l configuration -x -a 'debug release' -d 'debug (default) or release'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -l direct -d 'In Swift: call the compiler without the package manager if only the plugin\'s own sources have changed'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -l static-stdlib -d 'In Swift: link the standard library statically, for hosts in programs with another runtime or none'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -l static-stdlib -d 'In Swift: link the standard library statically, for programs with another Swift runtime or none'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -s h -l help -d 'Show this help'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from build" -F
 
 # sluice plugin validate
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -s c -l config -r -F -d 'The configuration of the instances; many plugins require one'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l answer -r -F -d 'Answer call-outs with this response document'
-complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l strict -d 'Also fail if a check was skipped'
+complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l strict -d 'Also fail if a check was skipped: the plugin has the feature, but it was not checked'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -s l -l list -d 'List the checks'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l only -x -d 'Run only this check; may be repeated'
 complete -c sluice -n "__fish_seen_subcommand_from plugin; and __fish_seen_subcommand_from validate" -l seed -x -d 'Use the same random input as the run with this seed'

@@ -2,8 +2,8 @@
 
 #include "bare_loop.h"
 
-// glibc's own, under the names that it keeps for those who replace the public ones. In C because a replacement must not
-// itself allocate, not even once.
+// glibc's functions, under the names that it provides to programs that replace the public ones. In C because a
+// replacement must never allocate itself.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);

@@ -53,7 +53,7 @@ static int on_socket(CURL *easy, curl_socket_t descriptor, int what, void *conte
   if (what == CURL_POLL_IN || what == CURL_POLL_INOUT) interest |= EPOLLIN;
   if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT) interest |= EPOLLOUT;
   loop->wanted[descriptor] = interest;
-  // Input stays registered between two requests: this is what saves an epoll_ctl or two for each.
+  // Input stays registered between two requests, which saves one or two calls of epoll_ctl for each request.
   if (what == CURL_POLL_REMOVE) interest = loop->registered[descriptor] & EPOLLIN;
   set_interest(loop, descriptor, interest);
   return 0;
@@ -141,7 +141,7 @@ static void dispatch(bare_loop *loop, const struct epoll_event *event) {
   int running;
   int descriptor = event->data.fd;
   uint32_t wanted = loop->wanted[descriptor];
-  // Nothing waits for it: an idle connection that the peer has closed would report this event permanently.
+  // Nothing waits for this descriptor: an idle connection that the peer has closed would report the event permanently.
   if (wanted == 0) return set_interest(loop, descriptor, 0);
   uint32_t ready = event->events & (EPOLLERR | EPOLLHUP) ? wanted : event->events & wanted;
   int mask = (ready & EPOLLIN ? CURL_CSELECT_IN : 0) | (ready & EPOLLOUT ? CURL_CSELECT_OUT : 0);

@@ -4,10 +4,10 @@ import SluiceLoop
 public import SluiceMessages
 import SluicePipeline
 
-/// Requests over the transport alone: no pipeline, and an observer that does as little as it can. For the benchmarks, which
-/// are a package of their own and cannot see the transport.
+/// Requests over the transport alone: no pipeline, and an observer that does as little as possible. For the benchmarks,
+/// which are a separate package and cannot see the transport.
 public final class TransportLoad: @unchecked Sendable {
-  // Sendable: the counters are touched on the loop alone; the semaphore hands them over.
+  // Sendable: only the loop changes the counters, and the semaphore orders the reads after that.
   private let loop: Loop
   private let transport: CurlTransport
   private let request: Request
@@ -26,7 +26,7 @@ public final class TransportLoad: @unchecked Sendable {
     loop = try Loop()
     var settings = TransportSettings()
     settings.tls.ca = certificateAuthority
-    // The bare loop doesn't ask for compressed content either.
+    // Like the bare loop, this does not ask for compressed content.
     settings.decodesContent = false
     transport = try CurlTransport(loop: loop, settings: settings)
     self.request = request

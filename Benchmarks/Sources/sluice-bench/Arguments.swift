@@ -1,5 +1,6 @@
 /// The command line: `--connections N --requests N --rounds N --headers N --tls`,
-/// `--subject NAME`, once for each that is to run, or `headers`, `swap` or `dev` alone, and `--plugins FOLDER` with the built plugins.
+/// `--subject NAME`, once for each subject to run, or only `headers`, `swap` or `dev`, and `--plugins FOLDER` with the
+/// built plugins.
 enum Arguments {
   static func plan(_ arguments: [String]) throws -> Plan {
     var plan = Plan()

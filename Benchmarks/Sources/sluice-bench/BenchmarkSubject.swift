@@ -1,8 +1,8 @@
-/// Something that sends requests and is compared with others on the same work.
+/// Something that sends requests, and is compared with other subjects that do the same work.
 protocol BenchmarkSubject: AnyObject {
   var name: String { get }
 
-  /// Sends this many requests, as many at a time as the plan says, and returns when the last has ended.
+  /// Sends this many requests, with the concurrency of the plan, and returns when the last has ended.
   /// - Returns: how many failed.
   func run(requests: Int) throws -> Int
 }
@@ -13,10 +13,10 @@ struct Plan {
   var connections = 32
   var requests = 40_000
   var rounds = 9
-  /// C stages of the engine, and so custom headers besides the two that the headers stage makes.
+  /// The number of C stages in the engine, each of which sets one custom header; the headers stage sets two more.
   var headerCount = 5
   var isSecure = false
-  /// Names of the subjects that run; all where empty.
+  /// Names of the subjects to run; if it is empty, all run.
   var subjects: [String] = []
   var certificateAuthority: String?
 
@@ -28,7 +28,8 @@ struct Plan {
     (0..<headerCount).map { ("X-Benchmark-Header-\($0)", "value-of-header-\($0)") }
   }
 
-  /// What every request carries: those of the C stages, and what the headers stage makes, in the same lengths.
+  /// The headers of every request: those of the C stages, and headers with the lengths of those that the headers stage
+  /// makes.
   var headers: [(name: String, value: String)] {
     stageHeaders + [
       ("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),

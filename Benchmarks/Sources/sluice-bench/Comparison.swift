@@ -9,7 +9,7 @@ struct Comparison {
     for subject in subjects { _ = try subject.run(requests: plan.requests / 4) }
     var rounds = subjects.map { _ in [Measurement]() }
     for round in 0..<plan.rounds {
-      // Each second round backwards: none is always first.
+      // Every second round runs in reverse order, so that no subject is always first.
       let order = round % 2 == 0 ? Array(subjects.indices) : subjects.indices.reversed()
       for index in order {
         rounds[index].append(try Measurement.of(subjects[index], requests: plan.requests))

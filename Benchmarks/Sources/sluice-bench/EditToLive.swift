@@ -3,8 +3,8 @@ import Dispatch
 import Glibc
 import Sluice
 
-/// From a library's being closed to the first response that its new build has served, through `sluice dev`: the silence that
-/// is waited for, the trial in a child process, loading, publishing, and the request itself.
+/// The time from closing a library's file to the first response of the new build, through `sluice dev`: the quiet time,
+/// the trial in a child process, loading, publishing, and the request itself.
 ///
 /// Every second build differs from the one before in the number that it stamps; a library in C, and one in Swift.
 struct EditToLive {
@@ -91,7 +91,7 @@ private final class DevCommand {
     guard let process = Self.line(of: stream).flatMap({ pid_t($0) }) else { throw BenchmarkError("dev: no process") }
     self.process = process
     address = try Self.address(in: stream)
-    // It tells of every request, and would wait for a reader.
+    // `sluice dev` writes a line for every request, and would wait if nobody read them.
     let (descriptor, isDrained) = (fileno(stream), self.isDrained)
     DispatchQueue.global().async {
       withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
@@ -101,7 +101,7 @@ private final class DevCommand {
     }
   }
 
-  /// From the event `started`, which has "listen":"127.0.0.1:8081".
+  /// Read from the event `started`, which has "listen":"127.0.0.1:8081".
   private static func address(in stream: UnsafeMutablePointer<FILE>) throws -> String {
     var last = ""
     while let line = line(of: stream) {

@@ -1,12 +1,12 @@
 import Dispatch
 import Sluice
 
-/// The whole engine: five interceptors in C that set a header each on the way out and look at the answer on its way back,
-/// the built-in headers stage, and the metrics stage.
+/// The whole engine: five interceptors in C, each of which sets a header of the request and reads the response, the
+/// built-in headers stage, and the metrics stage.
 ///
 /// It sends the same headers as the other subjects; here the stages make them.
 final class EngineSubject: BenchmarkSubject, @unchecked Sendable {
-  // Sendable: the counters are touched on the engine's one loop alone; the semaphore hands them over.
+  // Sendable: only the engine's single loop changes the counters, and the semaphore orders the reads after that.
   let name = "engine"
   private let engine: Engine
   private let request: Request
@@ -27,7 +27,7 @@ final class EngineSubject: BenchmarkSubject, @unchecked Sendable {
   }
 
   func run(requests: Int) -> Int {
-    // On the loop, so that each further request is submitted where it runs, like those of the other subjects.
+    // Begins on the loop, so that each further request is submitted where it runs, as for the other subjects.
     engine.submit(request) { [self] _ in
       toStart = requests
       failed = 0
@@ -43,7 +43,8 @@ final class EngineSubject: BenchmarkSubject, @unchecked Sendable {
     engine.submit(request, completion: completion)
   }
 
-  // Keeps its own subject, which lives as long as the program: a weaker reference would be counted at each use.
+  // Keeps a strong reference to the subject, which exists as long as the program: a weak reference would be counted at
+  // each use.
   private lazy var completion: @Sendable (TransactionResult) -> Void = { [self] result in
     running -= 1
     if result.error != nil { failed += 1 }

@@ -3,10 +3,10 @@ import Dispatch
 import Sluice
 import SluiceTraceContext
 
-/// What the built-in `headers` costs a hop that gets traceparent, baggage and a request id, and one that gets tracestate too: the
-/// time and the allocations between two stages of this program that stand before and after it, less what the two cost by
-/// themselves. Beside it, what the caller's context costs once, when it is made of the headers of a request: it is checked there
-/// and not in the hop.
+/// What the built-in `headers` costs a hop that gets traceparent, baggage and a request id, and a hop that gets
+/// tracestate too. Two stages of this program, before and after it, measure the time and the allocations; the cost of
+/// these two alone is subtracted. In addition, the cost of the caller's context, which is checked once when it is made
+/// from the headers of a request, and not in the hop.
 struct HeadersCost {
   static let name = "headers"
 
@@ -29,7 +29,7 @@ struct HeadersCost {
       for (index, parent) in parents.enumerated() {
         let bare = try without.median(requests: plan.requests, below: parent.1)
         let full = try with.median(requests: plan.requests, below: parent.1)
-        // The first has what is done once.
+        // The first round includes work that is done only once.
         guard round > 0 else { continue }
         costs[index].append(full.nanoseconds - bare.nanoseconds)
         allocations[index].append(full.allocations - bare.allocations)
@@ -46,7 +46,7 @@ struct HeadersCost {
         + " \(Spread(contexts.map(\.allocations)).text(digits: 2)) allocations, once for each")
   }
 
-  /// What a `ParentContext` costs that is made of strings.
+  /// The cost of making a `ParentContext` from strings.
   private static func costOfContext() -> (nanoseconds: Double, allocations: Double) {
     let count = 10_000
     let (trace, state, baggage) = (
@@ -68,9 +68,9 @@ struct HeadersCost {
   }
 }
 
-/// An engine whose hops are measured from one stage to another.
+/// An engine whose hops are measured between two stages.
 private final class StageWindow: @unchecked Sendable {
-  // Sendable: all of it is touched on the engine's one loop alone; the semaphore hands it over.
+  // Sendable: only the engine's single loop changes the state, and the semaphore orders the reads after that.
   private var startTime: UInt64 = 0
   private var startAllocations: UInt64 = 0
   private var times: [UInt64] = []
@@ -109,7 +109,7 @@ private final class StageWindow: @unchecked Sendable {
     allocations.append(bench_thread_allocations() - startAllocations)
   }
 
-  /// The middle one of the hops: what interrupts a few of them does not count.
+  /// The median of the hops, so that interruptions of a few hops do not count.
   func median(requests: Int, below parent: ParentContext) throws -> (nanoseconds: Double, allocations: Double) {
     times.removeAll(keepingCapacity: true)
     allocations.removeAll(keepingCapacity: true)
@@ -117,7 +117,7 @@ private final class StageWindow: @unchecked Sendable {
     allocations.reserveCapacity(requests)
     toStart = requests
     self.parent = parent
-    // On the loop, so that each further request is submitted where it runs.
+    // Begins on the loop, so that each further request is submitted where it runs.
     engine?.submit(request) { [self] _ in
       for _ in 0..<min(connections, requests) { startNext() }
     }
@@ -136,7 +136,7 @@ private final class StageWindow: @unchecked Sendable {
     }
   }
 
-  /// Read from headers, as a server has it: its strings are of this run and not of the program's text.
+  /// Read from headers, as in a server, so that its strings are made in this run and are not constants of the program.
   static let parent = made(of: [
     "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "baggage": "user=alice,tier=gold;p=1",
   ])

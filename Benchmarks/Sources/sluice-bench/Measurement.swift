@@ -1,7 +1,7 @@
 import CBareLoop
 import Glibc
 
-/// What one round took.
+/// The cost of one round.
 struct Measurement {
   var requestsPerSecond: Double
   /// Processor time of this process, user and system, per request.
@@ -24,7 +24,7 @@ struct Measurement {
   }
 }
 
-/// Median and range of what the rounds gave.
+/// Median and range of the rounds' results.
 struct Spread {
   let median: Double
   let lowest: Double

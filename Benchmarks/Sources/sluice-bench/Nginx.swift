@@ -1,6 +1,6 @@
 import Glibc
 
-/// A real nginx on a processor of its own, gone with this object.
+/// A real nginx on its own processor; it ends with this object.
 final class Nginx {
   private let process: pid_t
   private let folder: TemporaryFolder
@@ -61,7 +61,7 @@ final class Nginx {
   }
 
   private static func spawn(_ arguments: [String]) throws -> pid_t {
-    // nginx lives in /usr/sbin, which is not on everybody's path.
+    // nginx is in /usr/sbin, which is not on every user's path.
     setenv("PATH", "\(getenv("PATH").map { String(cString: $0) } ?? ""):/usr/bin:/usr/sbin", 1)
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

@@ -2,27 +2,27 @@ import CBareLoop
 import Dispatch
 import Sluice
 
-/// What requests notice of the snapshots that are published while they run: their 99th percentile with ten a second, against
-/// that of rounds without.
+/// How snapshots that are published under load affect requests: the 99th percentile of their latency with ten snapshots
+/// a second, compared with rounds without snapshots.
 ///
-/// Each snapshot is a whole pipeline with new instances of its plugins; those it replaces drain meanwhile. First with what it
-/// takes to prepare them; then of snapshots that were prepared before, leaving out the requests that ran beside a
-/// preparation.
+/// Each snapshot is a whole pipeline with new instances of its plugins; the replaced instances drain at the same time.
+/// The first figure includes the preparation of the snapshots. The second is for snapshots that were prepared earlier,
+/// without the requests that ran during a preparation.
 struct SwapCost {
   static let name = "swap"
   private static let interval = Duration.milliseconds(100)
-  /// From the beginning of an interval, in which a snapshot is prepared, until it is published.
+  /// The time from the beginning of an interval, in which a snapshot is prepared, until its publication.
   private static let lead = Duration.milliseconds(40)
 
   private let plan: Plan
   private let load: TimedLoad
   private let configurations: [Configuration]
-  /// With probation: while its snapshot serves, the one before stands by.
+  /// The probation: while the new snapshot serves, the previous one stands by.
   private let probationary: Configuration
 
   private let processor: Int
 
-  /// - Parameter processor: the loop's. Snapshots are prepared wherever there is room, as they are in a program.
+  /// - Parameter processor: the processor of the loop. Snapshots are prepared on any processor, as in a program.
   init(_ plan: Plan, processor: Int) throws {
     self.processor = processor
     self.plan = plan
@@ -42,10 +42,10 @@ struct SwapCost {
     try await compare("prepared before") { try await publishPrepared() }
   }
 
-  /// What was published in a round.
+  /// The snapshots that were published in a round.
   private struct Publications {
     var count = 0
-    /// When a snapshot was prepared that was to be published later; by the clock of the timings.
+    /// When a snapshot was prepared for a later publication; on the clock of the timings.
     var preparations: [ClosedRange<UInt64>] = []
   }
 
@@ -54,7 +54,7 @@ struct SwapCost {
     var (still, moving, ratios): ([Double], [Double], [Double]) = ([], [], [])
     var published: [Double] = []
     for round in 0..<plan.rounds {
-      // Each second round the other way round: none is always first.
+      // Every second round runs in reverse order, so that no kind is always first.
       var times = (still: 0.0, moving: 0.0)
       for isMoving in round % 2 == 0 ? [false, true] : [true, false] {
         if isMoving {
@@ -62,7 +62,8 @@ struct SwapCost {
           let timings = try await load.run(requests: plan.requests)
           publishing.cancel()
           let publications = try await publishing.value
-          // The round may have ended before what was prepared last was published. Else there is nothing to go back to.
+          // The round may have ended before the last prepared snapshot was published. Otherwise there is no snapshot to
+          // return to.
           if !publications.preparations.isEmpty { _ = try? await load.engine.rollback() }
           times.moving = timings.outside(publications.preparations).percentile99
           published.append(Double(publications.count))
@@ -87,7 +88,7 @@ struct SwapCost {
       do throws(SwapError) {
         _ = try await load.engine.reload(configurations[(publications.count + 1) % 2])
       } catch {
-        // The round may end while one is made.
+        // The round may end while a snapshot is being made.
         if error.report.outcome == .cancelled { break }
         throw error
       }
@@ -98,7 +99,7 @@ struct SwapCost {
     return publications
   }
 
-  /// Going back to a snapshot that stands by publishes it, and does nothing else.
+  /// A rollback to the standby snapshot only publishes it.
   private func publishPrepared() async throws -> Publications {
     let clock = ContinuousClock()
     var next = clock.now

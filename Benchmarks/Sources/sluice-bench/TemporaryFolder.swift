@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder below /tmp, gone with this object.
+/// A folder in /tmp, which is removed with this object.
 final class TemporaryFolder {
   let path: String
 
@@ -12,7 +12,7 @@ final class TemporaryFolder {
 
   deinit { system("rm -rf '\(path)'") }
 
-  /// Closed, and then renamed into place, as linkers do.
+  /// Writes and closes the file, and then renames it, as linkers do.
   func write(_ bytes: [UInt8], to name: String) throws {
     let temporary = "\(path)/\(name).new"
     let file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o755)

@@ -11,7 +11,7 @@ extension [Timing] {
   /// In microseconds.
   var percentile99: Double { Double(map { $0.end - $0.start }.sorted()[count * 99 / 100]) / 1000 }
 
-  /// Those that did not run in any of the spans.
+  /// The timings of requests that did not run in any of the spans.
   func outside(_ spans: [ClosedRange<UInt64>]) -> [Timing] {
     filter { timing in !spans.contains { $0.overlaps(timing.start...timing.end) } }
   }
@@ -19,7 +19,7 @@ extension [Timing] {
 
 /// Requests, a fixed number at a time, each timed from its submission to its end.
 final class TimedLoad: @unchecked Sendable {
-  // Sendable: what changes is touched on the engine's one loop alone; the continuation hands it over.
+  // Sendable: only the engine's single loop changes the state, and the continuation orders the reads after that.
   let engine: Engine
   private let request: Request
   private let connections: Int
@@ -34,7 +34,7 @@ final class TimedLoad: @unchecked Sendable {
     self.connections = connections
   }
 
-  /// - Throws: where a request fails.
+  /// - Throws: if a request fails.
   func run(requests: Int) async throws -> [Timing] {
     await withCheckedContinuation { continuation in
       engine.submit(request) { [self] _ in

@@ -9,7 +9,7 @@ do {
   let nginx = try Nginx(port: port, securePort: port + 10_000, processor: server, isSecure: plan.isSecure)
   plan.url = plan.isSecure ? "https://localhost:\(port + 10_000)/" : "http://127.0.0.1:\(port)/"
   if plan.isSecure { plan.certificateAuthority = nginx.authority }
-  // These two have more threads than a loop, which would not fit on one processor beside it.
+  // These two subjects have more threads than one loop, so they are not confined to one processor.
   let isSpread = [[EditToLive.name], [SwapCost.name]].contains(plan.subjects)
   guard isSpread || bench_pin_thread(Int32(client)) else {
     throw BenchmarkError("cannot pin to processor \(client)")
@@ -36,7 +36,7 @@ do {
         + " \(plan.headers.count) headers")
     try Comparison(subjects: subjects, plan: plan).run()
   }
-  // Kept until here: it ends with its owner.
+  // nginx is kept until here, because it ends with its owner.
   withExtendedLifetime(nginx) {}
 } catch {
   var message = "sluice-bench: \(error)\n"

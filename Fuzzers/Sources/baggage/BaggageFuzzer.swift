@@ -17,13 +17,13 @@ private func check(content bytes: [UInt8]) {
   let members = passed.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
   FuzzInput.demand(members.count <= Baggage.maximumMembers, "too many members")
   let again = Baggage.content(passed.span)
-  FuzzInput.demand(again == .part(0..<passed.count), "what is passed on is not passed on again")
+  FuzzInput.demand(again == .part(0..<passed.count), "the output is not accepted again")
 }
 
 private func check(membersOf bytes: [UInt8]) {
   let members = Baggage.members(of: String(decoding: bytes, as: UTF8.self))
   let text = Baggage.text(of: members)
-  FuzzInput.demand(Baggage.members(of: text) == members, "what is written is read back as another")
+  FuzzInput.demand(Baggage.members(of: text) == members, "the output is read back as a different value")
 }
 
 private func passed(_ bytes: [UInt8]) -> [UInt8]? {

@@ -1,7 +1,7 @@
 import FuzzInput
 import SluiceTraceContext
 
-/// Every propagator over whatever headers: the first byte of a line says which header it is.
+/// Runs every propagator over arbitrary headers: the first byte of a line selects the header.
 @c(LLVMFuzzerTestOneInput)
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let lines = FuzzInput.bytes(start, count).split(separator: 0x0A).map { line in
@@ -10,7 +10,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let carrier = FunctionCarrier { name in lines.filter { $0.name == name.lowercased() }.map(\.value) }
   let parent = all.extract(from: carrier).parent
   let hop = HopTrace(parent, newTraceID: TraceID(high: 1, low: 2), spanID: 3)
-  FuzzInput.demand(hop.isContinued == (parent.traceparent != nil), "what was extracted is not continued")
+  FuzzInput.demand(hop.isContinued == (parent.traceparent != nil), "the extracted trace is not continued")
   var sink = Sink()
   all.inject(hop, into: &sink)
   for field in sink.fields {

@@ -8,7 +8,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let facts = try? LibraryFacts(bytes: bytes, path: "fuzz.so") else { return 0 }
   FuzzInput.demand(facts.sizeBytes == bytes.count, "the size differs from that of the input")
   FuzzInput.demand(facts == (try? LibraryFacts(bytes: bytes, path: "fuzz.so")), "the same bytes give different facts")
-  FuzzInput.demand(facts.privateLibraries.isEmpty, "the file system was looked at")
+  FuzzInput.demand(facts.privateLibraries.isEmpty, "the file system was accessed")
   _ = facts.warnings
   let all = HostOffer(allowed: Set(LibraryHazard.allCases))
   // A host that allows more must accept every library that a strict host accepts.

@@ -1,32 +1,33 @@
-// What each thread calls of plugins at the moment, written by that thread and read from outside: by the handler of a crash, by
-// a watchdog. In C because of the thread-local variable, and because a signal handler reads it.
+// Which plugin calls each thread is in. The thread writes its record; the crash handler and the watchdog read it. In C
+// because of the thread-local variable, and because a signal handler reads it.
 //
-// Entering and leaving a call are a few plain stores into memory that the thread has for itself: no lock, no allocation, no clock.
+// Entering and leaving a call are a few plain stores into memory that only this thread writes: no lock, no allocation,
+// no clock.
 #ifndef SLUICE_CALL_RECORD_H
 #define SLUICE_CALL_RECORD_H
 #include <stddef.h>
 #include <stdint.h>
 #include "call_context.h"
 
-/// Calls inside of calls that are told apart; deeper ones are only counted.
+/// The number of nested calls that are recorded; deeper calls are only counted.
 #define SLUICE_CALL_DEPTH 8
 
-/// Who is called: one build of a plugin, and its instance if there is one. It and its texts are never freed. No text
-/// has a line break.
+/// What is called: one build of a plugin, and its instance if there is one. The subject and its texts are never freed.
+/// No text has a line break.
 typedef struct sluice_call_subject {
-  /// The one made before.
+  /// The subject that was kept before this one.
   const struct sluice_call_subject *_Nullable next;
   /// The name in the configuration; empty before there is an instance.
   const char *_Nonnull stage;
-  /// The plugin's own id; empty before it could say.
+  /// The plugin's own id; empty until the plugin's table is known.
   const char *_Nonnull plugin;
-  /// As the configuration names it.
+  /// The path of the library in the configuration.
   const char *_Nonnull library;
   /// The private copy that is mapped.
   const char *_Nonnull copy;
   /// SHA-256 of the library, in hex.
   const char *_Nonnull hash;
-  /// 0 before it has one.
+  /// 0 before the build has a generation.
   int64_t generation;
 } sluice_call_subject;
 
@@ -34,29 +35,29 @@ typedef struct sluice_call_frame {
   /// A number that no other call in the process has; never 0. Written first.
   uint64_t number;
   const sluice_call_subject *_Nullable subject;
-  /// The transaction's id; both 0 where the call belongs to none.
+  /// The transaction's id; both 0 if the call belongs to no transaction.
   uint64_t transaction_high, transaction_low;
   /// Which function of the plugin; the numbers are the host's.
   uint32_t callback;
   uint32_t attempt;
 } sluice_call_frame;
 
-/// One for each thread that has called a plugin. Never freed: the next thread takes over what one leaves.
+/// One for each thread that has called a plugin. Never freed: when a thread ends, another thread reuses its record.
 typedef struct sluice_call_record {
   struct sluice_call_record *_Nullable next;
-  /// Whether a thread has it.
+  /// Whether a thread uses the record.
   uint32_t is_taken;
   int32_t thread;
   char thread_name[16];
   /// Calls under way.
   uint32_t depth;
-  /// The event loop whose thread it is; NULL for other threads.
+  /// The event loop that runs on the thread; NULL for other threads.
   const void *_Nullable loop;
   void *_Nullable alternate_stack;
   sluice_call_frame frames[SLUICE_CALL_DEPTH];
 } sluice_call_record;
 
-/// Keeps the subject until the process ends, where the handler of a crash finds it.
+/// Puts the subject into a list in which the crash handler finds it; it stays there until the process ends.
 void sluice_keep_call_subject(sluice_call_subject *_Nonnull subject);
 
 /// The subjects kept so far, the latest first. [any, signal handlers too]
@@ -65,11 +66,11 @@ const sluice_call_subject *_Nullable sluice_call_subjects(void);
 /// The records of all threads that have or had one. [any, signal handlers too]
 const sluice_call_record *_Nullable sluice_call_records(void);
 
-/// Gives the calling thread a record, until it ends; and an alternate stack, where crashes are handled. NULL where there is no
-/// memory for it: then its calls are not known.
+/// Gives the calling thread a record until it ends, and an alternate stack if crashes are handled. NULL if there is no
+/// memory; the calls of the thread are then unknown.
 sluice_call_record *_Nullable sluice_take_call_record(void);
 
-/// From here on threads that take a record get an alternate stack; so does the one that calls.
+/// From now on, threads that take a record also get an alternate stack, and so does the calling thread.
 void sluice_use_alternate_stacks(void);
 
 /// Says that a call begins on this thread. Balanced by `sluice_end_call`.
@@ -84,7 +85,8 @@ static inline void sluice_begin_call(
   const uint32_t depth = record->depth;
   if (__builtin_expect(depth < SLUICE_CALL_DEPTH, 1)) {
     sluice_call_frame *frame = &record->frames[depth];
-    // The number first, so that who finds the same one before and after has read what belongs together.
+    // The number is written first: a reader that finds the same number before and after has read the values of one
+    // call.
     __atomic_store_n(&frame->number, number, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     __atomic_store_n(&frame->subject, subject, __ATOMIC_RELAXED);
@@ -98,7 +100,7 @@ static inline void sluice_begin_call(
 
 static inline void sluice_end_call(void) {
   sluice_call_record *record = sluice_thread_calls.record;
-  // Without a record at the beginning there may be one now, if there was memory for a call inside of this one.
+  // If there was no memory for a record when this call began, a nested call may have made one since.
   if (__builtin_expect(!record || record->depth == 0, 0)) return;
   __atomic_store_n(&record->depth, record->depth - 1, __ATOMIC_RELEASE);
 }
@@ -106,13 +108,13 @@ static inline void sluice_end_call(void) {
 /// The record of the calling thread; NULL if it has none. [any]
 static inline const sluice_call_record *_Nullable sluice_own_call_record(void) { return sluice_thread_calls.record; }
 
-/// Reads the innermost call of a thread at one moment; 0 without a call, or if the call ended meanwhile. [any]
+/// Reads the innermost call of a thread at one moment; 0 if there is none, or if the call ended during the read. [any]
 int sluice_read_call(const sluice_call_record *_Nonnull record, sluice_call_frame *_Nonnull innermost);
 
 /// The number of the outermost call; 0 outside of calls. [any]
 uint64_t sluice_outermost_call(const sluice_call_record *_Nonnull record);
 
-/// The event loop whose thread has the record, to be compared alone; NULL where none has. [any]
+/// The event loop whose thread uses the record, only for comparison; NULL if there is none. [any]
 const void *_Nullable sluice_loop_of_record(const sluice_call_record *_Nonnull record);
 
 #endif

@@ -1,15 +1,16 @@
-// Leaves a record when the process crashes. In C because a signal handler may call next to nothing.
+// Writes a record when the process crashes. In C because a signal handler may call very few functions.
 #ifndef SLUICE_CRASH_HANDLER_H
 #define SLUICE_CRASH_HANDLER_H
 #include <stdint.h>
 
-/// Has SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE and SIGABRT write a record to the descriptor, which stays the caller's and open, and
-/// then end the process as they did before; the record's form is in `CrashRecord.swift`. Once; a second call exchanges the
-/// descriptor. Threads that call plugins for the first time from here on get an alternate stack.
+/// Installs a handler for SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE and SIGABRT. It writes a record to the descriptor,
+/// and then the signal ends the process as before. `CrashRecord.swift` has the form of the record. The caller owns the
+/// descriptor and must keep it open; a second call only replaces the descriptor. Threads that call plugins for the
+/// first time after this get an alternate stack.
 ///
-/// The process ends `limit_milliseconds` after a crash in any case, its record whole or not.
+/// The process ends at most `limit_milliseconds` after a crash, even if the record is not complete.
 ///
-/// 0, or -1 with errno: ENOTSUP under a sanitizer, which has handlers of its own. [any]
+/// Returns 0, or -1 with errno: ENOTSUP under a sanitizer, which has its own handlers. [any]
 int sluice_install_crash_handler(int descriptor, uint32_t limit_milliseconds);
 
 #endif

@@ -3,13 +3,14 @@
 #define SLUICE_CURRENT_LOOP_H
 #include <stdint.h>
 
-/// The loop whose thread calls, or NULL. Compared, and turned back into the object only by who has set it.
+/// The loop that runs on the calling thread, or NULL. Only the code that set it may convert it back to an object; all
+/// others only compare it.
 extern _Thread_local const void *_Nullable sluice_thread_loop;
 
 static inline const void *_Nullable sluice_current_loop(void) { return sluice_thread_loop; }
 
 /// Sets the loop of the calling thread. `end` is called once, on this thread, when the thread ends without
-/// `sluice_leave_loop`: by `pthread_exit` in something that the loop has called.
+/// `sluice_leave_loop`: by `pthread_exit` in code that the loop has called.
 void sluice_enter_loop(const void *_Nonnull loop, void (*_Nonnull end)(const void *_Nonnull loop));
 
 /// Notes that the calling thread no longer runs a loop.
@@ -19,8 +20,8 @@ void sluice_leave_loop(void);
 /// the process has had. Never 0.
 uint64_t sluice_thread_identity(void);
 
-/// Has `end` called once, on the calling thread, when that thread ends without `sluice_unwatch_thread`: by `pthread_exit` in
-/// something that it has called.
+/// Registers `end`, which is called once, on the calling thread, when that thread ends without `sluice_unwatch_thread`:
+/// by `pthread_exit` in code that it has called.
 void sluice_watch_thread(const void *_Nonnull context, void (*_Nonnull end)(const void *_Nonnull context));
 
 void sluice_unwatch_thread(void);

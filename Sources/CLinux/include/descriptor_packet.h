@@ -9,7 +9,7 @@
 int sluice_packet_pair(int ends[2]);
 
 /// Sends a packet, together with a duplicate of `descriptor` unless that is negative. Never waits and raises no signal.
-/// Returns 0 or an error number; EAGAIN when the other end does not keep up.
+/// Returns 0 or an error number; EAGAIN if the other end does not read fast enough.
 int sluice_send_packet(int socket, const void *bytes, size_t size, int descriptor);
 
 /// Waits for a packet and returns its size, 0 when the other end is closed, or -1 with errno. Sets `descriptor` to the one

@@ -1,13 +1,13 @@
-// Starting a helper, and keeping hold of what it starts. In C because some of it takes _GNU_SOURCE, prctl is variadic, and
-// Swift does not let fork be called.
+// Starts a helper process, and controls the processes that it starts. In C because parts need _GNU_SOURCE, prctl is
+// variadic, and Swift cannot call fork.
 #ifndef SLUICE_HELPER_PROCESS_H
 #define SLUICE_HELPER_PROCESS_H
 #include <stdint.h>
 #include <sys/types.h>
 
-/// Starts a program in a session of its own, with `channel` as its standard input, the other two streams on `output`, or on
-/// /dev/null where that is negative, no other descriptor, and signals as from a shell. A name without a slash is looked for on
-/// PATH. 0, or an error number. From any thread.
+/// Starts a program in a new session. Its standard input is `channel`; its other two streams are `output`, or /dev/null
+/// if that is negative. It gets no other descriptor, and signals as from a shell. A name without a slash is looked up
+/// on PATH. Returns 0 or an error number. From any thread.
 int sluice_spawn_helper(
     pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output);
 
@@ -15,32 +15,32 @@ int sluice_spawn_helper(
 int sluice_spawn_helper_passing(
     pid_t *process, const char *path, char *const *arguments, char *const *environment, int channel, int output, int passed);
 
-/// fork(2). The caller has one thread only.
+/// fork(2). The calling process must have only one thread.
 pid_t sluice_fork(void);
 
 /// A descriptor that is readable once the process has ended (pidfd_open(2)); -1 with errno.
 int sluice_open_process(pid_t process);
 
-/// What the descendants of this process leave behind when their parents end becomes a child of this process.
+/// Makes this process the parent of all its descendants whose own parents end.
 int sluice_adopt_orphans(void);
 
-/// Has this process killed when the thread that made it ends; 0 where it had ended already, in which case there is nobody to
-/// work for.
+/// Tells the kernel to kill this process when the thread that started it ends. Returns 0 if `parent` has ended already,
+/// so that there is nobody to work for.
 int sluice_die_with_parent(pid_t parent);
 
 typedef struct sluice_process_limits {
   uint64_t processor_seconds;
   uint64_t memory_bytes;
   uint64_t descriptors;
-  /// Of one file.
+  /// The size of one file.
   uint64_t file_bytes;
 } sluice_process_limits;
 
-/// Limits the calling process until it ends; no core is written either. Memory is left alone under a sanitizer, which reserves
-/// more address space than any machine has memory. 0, or -1 with errno.
+/// Limits the calling process until it ends, and disables core dumps. Under a sanitizer, which reserves more address
+/// space than any machine has memory, memory is not limited. Returns 0, or -1 with errno.
 int sluice_limit_process(const sluice_process_limits *limits);
 
-/// Up to `capacity` processes whose parent is this one, read from /proc; their number.
+/// Reads from /proc up to `capacity` processes whose parent is this process. Returns their number.
 int sluice_list_children(pid_t *children, int capacity);
 
 #endif

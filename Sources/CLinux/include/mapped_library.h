@@ -1,14 +1,14 @@
-// What the dynamic loader shows of the libraries it has mapped. In C because it takes _GNU_SOURCE, which makes some of
-// glibc's types look different: a Swift module that saw both forms would not compile.
+// What the dynamic loader shows of the libraries that it has mapped. In C because it needs _GNU_SOURCE, which changes
+// some of glibc's types: a Swift module that saw both forms would not compile.
 #ifndef SLUICE_MAPPED_LIBRARY_H
 #define SLUICE_MAPPED_LIBRARY_H
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct sluice_mapped_library {
-  /// What the loader added to the library's own addresses.
+  /// The number that the loader added to the library's own addresses.
   uintptr_t load_address;
-  /// Its GNU build id in memory; NULL where it has none.
+  /// Its GNU build id in memory; NULL if it has none.
   const unsigned char *build_id;
   size_t build_id_size;
 } sluice_mapped_library;
@@ -16,7 +16,7 @@ typedef struct sluice_mapped_library {
 /// Finds the library that has a segment with the address; 0 if no library has one. From any thread.
 int sluice_mapped_library_at(const void *address, sluice_mapped_library *library);
 
-/// The load address of what `dlopen` gave; 0 where the loader does not say. From any thread.
+/// The load address of a handle from `dlopen`; 0 if the loader does not say. From any thread.
 int sluice_handle_load_address(void *handle, uintptr_t *address);
 
 /// Runs the destructors of the library that is mapped at the address, as the loader does at the end of a process. The

@@ -11,9 +11,9 @@ typedef void (*sluice_exit_handler)(int status);
 /// The handler's status after quick_exit(3), which does not reveal its own.
 #define SLUICE_UNKNOWN_STATUS (-1)
 
-/// Makes exit(3) call the handler. The function that was registered last runs first: call this again when foreign code has
-/// had the chance to register functions of its own, so that the handler runs before them. Processes that are forked from
-/// this one are not affected. [any]
+/// Makes exit(3) call the handler. The function that was registered last runs first: call this again after foreign code
+/// could register its own functions, so that the handler runs before them. Processes that are forked from this one are
+/// not affected. [any]
 void sluice_watch_exit(sluice_exit_handler handler);
 
 /// Flushes the buffers of stdio and ends the process, without calling any function that was registered for its end and

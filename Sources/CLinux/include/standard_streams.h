@@ -7,7 +7,7 @@
 /// duplicate of standard error: whatever is printed there becomes a message, line by line. Closed standard streams are
 /// opened on /dev/null, so that no other file gets their numbers; reading from them and writing to them fails as before.
 ///
-/// Returns -1 with EBADF when standard output was closed at the start, and with another errno when no descriptor is left.
+/// Returns -1 with EBADF when standard output was closed at the start, and with another errno if no descriptor is free.
 /// Must be called once, while the process has one thread.
 int sluice_take_standard_output(void);
 

@@ -1,4 +1,4 @@
-// The names behind the symbols of languages that mangle them. In C because Swift's runtime offers it to C alone.
+// The names behind the symbols of languages that mangle them. In C because Swift's runtime offers this only to C.
 #ifndef SLUICE_SYMBOL_NAME_H
 #define SLUICE_SYMBOL_NAME_H
 

@@ -9,7 +9,7 @@ import SluiceTrial
 
 /// What `send`, `run` and `check` share: a configuration, an engine, and the statuses of their errors.
 enum EngineStart {
-  /// What plugins get to write what they hold back, when nothing is in flight any more.
+  /// How long plugins have to write their buffered data when no request is in flight any more.
   static let farewell = Duration.seconds(5)
 
   static func configuration(_ file: String?) throws(CommandError) -> Configuration {
@@ -46,11 +46,11 @@ enum EngineStart {
     switch error {
     case .configuration: .usage
     case .plugin(let error, _): error.isRefusal ? .refused : .usage
-    // The one thing of a configuration that only the transport looks at: the files of "tls".
+    // The files of "tls" are the only part of a configuration that only the transport reads.
     case .transport(let error): error.code == .tls ? .usage : .failed
     }
   }
 
-  /// The trace context that the environment carries, in the families of `OTEL_PROPAGATORS`.
+  /// The trace context in the environment, in the families of `OTEL_PROPAGATORS`.
   static var extraction: Extraction { Propagators.ofEnvironment().extract(from: EnvironmentCarrier.process) }
 }

@@ -1,4 +1,4 @@
-/// What the command tells its caller; the table in `sluice help` and docs/command.md.
+/// The exit statuses of the command; the table is in `sluice help` and docs/command.md.
 struct ExitStatus: Equatable, Sendable {
   let code: Int32
 
@@ -9,7 +9,7 @@ struct ExitStatus: Equatable, Sendable {
   static let usage = ExitStatus(code: 2)
   /// A library was found but refused.
   static let refused = ExitStatus(code: 3)
-  /// Code of a plugin has called `exit`.
+  /// A plugin has called `exit`.
   static let endedByPlugin = ExitStatus(code: 70)
   /// The reader of the standard output has closed it.
   static let brokenPipe = ExitStatus(code: 141)

@@ -2,7 +2,7 @@ import SluiceJSON
 import SluicePluginHost
 import SluicePluginImage
 
-/// What is known of one library, and whether this host would take it.
+/// The facts about one library, and whether this host would accept it.
 struct PluginReport {
   let path: String
   private let facts: LibraryFacts?
@@ -23,7 +23,7 @@ struct PluginReport {
     }
   }
 
-  /// For people. What the file says of itself cannot reach a terminal's controls, nor begin a line.
+  /// For people. Texts from the file cannot contain control characters, and cannot begin a line.
   var text: String {
     let path = PrintableText.line(self.path)
     guard let facts else { return "\(path): no plugin\n" }
@@ -47,8 +47,8 @@ struct PluginReport {
     return "\(path)\n" + rows.map { Self.line($0.0, $0.1) }.joined()
   }
 
-  /// Adds, to the hazards of a swap, exported symbols that nothing needs. Swift mangles the module's name into each of
-  /// its symbols, so those collide only when two modules have the same name.
+  /// Adds exported symbols that nothing needs to the hazards of a swap. A mangled Swift symbol contains the name of its
+  /// module, so such symbols collide only if two modules have the same name.
   private static func warnings(_ facts: LibraryFacts) -> [String] {
     guard !facts.strayExports.isEmpty else { return facts.warnings }
     let shown = facts.strayExports.prefix(shownExports).joined(separator: ", ")

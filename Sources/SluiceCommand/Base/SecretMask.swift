@@ -11,7 +11,7 @@ struct SecretMask: Sendable {
     fields.indices.map { "\(fields.name(at: $0)): \(PrintableText.of(value(fields, at: $0)))" }
   }
 
-  /// The same fields, secrets hidden.
+  /// The same fields with hidden secrets.
   func fields(_ fields: HeaderFields) -> HeaderFields {
     var shown = HeaderFields()
     for index in fields.indices {
@@ -31,7 +31,7 @@ struct SecretMask: Sendable {
   /// Path and query.
   func target(_ url: HTTPURL) -> String { target(url.query.map { "\(url.path)?\($0)" } ?? url.path) }
 
-  /// What a request line asks for: path and query, or a whole URL.
+  /// The target of a request line: path and query, or a whole URL.
   func target(_ target: String) -> String { secrets.url(target) }
 
   func value(_ value: String, ofHeader name: String) -> String { secrets.value(value, ofHeader: name) }

@@ -4,16 +4,16 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-// In Swift.
+// Builds of Swift packages.
 extension PluginBuild {
   func buildPackage() throws(CommandError) -> [String] {
     let build = sourceHash
     let sdk = try PluginSDK.find()
     var settings = ["SLUICE_SDK": sdk.package, "SLUICE_BUILD": build]
-    // Also tells a direct build that the last one was of the other kind.
+    // Also tells a later direct build that the last build was of the other kind.
     if isStatic { settings["SLUICE_STATIC_STDLIB"] = "1" }
     let flags = isStatic ? Self.staticFlags(sdk) : []
-    // A release is built as a package, always.
+    // A release is always built as a package.
     guard isDirect, !isRelease else { return try buildPackage(settings, flags) }
     let direct = DirectBuild(package: folder, settings: settings, build: build)
     let reason: String
@@ -35,8 +35,8 @@ extension PluginBuild {
     return libraries
   }
 
-  /// `--static-swift-stdlib` of the package manager is for programs only. Of what is linked in, only the entry point is
-  /// exported, and the library calls its own runtime whatever the process has under the same names.
+  /// `--static-swift-stdlib` of the package manager is for programs only. The library exports only its entry point, and
+  /// calls its own runtime even if the process has another one with the same names.
   private static func staticFlags(_ sdk: PluginSDK) -> [String] {
     [
       "-Xswiftc", "-static-stdlib", "-Xlinker", "--version-script=\(sdk.exports)", "-Xlinker", "-Bsymbolic",
@@ -51,13 +51,13 @@ extension PluginBuild {
     let libraries = FolderListing.names(in: place).filter { $0.hasPrefix("lib") && $0.hasSuffix(".so") }
     guard !libraries.isEmpty else {
       throw CommandError(
-        .failed, "plugin build: \(folder)/Package.swift makes no library; its product has to be of the type .dynamic")
+        .failed, "plugin build: \(folder)/Package.swift has no library product of the type .dynamic")
     }
     return libraries.map { "\(place)/\($0)" }
   }
 
-  /// The same for the same sources. The package makes it a part of its module's name, so that no lookup by name finds a type of
-  /// another generation.
+  /// The same sources give the same name. The package uses it in the name of its module, so that no look-up by name
+  /// finds a type of another generation.
   var sourceHash: String {
     let hash = SourceTree.hash(of: ["\(folder)/Sources", "\(folder)/Package.swift"])
     return hash.map { String($0.hex.prefix(10)) } ?? "0"

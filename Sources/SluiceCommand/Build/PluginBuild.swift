@@ -10,10 +10,10 @@ struct PluginBuild {
   let isRelease: Bool
   /// Whether the compiler may be called without the package manager; see ``DirectBuild``.
   var isDirect = false
-  /// Whether a library in Swift gets a runtime of its own, which nothing else sees.
+  /// Whether a Swift library gets its own runtime, which nothing else sees.
   var isStatic = false
 
-  /// Gives the paths of the libraries that it built. What the compiler says goes to standard error.
+  /// Returns the paths of the libraries that it built. Messages of the compiler go to standard error.
   func run() throws(CommandError) -> [String] {
     let names = FolderListing.names(in: folder)
     let libraries: [String]
@@ -33,7 +33,7 @@ struct PluginBuild {
     return libraries
   }
 
-  /// A library, or a folder, that others may write is refused when it is loaded; so much for a umask of 002.
+  /// The host refuses a library if others may write to it or its folder, so a umask such as 002 is not enough.
   private func keepToOwner(_ library: String) {
     for path in [library, Paths.folder(of: library)] {
       var status = stat()
@@ -42,7 +42,7 @@ struct PluginBuild {
   }
 }
 
-/// The files of a folder that a C or C++ compiler makes a library from.
+/// The files of a folder from which a C or C++ compiler makes a library.
 private struct CompiledSources {
   let c: [String]
   let cPlusPlus: [String]
@@ -59,9 +59,9 @@ private struct CompiledSources {
   var isEmpty: Bool { c.isEmpty && cPlusPlus.isEmpty }
 }
 
-// In C and C++.
+// Builds in C and C++.
 extension PluginBuild {
-  /// Renamed to its name when it is whole, so that nobody loads a half.
+  /// The library gets its name when it is complete, so that no process loads half a file.
   private func compile(_ sources: CompiledSources) throws(CommandError) -> String {
     let sdk = try PluginSDK.find()
     let output = "\(folder)/build"
@@ -70,7 +70,7 @@ extension PluginBuild {
     }
     let name = "lib\(Paths.name(of: folder))"
     let library = "\(output)/\(name).so"
-    // Of this build alone: several may run at a time.
+    // A name that only this build uses, because several builds may run at the same time.
     let unfinished = "\(output)/.\(name).\(getpid())"
     if sources.cPlusPlus.isEmpty {
       try link(compiler(sdk) + sources.c, to: "\(unfinished).so")
@@ -84,8 +84,8 @@ extension PluginBuild {
     return library
   }
 
-  /// C files are compiled apart, because a C++ compiler takes them for C++. The list of exports hides the instances of
-  /// templates of the standard library, which are visible whatever the compiler's options say.
+  /// C files are compiled separately, because a C++ compiler treats them as C++. The list of exports hides the
+  /// instances of templates of the standard library, which no option of the compiler hides.
   private func compileAndLinkCPlusPlus(
     _ sources: CompiledSources, _ sdk: PluginSDK, to unfinished: String
   ) throws(CommandError) {
@@ -103,7 +103,7 @@ extension PluginBuild {
 
   private func link(_ words: [String], to path: String) throws(CommandError) {
     do {
-      // Defs, so that what is missing is found here and not by the loader.
+      // `defs`, so that the linker reports a missing symbol, and not the loader.
       try Self.check(ToolProcess(words + ["-shared", "-Wl,-z,defs", "-o", path] + janssonFlags))
     } catch {
       unlink(path)

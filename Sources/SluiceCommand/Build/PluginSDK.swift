@@ -6,10 +6,10 @@ struct PluginSDK {
   let headers: String
   /// The Swift package with the product SluicePlugin.
   let package: String
-  /// The linker's list of what a plugin exports.
+  /// The linker's list of exports of a plugin.
   let exports: String
 
-  /// Beside this command, where it was installed or built; else what pkg-config knows.
+  /// The SDK next to this command, installed or in its source tree; otherwise the one that pkg-config finds.
   static func find() throws(CommandError) -> PluginSDK {
     if let program = programPath() {
       var folder = Paths.folder(of: program)

@@ -10,8 +10,8 @@ extension PluginTemplate {
 
     #include <sluice/sluice.h>
 
-    /// What one instance remembers. No variable outside of it: a library can have several instances, and several builds of it can
-    /// be loaded at once.
+    /// The data of one instance. Use no variables outside of it: a library can have several instances, and several
+    /// builds of it can be loaded at once.
     typedef struct instance {
       const sluice_host *host;
       char *value;
@@ -31,7 +31,7 @@ extension PluginTemplate {
       free(self);
     }
 
-    /// Checks and remembers; what opens or starts something belongs into `activate`.
+    /// Checks the configuration and stores it; code that opens or starts something belongs into `activate`.
     static sluice_status create(const sluice_host *host, json_t *config, void **context, sluice_error *error) {
       const char *value = json_string_value(json_object_get(config, "value"));
       if (!value || !sluice_is_field_value(sluice_text_make(value))) {
@@ -65,7 +65,7 @@ extension PluginTemplate {
 
     SLUICE_EXTENSIONS(extension, {SLUICE_INTERCEPTOR_ID, &interceptor}, {SLUICE_SELFTEST_ID, &selftest});
 
-    // A feature of the host that the plugin cannot do without is one more line: SLUICE_REQUIRES(retry); see sluice/note.h.
+    // To require a feature of the host, add a line such as SLUICE_REQUIRES(retry); see sluice/note.h.
     SLUICE_PLUGIN("\#(name)", "0.1.0",
                   SLUICE_SET(summary, "Sets a header of each request."),
                   SLUICE_SET(config_schema,

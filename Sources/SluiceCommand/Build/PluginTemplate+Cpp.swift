@@ -13,8 +13,8 @@ extension PluginTemplate {
 
     namespace {
 
-    /// What one instance remembers. No variable outside of it: a library can have several instances, and several builds of it can
-    /// be loaded at once.
+    /// The data of one instance. Use no variables outside of it: a library can have several instances, and several
+    /// builds of it can be loaded at once.
     struct Instance {
       const sluice_host *host;
       std::string value;
@@ -27,8 +27,8 @@ extension PluginTemplate {
       }
     };
 
-    /// Calls a method of the instance. No exception may leave a function that the host calls: one that is thrown in the method fails
-    /// the transaction.
+    /// Calls a method of the instance. No exception may leave a function that the host calls: an exception of the
+    /// method fails the transaction.
     template <sluice_verdict (Instance::*method)(sluice_exchange *) const>
     sluice_verdict stage(void *context, sluice_exchange *exchange) noexcept {
       const Instance *self = static_cast<const Instance *>(context);
@@ -37,11 +37,11 @@ extension PluginTemplate {
       } catch (const std::exception &error) {
         return sluice_fail(self->host, exchange, "exception", error.what());
       } catch (...) {
-        return sluice_fail(self->host, exchange, "exception", "\#(name): an exception that is no std::exception");
+        return sluice_fail(self->host, exchange, "exception", "\#(name): an exception that is not a std::exception");
       }
     }
 
-    /// Checks and remembers; what opens or starts something belongs into `activate`.
+    /// Checks the configuration and stores it; code that opens or starts something belongs into `activate`.
     sluice_status create(const sluice_host *host, json_t *config, void **context, sluice_error *error) noexcept {
       const char *value = json_string_value(json_object_get(config, "value"));
       if (!value || !sluice_is_field_value(sluice_text_make(value))) {
@@ -53,7 +53,7 @@ extension PluginTemplate {
       } catch (const std::exception &exception) {
         return sluice_error_set(error, "%s", exception.what());
       } catch (...) {
-        return sluice_error_set(error, "an exception that is no std::exception");
+        return sluice_error_set(error, "an exception that is not a std::exception");
       }
     }
 
@@ -77,7 +77,7 @@ extension PluginTemplate {
 
     }  // namespace
 
-    // A feature of the host that the plugin cannot do without is one more line: SLUICE_REQUIRES(retry); see sluice/note.h.
+    // To require a feature of the host, add a line such as SLUICE_REQUIRES(retry); see sluice/note.h.
     SLUICE_PLUGIN("\#(name)", "0.1.0",
                   SLUICE_SET(summary, "Sets a header of each request."),
                   SLUICE_SET(config_schema, R"({"type": "object", "required": ["value"], "additionalProperties": false,

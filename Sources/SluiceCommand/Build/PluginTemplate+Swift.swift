@@ -13,8 +13,8 @@ extension PluginTemplate {
     // swift-tools-version: 6.2
     import PackageDescription
 
-    /// Both are set by "sluice plugin build": where the SDK is, and a name for this build. The module has it in its name, so that
-    /// nothing in a program that holds several builds finds a type of another by its name.
+    /// "sluice plugin build" sets both: the path of the SDK, and a name for this build. The module's name contains the
+    /// latter, so that a look-up by name never finds a type of another build in the same program.
     let sdk = Context.environment["SLUICE_SDK"] ?? "\#(sdk)"
     let build = Context.environment["SLUICE_BUILD"] ?? "0"
     let module = "\#(type)_\(build)"
@@ -55,7 +55,7 @@ extension PluginTemplate {
 
       let configuration: Configuration
 
-      /// Checks and remembers; what opens or starts something belongs into `activate`.
+      /// Checks the configuration and stores it; code that opens or starts something belongs into `activate`.
       init(configuration: Configuration, host: PluginHost) throws { self.configuration = configuration }
 
       func intercept(_ request: StageRequest, context: RequestContext) async throws {
@@ -63,7 +63,7 @@ extension PluginTemplate {
       }
     }
 
-    /// What the host calls.
+    /// The function that the host calls.
     @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
       export(\#(type).self, host, abi, error)
     }

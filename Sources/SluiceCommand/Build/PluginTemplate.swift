@@ -5,7 +5,7 @@ enum PluginTemplate {
     let text: String
   }
 
-  /// What both languages have beside their code.
+  /// The files that all languages have in addition to the code.
   static func common(_ name: String, built: String, ignored: String) -> [File] {
     [
       File(
@@ -26,7 +26,7 @@ enum PluginTemplate {
           build:
           \t$(SLUICE) plugin build .
 
-          # The cases of the plugin itself, and whether it keeps the rules of the ABI.
+          # Runs the self-tests of the plugin, and checks that it follows the rules of the ABI.
           test: build
           \t$(SLUICE) plugin validate --config '{"value": "hello"}' "$$($(SLUICE) plugin build .)"
 
@@ -42,20 +42,20 @@ enum PluginTemplate {
           A plugin for Sluice. It sets the header `x-\(name)` of each request.
 
               sluice plugin build                         # prints the path of the library
-              make test                                   # its own cases, and the rules of the ABI
+              make test # its self-tests, and the rules of the ABI
               sluice send -c pipeline.json https://example.com/ -v
               sluice echo --port 8080 &                   # answers with what it got
               sluice dev -c pipeline.json --listen 8081   # builds and swaps it in at each change
 
           | key | |
           |---|---|
-          | `value` | what the header says |
+          | `value` | the value of the header |
 
           """),
     ]
   }
 
-  /// `tenant` and `tenant-plugin` are `TenantPlugin`: a name that neither Swift nor the SDK has for something else.
+  /// `tenant` and `tenant-plugin` become `TenantPlugin`, because Swift and the SDK do not use such a name.
   static func typeName(_ name: String) -> String {
     var words = name.split(separator: "-")
     if words.count > 1, words.last == "plugin" { words.removeLast() }

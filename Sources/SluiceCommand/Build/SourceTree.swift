@@ -3,11 +3,11 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// The source files below a path, without what is hidden, what editors leave behind, and what a build makes.
+/// The source files below a path, without hidden files, files that editors leave behind, and outputs of builds.
 struct SourceTree {
   private static let skippedFolders: Set<String> = ["build", "node_modules", "CMakeFiles"]
   private static let skippedEndings = ["~", ".so", ".o", ".a", ".d", ".swp", ".swx", ".tmp"]
-  /// What a mistake such as "/" may cost.
+  /// The limit of folders, so that a mistake such as "/" is not expensive.
   private static let mostFolders = 2048
 
   /// Absolute, without symbolic links.
@@ -25,7 +25,7 @@ struct SourceTree {
     for name in FolderListing.names(in: folder) where !Self.isSkipped(name) {
       let path = "\(folder)/\(name)"
       var status = stat()
-      // Not through links, which may lead in a circle.
+      // Does not follow links, which may lead in a circle.
       guard lstat(path, &status) == 0 else { continue }
       switch status.st_mode & S_IFMT {
       case S_IFDIR where !Self.skippedFolders.contains(name): add(path)
@@ -35,13 +35,13 @@ struct SourceTree {
     }
   }
 
-  /// Whether a file of that name is no source.
+  /// Whether a file of that name is not a source.
   static func isSkipped(_ name: String) -> Bool {
     name.hasPrefix(".") || name.hasPrefix("#") || name == "4913" || skippedEndings.contains { name.hasSuffix($0) }
   }
 
-  /// The same for the same files with the same content; nil where it cannot be told.
-  /// - Parameter endings: of the names that count; nil for all.
+  /// A hash that is the same for the same files with the same content; nil if it cannot be computed.
+  /// - Parameter endings: the endings of file names that count; nil for all names.
   static func hash(of paths: [String], endings: [String]? = nil) -> ContentHash? {
     var bytes: [UInt8] = []
     for file in paths.flatMap({ SourceTree($0).files }) {

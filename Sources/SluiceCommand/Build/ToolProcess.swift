@@ -6,7 +6,7 @@ import SluiceTrial
 
 /// A tool of the system, such as a compiler, run to its end.
 struct ToolProcess {
-  /// The program, found on `PATH`, and what it is given.
+  /// The program, which is looked up on `PATH`, and its arguments.
   let words: [String]
   /// Added to the environment.
   var environment: [String: String] = [:]
@@ -16,7 +16,7 @@ struct ToolProcess {
     self.environment = environment
   }
 
-  /// What it says goes to standard error, which is for messages; gives its status.
+  /// Runs the tool with its output on standard error, which is for messages. Returns its status.
   func run() throws(CommandError) -> Int32 { try start(output: STDERR_FILENO) {} }
 
   /// Runs the tool and returns what it wrote to standard output; nil if the tool fails or does not exist.
@@ -53,8 +53,8 @@ struct ToolProcess {
 extension ToolProcess {
   private static let limitBytes = 8 << 20
 
-  /// Runs it without input; gives its status and what it wrote, to whichever stream. Nil where it cannot be started, and where
-  /// it had not ended in time or wrote too much: then every descendant of this process is killed.
+  /// Runs it without input. Returns its status and what it wrote to both streams. Nil if it cannot be started, does not
+  /// end in time or writes too much; in the last two cases every descendant of this process is killed.
   func outcome(within limit: Duration) -> (status: Int32, text: String)? {
     let end = MonotonicClock.now + limit
     var ends: [CInt] = [-1, -1]
@@ -73,7 +73,7 @@ extension ToolProcess {
     return (status.shellStatus, String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Up to the end of what is written; nil where that does not come in time.
+  /// Reads to the end of the output; nil if the end does not come in time.
   private static func read(_ descriptor: CInt, until end: Duration) -> [UInt8]? {
     var bytes: [UInt8] = []
     var block = [UInt8](repeating: 0, count: 64 << 10)

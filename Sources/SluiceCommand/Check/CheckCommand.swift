@@ -30,7 +30,7 @@ enum CheckCommand {
     do throws(CommandError) {
       let text = try text(of: file)
       let configuration = try EngineStart.configuration(text, of: file)
-      // The engine would stop at the first of them.
+      // The engine would stop at the first problem.
       let refusals = configuration.plugins.compactMap { refusal($0, configuration) }
       guard refusals.isEmpty else { return (configuration, refusals) }
       return (configuration, try CheckTrial(file, text, configuration).problems())

@@ -4,10 +4,10 @@ import SluiceControl
 import SluiceJSON
 import SluiceMessages
 
-/// `sluice ctl`: what can be asked of a running engine.
+/// `sluice ctl`: commands to a running engine.
 enum CtlCommand {
   private static let socket = Option(
-    "socket", nil, "PATH", "The control socket (default: that of the only running engine)")
+    "socket", nil, "PATH", "The control socket (default: the socket of the only running engine)")
   private static let json = Option("json", nil, nil, "Print the answer as a JSON document")
 
   static let status = CommandDescription(
@@ -37,7 +37,7 @@ enum CtlCommand {
     let document = JSONValue.object()
     if let file = arguments["config"] {
       guard arguments.operands.isEmpty else {
-        throw CommandError(.usage, "ctl swap: a configuration brings every library; leave the names of plugins out")
+        throw CommandError(.usage, "ctl swap: give a configuration or names of plugins, not both")
       }
       document["configuration"] = JSONValue(try absolute(file))
     } else if !arguments.operands.isEmpty {

@@ -37,7 +37,7 @@ struct MetricsText {
     return table.lines
   }
 
-  /// What the process takes; an older engine does not say.
+  /// The memory and descriptors of the process; an older engine does not report them.
   private var usage: [String] {
     var table = TextTable("process", "now")
     if let bytes = process["residentBytes"]?.integer {

@@ -5,7 +5,7 @@ enum NotificationText {
   static func line(_ answer: JSONValue) -> String {
     let outcome = answer["outcome"]?.string ?? "?"
     let took = ReportText.duration(answer["durationMs"])
-    guard let taker = answer["taker"] else { return "nobody took it, \(took)" }
+    guard let taker = answer["taker"] else { return "no plugin took it, \(took)" }
     guard let plugin = taker["plugin"]?.string else { return "\(outcome): taken by the program, \(took)" }
     let id = taker["pluginId"]?.string ?? "?"
     return PrintableText.of(

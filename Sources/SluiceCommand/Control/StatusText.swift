@@ -52,7 +52,7 @@ struct StatusText {
     return lines.map { "\($0)\n" }.joined()
   }
 
-  /// Says which loop is waited for, and which call it is in.
+  /// Names the loop that a swap or a drain waits for, and the call that the loop is in.
   private func wait(_ wait: JSONValue) -> String {
     let purpose = wait["for"]?.string == "drain" ? "the end of snapshot" : "snapshot"
     let start =
@@ -91,7 +91,7 @@ struct StatusText {
     return lines.map { "\($0)\n" }.joined()
   }
 
-  /// Why a build is over, and what keeps one that is not.
+  /// Why a build has ended, or which transactions keep it.
   private func remarks(_ generation: JSONValue) -> [String] {
     var remarks = generation["reason"]?.string.map { ["\(generation["state"]?.string ?? ""): \($0)"] } ?? []
     let state = generation["state"]?.string

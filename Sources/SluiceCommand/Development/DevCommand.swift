@@ -23,7 +23,7 @@ enum DevCommand {
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
     let settings = try DevSettings(arguments)
-    // In the background of a shell, reading the terminal is an error and no reason to stop.
+    // In the background of a shell, reading from the terminal is then an error, and does not stop the process.
     signal(SIGTTIN, SIG_IGN)
     let interruption = try Interruption()
     Waiting.startPool()

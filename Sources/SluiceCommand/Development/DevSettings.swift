@@ -1,7 +1,7 @@
 import Glibc
 import SluiceMessages
 
-/// What the arguments of `dev` come to.
+/// The settings that the arguments of `dev` describe.
 struct DevSettings: Sendable {
   /// Absolute.
   let configuration: String

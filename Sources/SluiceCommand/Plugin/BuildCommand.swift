@@ -16,7 +16,7 @@ enum BuildCommand {
         "In Swift: call the compiler without the package manager if only the plugin's own sources have changed"),
       Option(
         "static-stdlib", nil, nil,
-        "In Swift: link the standard library statically, for hosts in programs with another runtime or none"),
+        "In Swift: link the standard library statically, for programs with another Swift runtime or none"),
     ],
     run: { arguments throws(CommandError) in try build(arguments) })
 

@@ -41,15 +41,15 @@ enum NewCommand {
   private static func validated(_ name: String) throws(CommandError) -> String {
     guard PluginName.isValid(name) else {
       throw CommandError(
-        .usage, "plugin new: \(PlainText.quote(name)) is no name for a plugin: expected \(PluginName.rule)")
+        .usage, "plugin new: \(PlainText.quote(name)) is not a valid name for a plugin: expected \(PluginName.rule)")
     }
     return name
   }
 
   private static func makeFolder(_ path: String) throws(CommandError) {
     guard mkdir(path, 0o755) == 0 else {
-      let reason = errno == EEXIST ? "it is there already" : String(cString: strerror(errno))
-      throw CommandError(.failed, "plugin new: cannot make the folder \(path): \(reason)")
+      let reason = errno == EEXIST ? "it already exists" : String(cString: strerror(errno))
+      throw CommandError(.failed, "plugin new: cannot create the folder \(path): \(reason)")
     }
   }
 

@@ -12,7 +12,7 @@ enum ValidateCommand {
     operands: "LIBRARY", operandCount: 0...1,
     details: """
       A library is given by its path, or by the name of an installed plugin. Its code runs in child processes with limits.
-      The instances can find out that this is a trial; they are activated, and call-outs get a canned answer. Without
+      The instances can find out that this is a trial; they are activated, and call-outs get a fixed answer. Without
       --config the smallest configuration that the plugin's schema allows is tried. The status is 1 if a check failed, with
       --strict also if one was skipped, and 3 if the library cannot be used.
       """,
@@ -22,7 +22,7 @@ enum ValidateCommand {
         "answer", nil, "JSON|FILE",
         "Answer call-outs with this response document (default: a token and status 200)"),
       Option(
-        "strict", nil, nil, "Also fail if a check was skipped: the plugin has the feature, and it was not tried"),
+        "strict", nil, nil, "Also fail if a check was skipped: the plugin has the feature, but it was not checked"),
       Option("list", "l", nil, "List the checks"),
       Option("only", nil, "NAME", "Run only this check; may be repeated"),
       Option("seed", nil, "N", "Use the same random input as the run with this seed"),
@@ -39,7 +39,7 @@ enum ValidateCommand {
     let path = try PluginArguments.library(library, for: "plugin validate")
     let seed = try arguments.integer("seed", 0...Int.max).map { UInt64($0) } ?? UInt64.random(in: 0..<1_000_000_000)
     guard let helper = TrialHelper.find() else {
-      throw CommandError(.failed, "plugin validate: there is no sluice command to try a library out in")
+      throw CommandError(.failed, "plugin validate: no sluice command was found to run the checks in")
     }
     var run = ConformanceRun(
       of: path, configuration: try document(arguments["config"], of: "--config"),
@@ -83,7 +83,7 @@ enum ValidateCommand {
     return answer
   }
 
-  /// JSON, or the name of a file that holds some.
+  /// JSON, or the name of a file that contains JSON.
   private static func document(_ argument: String?, of option: String) throws(CommandError) -> JSONValue? {
     guard let argument else { return nil }
     let isText = argument.first { !$0.isWhitespace } == "{"

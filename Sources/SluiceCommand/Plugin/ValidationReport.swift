@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceMessages
 import SluiceTrial
 
-/// Says how a conformance run goes, check by check, and how it went.
+/// Reports each check of a conformance run, and the result.
 final class ValidationReport {
   private let path: String
   private let seed: UInt64
@@ -33,7 +33,7 @@ final class ValidationReport {
         : "the configuration is derived from the schema: \(PrintableText.line("\(configuration)"))\n")
   }
 
-  /// On a terminal, what is under way.
+  /// On a terminal, shows the running check.
   func begin(_ check: ConformanceCheck) {
     guard errors.isTerminal else { return }
     let done = passed + failed.count + skipped.count + absent
@@ -62,7 +62,7 @@ final class ValidationReport {
   func finish() throws(CommandError) -> ExitStatus {
     if let outputError { throw outputError }
     if !asJSON {
-      let repeated = failed.isEmpty ? "" : "; the same again with --seed \(seed)"
+      let repeated = failed.isEmpty ? "" : "; repeat with --seed \(seed)"
       try StandardOutput.write(
         "\(path): \(passed) passed, \(failed.count) failed, \(skipped.count) skipped, \(absent) absent\(repeated)\n")
     }

@@ -1,8 +1,8 @@
 import Glibc
 import SluiceSupport
 
-/// One line on a terminal that says how far a run has come: count, rate, errors, and the time left where the input's size
-/// is known.
+/// One line on a terminal with the progress of a run: count, rate, errors, and the remaining time if the size of the
+/// input is known.
 final class ProgressBar: Sendable {
   private static let interval = Duration.milliseconds(200)
   private static let clearLine = "\r\u{1B}[K"
@@ -12,7 +12,7 @@ final class ProgressBar: Sendable {
   private let isFinished = Monitor(false)
   private let thread: SystemThread
 
-  /// Nil where nobody looks, or nobody wants to.
+  /// Nil if standard error is not a terminal, or the progress bar is disabled.
   init?(_ arguments: ParsedArguments, _ session: RunSession, _ input: InputLines) throws(CommandError) {
     let terminal = Terminal.standardError
     guard terminal.isTerminal, LogOutput.format == .text, !arguments.has("quiet"), !arguments.has("no-progress") else {
@@ -38,7 +38,7 @@ final class ProgressBar: Sendable {
   }
 }
 
-/// What the line says.
+/// The text of the line.
 struct ProgressView {
   let terminal: Terminal
   let totalBytes: Int?
@@ -67,7 +67,7 @@ struct ProgressView {
     return bar(fraction) + parts.joined(separator: "  ")
   }
 
-  /// Left out where the window is narrow.
+  /// Left out if the window is narrow.
   private func bar(_ fraction: Double) -> String {
     let width = min(30, terminal.columns - 70)
     guard width >= 10 else { return "" }

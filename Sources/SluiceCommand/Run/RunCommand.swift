@@ -33,12 +33,12 @@ enum RunCommand {
         "Serve the metrics for Prometheus at http://127.0.0.1:PORT/metrics; 0 takes any port"),
       Option(
         "log-format", nil, "FORMAT", "Write messages as text (default), or each as a JSON document on a line: json"),
-      Option("log-level", nil, "LEVEL", "Write messages from this level on: debug, info, warning, error"),
+      Option("log-level", nil, "LEVEL", "Write messages of this level and above: debug, info, warning, error"),
       Option("no-progress", nil, nil, "Show no progress bar on a terminal"),
       Option("quiet", "q", nil, "Show neither progress nor summary"),
     ], run: { arguments throws(CommandError) in try run(arguments) })
 
-  /// What plugins still get when the drain time has passed.
+  /// The time that plugins have after the drain time has passed.
   private static let lastMoment = Duration.milliseconds(250)
 
   private static func run(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
@@ -57,7 +57,7 @@ enum RunCommand {
     interruption.onSignal { session.stop() }
     let reload = SIGHUPReload(settings, engine, session, recorder)
     interruption.onHangUp { reload.readAnew() }
-    // The control socket last: a start that fails must not leave its file.
+    // The control socket is opened last, so that a failed start does not leave its file behind.
     let metrics = try startMetrics(settings, engine, isQuiet: arguments.has("quiet"))
     let control = try startControl(settings, engine, reload, isQuiet: arguments.has("quiet"))
     let progress = try ProgressBar(arguments, session, input)
@@ -65,7 +65,7 @@ enum RunCommand {
     let inputFailure = session.feed()
     let isWhole = interruption.received == nil && session.outputFailure == nil && session.eventsFailure == nil
     session.waitForResults(upTo: settings.drain)
-    // Plugins write what they hold back within this time; what is still in flight fails after it.
+    // Within this time, plugins write their buffered data; requests that are still in flight fail after it.
     let rest = session.inFlight == 0 ? settings.drain : Self.lastMoment
     Waiting.result { await engine.shutdown(drain: rest) }
     session.waitForResults()
@@ -118,7 +118,7 @@ enum RunCommand {
     guard limit.soft < needed else { return }
     StandardError.say(
       "--concurrency \(settings.concurrency) may need \(needed) descriptors, and \(limit.soft) are allowed; "
-        + "raise the hard limit (ulimit -Hn), or ask for less", .warning)
+        + "raise the hard limit (ulimit -Hn), or lower --concurrency", .warning)
   }
 
   private static func status(

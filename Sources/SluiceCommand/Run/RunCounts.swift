@@ -2,9 +2,9 @@
 struct RunCounts: Sendable {
   /// Lines that have a result.
   var completed = 0
-  /// Those with an error, bad lines included.
+  /// Lines whose result is an error, including invalid lines.
   var failed = 0
-  /// Lines that were no request.
+  /// Lines that were not a request.
   var invalid = 0
   /// Lines that were read and not begun, because the run was interrupted.
   var dropped = 0

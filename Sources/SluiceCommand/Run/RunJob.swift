@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceMessages
 import Synchronization
 
-/// One request line on its way.
+/// The request of one line, from reading to its result.
 final class RunJob: Sendable {
   /// The `id` of the line, or its number.
   let id: JSONValue
@@ -16,12 +16,12 @@ final class RunJob: Sendable {
     self.lineBytes = lineBytes
   }
 
-  /// The second of two, the return of `submit` or the completion, starts the next job: otherwise a transaction that
-  /// completes within `submit` would deepen the stack by one call for each line.
+  /// Called by the return of `submit` and by the completion; the second of the two starts the next job. Otherwise a
+  /// transaction that completes within `submit` would deepen the stack by one call for each line.
   /// - Returns: whether the caller came second.
   func arrive() -> Bool { progress.wrappingAdd(1, ordering: .acquiringAndReleasing).oldValue == 1 }
 
-  /// The completion, for when the transaction's loop may never return from submitting: the completion then continues
-  /// the run itself, and a later return of the loop does not.
+  /// Called by a completion if the transaction's loop may never return from `submit`: the completion then continues the
+  /// run itself, and a later return of the loop does not.
   func arriveAlone() -> Bool { progress.exchange(2, ordering: .acquiringAndReleasing) < 2 }
 }

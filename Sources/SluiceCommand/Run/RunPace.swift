@@ -1,13 +1,13 @@
 import SluiceSupport
 
-/// Starts at even intervals; a delay is caught up with by at most one interval.
+/// Spaces starts evenly; after a delay, at most one interval is caught up.
 struct RunPace {
   private let interval: Duration
   private var next = MonotonicClock.now
 
   init(interval: Duration) { self.interval = interval }
 
-  /// Waits for the next start, or until there is a reason not to wait any more.
+  /// Waits for the next start, or until the condition ends the wait.
   mutating func wait<State>(on monitor: Monitor<State>, until isOver: (State) -> Bool) {
     while case let rest = next - MonotonicClock.now, rest > .zero {
       let isStopped: Bool? = monitor.wait(upTo: rest) { isOver($0) ? true : nil }

@@ -3,14 +3,14 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// Makes jobs of lines.
+/// Turns lines into jobs.
 struct RunParser: Sendable {
-  /// The base of relative URLs; asked for each URL, because a configuration that is read again may have another.
+  /// The base of relative URLs. It is read for each URL, because a reloaded configuration may have another base.
   let baseURL: @Sendable () -> HTTPURL?
-  /// Says what bodies may have.
+  /// Has the limits of bodies.
   let transport: TransportSettings
 
-  /// Why a line is no request.
+  /// Why a line is not a request.
   struct Refusal: Error {
     let id: JSONValue
     let message: String
@@ -43,7 +43,7 @@ struct RunParser: Sendable {
     }
   }
 
-  /// A URL without a scheme starts from the configuration's.
+  /// A URL without a scheme starts from the configuration's base URL.
   private func completeURL(of document: JSONValue) throws(MessageError) {
     guard let url = document["url"]?.string, !RelativeReference.hasScheme(url), let base = baseURL() else { return }
     document["url"] = JSONValue(try RelativeReference.resolve(url, against: base, hosts: .idna).string)

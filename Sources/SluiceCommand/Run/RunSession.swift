@@ -4,8 +4,8 @@ import SluicePipeline
 import SluiceSupport
 import SluiceTraceContext
 
-/// Keeps a number of transactions in flight: the reader fills a queue, and each completion takes the next job from it
-/// on the loop where it happened, so that a request costs no thread switch.
+/// Keeps a number of transactions in flight. The reader fills a queue, and each completion takes the next job from it
+/// on its own loop, so that a request costs no thread switch.
 ///
 ///     InputLines ─► feed ─► RunQueue ─► Engine.submit ─► finish ─► ByteOutput
 ///                                            ▲              │
@@ -21,7 +21,8 @@ final class RunSession: Sendable {
     var counts = RunCounts()
   }
 
-  /// Jobs that may complete within `submit` one after the other before the loop gets to its other work.
+  /// The number of jobs that may complete within `submit`, one after the other, before the loop continues with other
+  /// work.
   private static let burst = 32
 
   private let settings: RunSettings
@@ -62,12 +63,13 @@ final class RunSession: Sendable {
 
   /// An output has room again.
   private func goOn() {
-    // Room is made without this lock. Once it was taken here, a reader that had just looked sleeps, and is woken.
+    // The output makes room without this lock. Taking the lock here ensures that a reader which has just seen no room
+    // is already asleep, and is woken.
     state.update { _ in }
     refill()
   }
 
-  /// Both outputs take more.
+  /// Whether both outputs have room.
   private var hasRoom: Bool { output.hasRoom && recorder?.hasRoom ?? true }
 
   var counts: RunCounts { state.withLock { $0.counts } }
@@ -75,7 +77,7 @@ final class RunSession: Sendable {
   var outputFailure: ByteOutput.Failure? { state.withLock { $0.outputFailure } }
   var eventsFailure: ByteOutput.Failure? { state.withLock { $0.eventsFailure } }
 
-  /// From now on hides what the configuration that was read again wants hidden.
+  /// From now on hides what the reloaded configuration hides.
   func adopt(_ redaction: RedactionSettings) { mask.withLock { $0 = SecretMask(redaction) } }
 
   /// Begins no further request. From any thread.
@@ -150,14 +152,14 @@ final class RunSession: Sendable {
     if !isQueued { refill() }
   }
 
-  /// Begins jobs for all free slots; for threads that are no loop.
+  /// Begins jobs for all free slots. Must not be called on a loop.
   private func refill() {
     while let job = takeForFreeSlot() { submit(job) }
   }
 
   private func takeForFreeSlot() -> RunJob? {
     let (job, wakes): (RunJob?, Bool) = state.withLock { state in
-      // Asked under this lock, or room that is made at this moment would fill no slot.
+      // `hasRoom` is read under this lock; otherwise room that is made at this moment would fill no slot.
       guard state.inFlight < settings.concurrency, !state.isStopping, hasRoom else { return (nil, false) }
       guard let job = state.queue.popFirst() else { return (nil, false) }
       state.inFlight += 1
@@ -218,7 +220,7 @@ final class RunSession: Sendable {
     submit(next)
   }
 
-  /// A result that cannot be written as it is becomes an error.
+  /// A result that cannot be written as a line becomes an error.
   private func line(_ result: TransactionResult, _ job: RunJob) -> (bytes: [UInt8], hasError: Bool) {
     do {
       let mask: SecretMask? = settings.hasMetadata ? mask.withLock { $0 } : nil
@@ -260,8 +262,8 @@ final class RunSession: Sendable {
 
   // MARK: The end
 
-  /// Waits until nothing is in flight: where the session was stopped, at most so long, and where the output is broken,
-  /// not at all.
+  /// Waits until nothing is in flight. If the session was stopped, waits at most `drain`; if the output is broken, does
+  /// not wait.
   func waitForResults(upTo drain: Duration) {
     let isStopped = waitAsReader { state in state.isStopping ? true : state.inFlight == 0 ? false : nil }
     guard isStopped else { return }

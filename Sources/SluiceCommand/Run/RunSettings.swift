@@ -1,15 +1,15 @@
 import Sluice
 import SluiceMessages
 
-/// What the arguments of `run` come to.
+/// The settings that the arguments of `run` describe.
 struct RunSettings: Sendable {
   let configuration: Configuration
-  /// Nil for a run without one.
+  /// Nil if the run has no configuration file.
   let configurationFile: String?
   private let plugins: [String]
   private let control: ControlPlace?
   let concurrency: Int
-  /// Between two starts; nil sets no pace.
+  /// The time between two starts; nil means no limit.
   let interval: Duration?
   let drain: Duration
   let hasMetadata: Bool
@@ -31,7 +31,7 @@ struct RunSettings: Sendable {
     interval = try arguments["rate"].map { text throws(CommandError) in try Self.interval(text) }
   }
 
-  /// A configuration that is read later, with what the arguments add to each.
+  /// A configuration that is read later, with the additions of the arguments.
   func complete(_ configuration: Configuration) throws(CommandError) -> Configuration {
     try Self.complete(configuration, plugins, control)
   }
@@ -45,7 +45,7 @@ struct RunSettings: Sendable {
     return configuration
   }
 
-  /// A body in base64 takes four thirds of its size; what else a line holds has a mebibyte.
+  /// A body in base64 takes four thirds of its size; one mebibyte is for the rest of the line.
   var lineLimitBytes: Int { configuration.transport.maxHeldRequestBytes / 3 * 4 + 1 << 20 }
 
   private static func concurrency(_ arguments: ParsedArguments, _ limit: Int) throws(CommandError) -> Int {
@@ -54,7 +54,7 @@ struct RunSettings: Sendable {
       throw CommandError(
         .usage,
         "--concurrency: \(wanted) is more than limits.transactions allows, which is \(limit); raise it in the"
-          + " configuration, or ask for less")
+          + " configuration, or lower --concurrency")
     }
     return wanted
   }

@@ -48,7 +48,7 @@ struct RunSummary {
     ]
     if counts.invalid > 0 { parts.append("\(Figures.count(counts.invalid)) of them not valid request lines") }
     if !isWhole { parts.append("interrupted") }
-    if counts.dropped > 0 { parts.append("\(Figures.count(counts.dropped)) lines read and not begun") }
+    if counts.dropped > 0 { parts.append("\(Figures.count(counts.dropped)) lines read but not sent") }
     return parts.joined(separator: ", ")
   }
 

@@ -1,13 +1,13 @@
 import Sluice
 import SluiceSupport
 
-/// Takes a configuration up while the run goes on.
+/// Loads a new configuration during a run.
 final class SIGHUPReload: Sendable {
   private let settings: RunSettings
   private let engine: Engine
   private let session: RunSession
   private let recorder: EventRecorder?
-  /// What the last SIGHUP has begun.
+  /// The reload that the last SIGHUP has started.
   private let last = Locked<Task<Void, Never>?>(nil)
 
   init(_ settings: RunSettings, _ engine: Engine, _ session: RunSession, _ recorder: EventRecorder?) {
@@ -17,13 +17,13 @@ final class SIGHUPReload: Sendable {
     self.recorder = recorder
   }
 
-  /// Reads the file again; the log says what came of it. Comes back at once; several are done one after the other, so that
-  /// what was read last serves.
+  /// Reads the file again; the log has the outcome. Returns at once. Several reloads run one after the other, so that
+  /// the file that was read last serves.
   func readAnew() {
     guard let file = settings.configurationFile else { return }
     last.withLock { last in
       let before = last
-      // Reading a file may take a while, and the thread of signals is not to wait.
+      // Reading a file may be slow, and the thread of signals must not wait.
       last = Task.detached { [self] in
         await before?.value
         await read(file)
@@ -36,13 +36,13 @@ final class SIGHUPReload: Sendable {
     do throws(ConfigurationError) { configuration = try Configuration(file: file) } catch {
       return StandardError.say("\(error); the configuration stays as it is")
     }
-    // The engine's log says what came of it.
+    // The engine's log has the outcome.
     _ = try? await apply(configuration)
   }
 
-  /// With what the arguments of the command add to each configuration.
+  /// Loads the configuration together with the additions of the command's arguments.
   func apply(_ configuration: Configuration) async throws(SwapError) -> SwapReport {
-    // The arguments were read once already, so that they are in order.
+    // The arguments were already read once, so they are valid.
     var complete = (try? settings.complete(configuration)) ?? configuration
     recorder?.append(to: &complete)
     let report = try await engine.reload(complete)

@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Passes a response body on while it arrives, and pauses the socket while its reader is slower.
+/// Writes a response body while it arrives, and pauses the socket while the reader of the output is slower.
 final class BodyStreamer: BodySink {
   private struct State: Sendable {
     var hasHead = false
@@ -22,7 +22,7 @@ final class BodyStreamer: BodySink {
     self.cancellation = cancellation
   }
 
-  /// Why the body could not be passed on whole.
+  /// Why the body could not be written completely.
   var failure: TransactionError? {
     state.withLock { $0.failure } ?? output.failure.map(Self.error)
   }
@@ -31,7 +31,7 @@ final class BodyStreamer: BodySink {
     TransactionError(code: TransactionError.Code.sink, message: failure.description)
   }
 
-  /// How far it came, for an error.
+  /// How much was written, for an error message.
   var progress: String { " after \(state.withLock { $0.writtenBytes }) bytes" }
 
   func begin(_ head: Response) {
@@ -51,7 +51,7 @@ final class BodyStreamer: BodySink {
     return output.append(piece) ? .proceed : .pause
   }
 
-  /// Writes what did not come through the sink: the body that a stage wanted whole, or made itself.
+  /// Writes a body that did not come through the sink, because a stage wanted it whole or made it.
   func finish(_ result: TransactionResult) throws(CommandError) {
     guard let response = result.response else { return }
     writeHead(response)

@@ -1,7 +1,7 @@
 import SluicePipeline
 
-/// Why the headers of each hop are what they are, one line a header: stage, header, reason, then the value or what
-/// exactly it was.
+/// Why each header of a hop was sent or not, one line for each header: stage, header, reason, then the value or
+/// details.
 enum ExplanationText {
   static func of(_ hops: [HopExplanation]) -> String {
     guard !hops.isEmpty else { return "* no hop was issued\n" }

@@ -1,17 +1,17 @@
 import SluiceMessages
 import SluicePipeline
 
-/// When what happened to one request, counted from its beginning.
+/// The times of the steps of one request, counted from its beginning.
 struct RequestTimeline: Sendable {
   enum Mark: Sendable {
-    /// The request stages are through.
+    /// The request stages have returned.
     case configured
     case issued
     /// The head of a response, and the phases of its hop so far.
     case received(status: Int, TransferTimings?)
     case redirected
     case retrying(after: Duration)
-    /// The end, and the phases of the last hop.
+    /// The end of the transaction, and the phases of its last hop.
     case completed(TransferTimings?)
   }
 
@@ -20,7 +20,7 @@ struct RequestTimeline: Sendable {
     /// The request stages run, or wait.
     case requestStages(Range<Duration>)
     case hop(Hop)
-    /// Before the next attempt.
+    /// The wait before the next attempt.
     case delay(Range<Duration>)
   }
 
@@ -45,10 +45,10 @@ struct RequestTimeline: Sendable {
     return reader.stretches
   }
 
-  /// Puts the stretches together.
+  /// Builds the stretches from the marks.
   private struct Reader {
     var stretches: [Stretch] = []
-    /// Where the stretches so far end.
+    /// The end of the last stretch.
     var cursor = Duration.zero
     private var attempt = 0
     private var hop: Hop?
@@ -59,7 +59,7 @@ struct RequestTimeline: Sendable {
         close(at: time)
         open(number: 0)
       case .issued:
-        // The answer to a challenge has no mark of its own.
+        // There is no mark for the answer to a challenge.
         if let received = hop?.received { next(at: received) }
         hop?.issued = time
       case .received(let status, let timings):

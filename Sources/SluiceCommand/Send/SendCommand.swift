@@ -13,7 +13,7 @@ enum SendCommand {
     details: """
       The method is GET, or POST if there is data. A relative URL starts from "transport.baseURL" of the
       configuration; "localhost:8080/x", and without a configuration any other URL that has no scheme, means http.
-      Redirects are followed. The body is printed also when the request fails; then the status is 1.
+      Redirects are followed. The body is printed even if the request fails; the status is then 1.
       TRACEPARENT, TRACESTATE and BAGGAGE in the environment are the parent trace context.
       """,
     options: requestOptions + hopOptions + outputOptions + pipelineOptions + transportOptions,
@@ -34,7 +34,7 @@ enum SendCommand {
     Option(
       "user", "u", "USER:PASSWORD", takesBytes: true, "Send these as Basic, and as Digest if the server asks for it"),
     Option("digest", nil, nil, "With -u, send them only as Digest"),
-    Option("anyauth", nil, nil, "With -u, send nothing before the server asks, then what it asks for"),
+    Option("anyauth", nil, nil, "With -u, send Basic or Digest only when the server asks for it"),
     Option("location", "L", nil, "Follow redirects (the default, unless the configuration says otherwise)"),
     Option("max-redirs", nil, "N", "Follow at most N redirects (default 20); 0 prints the redirect itself"),
   ]
@@ -43,7 +43,7 @@ enum SendCommand {
     Option("include", "i", nil, "Print the response's head before the body"),
     Option("json", nil, nil, "Print a result document, as \"sluice run\" does"),
     Option("metadata", nil, nil, "With --json, add the original and the sent request, the final URL and timings"),
-    Option("explain", nil, nil, "Say for each header that stages could set in a hop why it was sent or not"),
+    Option("explain", nil, nil, "Explain why each header that stages could set was sent or not"),
     Option("events", nil, "FILE", "Record every event of the transaction here, for \"sluice verify-trace\""),
     Option("silent", "s", nil, "Print nothing on standard error"),
     Option("show-error", "S", nil, "With -s, still print why the request failed"),
@@ -87,13 +87,13 @@ enum SendCommand {
       StandardError.write(Waterfall(trace.timeline, stages: engine.metrics().stages).text(result))
     }
     Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
-    // The event log is written out whatever became of the output.
+    // The event log is written completely, even if the output has failed.
     let eventLog = recorder?.finish()
     let ending = try output.finish(result) ?? eventLog
     return status(result, output, ending, arguments, interruption)
   }
 
-  /// What is read while it is sent.
+  /// The file that is read while it is sent.
   private static func inputFile(of request: Request) -> FileIdentity? {
     guard case .file(let file) = request.body else { return nil }
     return FileIdentity(at: file.path)

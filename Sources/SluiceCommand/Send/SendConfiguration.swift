@@ -2,15 +2,15 @@ import Sluice
 import SluiceMessages
 import SluicePipeline
 
-/// The configuration of `send`: the file's, with what the options change.
+/// The configuration of `send`: that of the file, changed by the options.
 enum SendConfiguration {
-  /// The longest that a configuration can have: a hundred years.
+  /// The longest duration that a configuration can have: a hundred years.
   private static let longest = Duration.seconds(100 * 365 * 86_400)
 
   static func make(_ arguments: ParsedArguments) throws(CommandError) -> Configuration {
     var configuration = try EngineStart.configuration(arguments["config"])
     if arguments["config"] == nil {
-      // A single request may be as long as its user wants, and as large unless the response is held for a document.
+      // A single request has no limits of time and size, except for a response that is held for a document.
       configuration.deadline = nil
       configuration.transport.timeout = longest
       if !arguments.has("json") { configuration.transport.maxResponseBytes = 1 << 40 }
@@ -34,7 +34,7 @@ enum SendConfiguration {
     return configuration
   }
 
-  /// Errors advise what can be typed; what no option sets keeps the name of its key.
+  /// Errors name the option to use; a setting without an option is named by its key.
   private static var names: SettingNames {
     var names = SettingNames()
     names.deadline = "-m"

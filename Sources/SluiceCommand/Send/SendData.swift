@@ -4,7 +4,7 @@ import SluiceMessages
 /// The body that `-d` and `--data-binary` describe.
 struct SendData {
   let body: Body
-  /// What is sent unless a header says otherwise; nil without data.
+  /// The content type that is sent unless a header sets one; nil without data.
   let contentType: String?
   let isGiven: Bool
 
@@ -36,14 +36,14 @@ struct SendData {
   private static func binary(_ data: [UInt8], _ limitBytes: Int) throws(CommandError) -> Body {
     guard let path = try Self.path(data, "--data-binary") else { return .bytes(data) }
     var status = stat()
-    // Sent from the file, however large; anything but a regular file has to be read to know its length.
+    // A regular file of any size is sent from the disk; any other file must be read to know its length.
     if path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, access(path, R_OK) == 0 {
       return .file(FileBody(path: path, byteCount: Int(status.st_size)))
     }
     return .bytes(try read(path, "--data-binary", limitBytes))
   }
 
-  /// What follows the `@`; nil for data that is meant itself.
+  /// The text after the `@`; nil if the argument is the data itself.
   private static func path(_ data: [UInt8], _ option: String) throws(CommandError) -> String? {
     guard data.first == UInt8(ascii: "@") else { return nil }
     guard let path = ArgumentWord(data.dropFirst()).text else {

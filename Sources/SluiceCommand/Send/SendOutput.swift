@@ -3,7 +3,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// Where the response of `send` goes: streamed to a file or to standard output, or as a document at the end.
+/// The output of `send`: the response is streamed to a file or to standard output, or written as a document at the end.
 struct SendOutput {
   let cancellation = Cancellation()
   private let bytes: ByteOutput
@@ -12,10 +12,10 @@ struct SendOutput {
   /// Hides secrets of the metadata; nil leaves it out.
   private let metadataMask: SecretMask?
 
-  /// - Parameter input: the file that is sent, which is not to be written.
+  /// - Parameter input: the file that is sent, which must not be written.
   init(_ arguments: ParsedArguments, _ mask: SecretMask, besides input: FileIdentity?) throws(CommandError) {
     if arguments.has("metadata"), !arguments.has("json") {
-      throw CommandError(.usage, "--metadata: goes into a result document; ask for one with --json")
+      throw CommandError(.usage, "--metadata needs --json, because it is a part of the result document")
     }
     metadataMask = arguments.has("metadata") ? mask : nil
     includesHead = arguments.has("include") || arguments.has("head")
@@ -29,10 +29,10 @@ struct SendOutput {
 
   var sink: (any BodySink)? { stream }
 
-  /// Writes what was not streamed and waits until all is written; gives what went wrong with the output.
+  /// Writes everything that was not streamed, and waits until it is written. Returns any failure of the output.
   func finish(_ result: TransactionResult) throws(CommandError) -> CommandError? {
     if let stream {
-      // A request that fails before that leaves a file as it was.
+      // If the request fails before that, an existing file is not changed.
       if result.response != nil, Self.isWhole(result) { bytes.want() }
       try stream.finish(result)
     } else {
@@ -49,7 +49,7 @@ struct SendOutput {
     TransactionError.Code.status, TransactionError.Code.extraction, TransactionError.Code.payload,
   ]
 
-  /// Whether the body came to its end, whatever is thought of it.
+  /// Whether the body arrived completely, even if it was not accepted.
   private static func isWhole(_ result: TransactionResult) -> Bool {
     guard let error = result.error else { return true }
     return judgements.contains(error.code)

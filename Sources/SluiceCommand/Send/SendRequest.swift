@@ -52,7 +52,7 @@ struct SendRequest {
     return url.withUserInfo(HTTPURL.userInfo(user: name.span, password: password.span))
   }
 
-  /// Curl's forms: `Name: value`, `Name:` to take a default away, `Name;` for an empty value.
+  /// Curl's forms: `Name: value`, `Name:` to remove a default header, `Name;` for an empty value.
   private func add(_ line: [UInt8], to request: inout Request) throws(CommandError) {
     if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
       let name = Array(line[..<colon])
@@ -65,7 +65,7 @@ struct SendRequest {
     }
   }
 
-  /// Takes away what was given before, and what would be sent by default.
+  /// Removes fields that were given before, and the default field.
   private func remove(_ bytes: [UInt8], from request: inout Request) throws(CommandError) {
     let name = String(decoding: bytes, as: UTF8.self)
     if Self.indispensable.contains(name.lowercased()) {

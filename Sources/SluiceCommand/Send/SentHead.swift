@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// A request head as it was written, for showing: without its line ends, secrets hidden.
+/// A request head as it was sent, for display: without line ends, and with hidden secrets.
 struct SentHead {
   let lines: [String]
 
@@ -10,7 +10,7 @@ struct SentHead {
       String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
     }[...]
     guard let first = rest.popFirst(), let requestLine = Self.requestLine(first, mask) else {
-      // Not a beginning: a secret could lie anywhere in it.
+      // The beginning of the rest is not shown either, because it could contain a secret.
       lines = ["(\(bytes.count) more bytes of the head)"]
       return
     }

@@ -2,7 +2,7 @@ import Sluice
 import SluicePipeline
 import SluiceSupport
 
-/// Notes when what happens to the request of `send --trace`.
+/// Notes the times of the steps of the request of `send --trace`.
 final class TimelineRecorder: Sendable {
   private struct State: Sendable {
     var start: Instant?

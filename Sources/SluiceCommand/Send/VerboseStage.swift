@@ -3,16 +3,16 @@ import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
-/// Shows each hop on standard error: `>` what is sent, `<` what is received, `*` what happens between.
+/// Shows each hop on standard error: `>` for sent lines, `<` for received lines, `*` for events between them.
 final class VerboseStage: Interceptor, Tracer {
   let capabilities: StageCapabilities = .issue
   private let mask: SecretMask
-  /// The fields that stages have marked as secrets, in lower case: the bytes of a head have no marks.
+  /// The names of fields that stages have marked as secrets, in lower case, because the bytes of a head have no marks.
   private let marked = Locked<Set<String>>([])
 
   init(mask: SecretMask) { self.mask = mask }
 
-  /// Has the transport and the pipeline of the configuration tell what happens.
+  /// Adds itself to the transport and the pipeline of the configuration.
   func watch(_ configuration: inout Configuration) {
     configuration.transport.onSentHead = { [self] head in
       Self.write(">", SentHead(head, mask, hiding: marked.withLock { $0 }).lines)
@@ -20,7 +20,7 @@ final class VerboseStage: Interceptor, Tracer {
     configuration.append(StageCode(direct: self), named: "send --verbose")
   }
 
-  /// The last issue stage sees the marks of all that went before it.
+  /// The last issue stage sees the marks of all earlier stages.
   func interceptIssue(_ exchange: Exchange) -> Verdict {
     guard let headers = exchange.issueHeaders else { return .proceed }
     let names = headers.indices.filter { headers.marks(at: $0).contains(.sensitive) }

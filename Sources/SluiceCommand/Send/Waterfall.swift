@@ -2,7 +2,7 @@ import SluiceMessages
 import SluiceMetrics
 import SluicePipeline
 
-/// Where the time of one request went, as bars one below the other. The times of the rows add up to the total.
+/// Where the time of one request went, as one bar for each phase. The times of the rows add up to the total.
 struct Waterfall {
   struct Row: Equatable {
     var name: String
@@ -59,7 +59,7 @@ struct Waterfall {
     }
   }
 
-  /// Until the request is issued.
+  /// The phases until the request is issued.
   private func connecting(_ hop: RequestTimeline.Hop) -> [Row] {
     let timings = hop.timings ?? TransferTimings()
     let peer = timings.peerAddress ?? ""
@@ -72,10 +72,10 @@ struct Waterfall {
     let range = hop.begin..<(hop.issued ?? hop.received ?? hop.end)
     let rest = max(.zero, range.length - phases.reduce(.zero) { $0 + $1.time })
     if hop.issued != nil {
-      // In which the engine and libcurl make the transfer ready, and the issue stages run.
+      // In this phase the engine and libcurl prepare the transfer, and the issue stages run.
       phases[0].time = rest
     } else {
-      // It failed on the way to the connection, in a phase that has no end and so was not measured.
+      // The hop failed before the connection was established, in a phase that did not end and was not measured.
       let broken = timings.connect > .zero ? 4 : 3
       phases[broken].time += rest
       phases[broken].note = "failed"
@@ -94,7 +94,8 @@ struct Waterfall {
     var note = ""
   }
 
-  /// From the issue on. The head goes out before a body, so the time of a request without one is that of waiting.
+  /// The phases after the request was issued. The head is sent before a body, so without a body `send` is 0, and the
+  /// time is in `wait`.
   private func exchanging(_ hop: RequestTimeline.Hop) -> [Row] {
     guard let issued = hop.issued ?? hop.received else { return [] }
     let head = hop.received ?? hop.end

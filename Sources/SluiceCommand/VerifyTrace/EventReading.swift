@@ -5,10 +5,10 @@ import SluiceTraceContext
 
 /// Reads the lines that ``EventLine`` writes.
 enum EventReading {
-  /// Why a line is no event.
+  /// Why a line is not an event.
   struct Failure: Error {
     let message: String
-    /// It ends before the JSON does.
+    /// The line ends before the JSON does.
     var isCut = false
   }
 
@@ -114,7 +114,7 @@ enum EventReading {
     }
   }
 
-  /// No event has a member that the schema does not know: a misspelled one would never be held against a rule.
+  /// An event must not have a member that the schema does not know: no rule would ever check a misspelled member.
   private static func refuseOthers(than known: Set<String>, in document: JSONValue) throws(Failure) {
     for (key, _) in document.members where !known.contains(key) {
       throw Failure(message: "no event has \(PlainText.quote(key))")
@@ -138,7 +138,7 @@ enum EventReading {
     if document["parentSpanId"] != nil { trace.parentSpanID = try halves("parentSpanId", 1, document)[0] }
   }
 
-  /// An id of 16 hexadecimal digits, or of twice as many in two halves.
+  /// An id of 16 hexadecimal digits, or of 32 digits in two halves.
   private static func halves(_ key: String, _ count: Int, _ document: JSONValue) throws(Failure) -> [UInt64] {
     let digits = Array(try string(key, document).utf8)
     let isHexadecimal = digits.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
@@ -150,7 +150,7 @@ enum EventReading {
     }
   }
 
-  /// Of the events that have one; a delay and a length of time have keys of their own.
+  /// The duration of an event that has one: `delayNs` is a delay, `durationNs` a length of time.
   private static func duration(_ kind: TraceEvent.Kind, _ document: JSONValue) throws(Failure) -> Duration {
     var result = Duration.zero
     for (key, owners) in [("delayNs", [TraceEvent.Kind.willRetry]), ("durationNs", [.didEndHop, .didComplete])] {

@@ -15,7 +15,7 @@ enum VerifyTraceCommand {
     options: [Option("json", nil, nil, "Print the result as a JSON document")],
     run: { arguments throws(CommandError) in try verify(arguments) })
 
-  /// Longer than any line that is written, with a URL as long as the engine takes.
+  /// Longer than any line that the engine writes, even with the longest URL that it accepts.
   private static let lineLimitBytes = 16 << 20
 
   private static func verify(_ arguments: ParsedArguments) throws(CommandError) -> ExitStatus {
@@ -34,7 +34,7 @@ enum VerifyTraceCommand {
     return finding == nil ? .succeeded : .failed
   }
 
-  /// The first thing that is wrong.
+  /// The first problem of the log.
   private struct Finding {
     let rule: String
     let line: Int

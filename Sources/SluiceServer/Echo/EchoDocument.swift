@@ -7,7 +7,7 @@ enum EchoDocument {
     let text = url(of: request)
     var fields = HeaderFields()
     for line in request.headers { fields.append(line.name.utf8.span, line.valueBytes.span) }
-    // A document shows what arrived, even a target that no client of ours would send.
+    // A document shows what arrived, even a target that Sluice's client would never send.
     let url = try (try? HTTPURL(text)) ?? HTTPURL("http://localhost/")
     let message = Request(method: request.method, url: url, headers: fields, body: .bytes(request.body))
     let document = RequestDocument.make(message, body: .parsed)

@@ -3,17 +3,17 @@ import SluiceMessages
 
 /// Answers each request with the request itself, as a request document (``RequestDocument``), status 200.
 ///
-/// Some paths do something else, or something more:
+/// Some paths have another answer, or an additional effect:
 ///
 /// | path | answer |
 /// |---|---|
 /// | `/status/503` | no body, with that status, 200 to 599 |
-/// | `/delay/250ms` | the document, that much later (`ms`, `s`, `m`), up to 10 minutes; holds no thread |
-/// | `/bytes/1048576` | that many bytes, letters over and over, up to 1 TiB; made while they are sent |
+/// | `/delay/250ms` | the document after this delay (`ms`, `s`, `m`), up to 10 minutes; no thread waits |
+/// | `/bytes/1048576` | that many bytes of repeated letters, up to 1 TiB; made while they are sent |
 /// | `/headers?name=value&…` | the document, with these response headers |
 /// | `/redirect-to?url=…` | 302 to that URL; `&status=307` for another status of 300 to 399 |
 ///
-/// An argument that makes no sense gets 400 and a line of text that says what was expected.
+/// An invalid argument gets 400 and a line of text that says what was expected.
 public struct EchoHandler: Sendable {
   private static let longestDelay = Duration.seconds(600)
   private static let mostBytes: UInt64 = 1 << 40
@@ -85,13 +85,13 @@ public struct EchoHandler: Sendable {
     let items = QueryItems.parse(request.query ?? "")
     let status = items.last { $0.name == "status" }.map { Int($0.value) } ?? 302
     guard let target = items.last(where: { $0.name == "url" })?.value, !target.isEmpty else {
-      return refusal("/redirect-to", expected: "?url= with the place to go to")
+      return refusal("/redirect-to", expected: "?url= with the URL to redirect to")
     }
     guard let status, (300...399).contains(status) else {
       return refusal("/redirect-to", expected: "a status from 300 to 399")
     }
     guard (try? HeaderFields.check(name: "location".utf8.span, value: target.utf8.span)) != nil else {
-      return refusal("/redirect-to", expected: "a URL without line ends")
+      return refusal("/redirect-to", expected: "a URL without line breaks")
     }
     return ServerResponse(status: status, headers: [HeaderLine("Location", target)])
   }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the build that runs the tests has made, in whichever configuration.
+/// The products of the build that runs the tests, whatever its configuration.
 package enum BuiltProducts {
   /// The folder of the running test program, which is the folder of all products.
   package static let directory: String = {

@@ -34,12 +34,12 @@ package final class FileDescriptor: Sendable {
     }
   }
 
-  /// For calls from threads that do not own the descriptor: once it is closed, its number may be another's.
+  /// For calls from threads that do not own the descriptor: once it is closed, another file may have its number.
   func ifOpen(_ body: (Int32) -> Void) {
     isOpen.withLock { if $0 { body(number) } }
   }
 
-  /// Blocks until some bytes are there; empty at the end.
+  /// Blocks until some bytes have arrived; empty at the end.
   package func read(upTo count: Int = 65536) throws -> [UInt8] {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, used in

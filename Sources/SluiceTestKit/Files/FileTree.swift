@@ -2,7 +2,7 @@ import Glibc
 
 /// Whole folders and files at once.
 package enum FileTree {
-  /// Removes a file, or a folder with all it holds; symbolic links are not followed, and what is missing is fine.
+  /// Removes a file, or a folder with its contents. Does not follow symbolic links, and ignores a missing file.
   package static func remove(_ path: String) {
     if unlink(path) == 0 || errno == ENOENT { return }
     for name in names(in: path) { remove("\(path)/\(name)") }

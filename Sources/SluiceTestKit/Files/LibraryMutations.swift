@@ -1,4 +1,4 @@
-/// Damaged builds of a library, the same ones for the same seed. Each is damaged in a place that the loader, the
+/// Damaged builds of a library: the same seed gives the same builds. Each is damaged in a place that the loader, the
 /// preflight or a trial reads, so that the outcome does not depend on later traffic.
 package struct LibraryMutations: Sendable {
   package struct Mutant: Sendable {
@@ -73,7 +73,7 @@ package struct LibraryMutations: Sendable {
     return overwrite(entry.valuePlace, &library, "the value of the dynamic tag \(entry.tag)")
   }
 
-  /// Execution does not get through zeros, on any machine.
+  /// On every machine, zeros are not valid instructions that a program could run through.
   private mutating func clearFunction(_ library: inout LibraryBytes) -> String {
     let name = functions.randomElement(using: &random) ?? ""
     guard let range = whole.function(name) else { return "nothing: no function \(name)" }
@@ -87,7 +87,7 @@ package struct LibraryMutations: Sendable {
       library.bytes.removeLast(whole.bytes.count - start)
       return "the end is missing from \(start) on"
     }
-    // Otherwise damages data that has no part in running the library.
+    // In the other case, damages data that the library does not need to run.
     let table = range(".strtab")
     for index in table { library.bytes[index] = 0 }
     return "zeros in .strtab"

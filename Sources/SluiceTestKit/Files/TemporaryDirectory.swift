@@ -1,7 +1,7 @@
 import Glibc
 import SluiceSupport
 
-/// A folder of the test's own (mode 0700), removed with everything in it at the end of its life.
+/// A folder for one test (mode 0700), removed with everything in it at the end of its life.
 package final class TemporaryDirectory: Sendable {
   /// Absolute, without a slash at the end.
   package let path: String
@@ -18,7 +18,7 @@ package final class TemporaryDirectory: Sendable {
   /// The path of an entry, which need not exist.
   package func path(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Writes a file, replacing what was there, and gives its path.
+  /// Writes a file, replaces any existing file, and returns its path.
   @discardableResult
   package func write(_ text: String, to name: String) throws -> String {
     try write(Array(text.utf8), to: name)
@@ -49,7 +49,7 @@ package final class TemporaryDirectory: Sendable {
 extension TemporaryDirectory {
   private static let lasting = Locked<[TemporaryDirectory]>([])
 
-  /// A folder that lives until the process exits, for what all tests of a process share.
+  /// A folder that exists until the process exits, for files that all tests of a process share.
   static func lastingForProcess() throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory()
     let isFirst = lasting.withLock { lasting in

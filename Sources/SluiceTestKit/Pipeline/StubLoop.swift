@@ -7,10 +7,11 @@ import Synchronization
 ///
 ///     let loop = StubLoop()
 ///     loop.perform { Transaction.begin(…) }   // on the loop
-///     loop.run { result != nil }              // until that holds
+///     loop.run { result != nil } // until the condition is true
 ///     loop.advance(by: .seconds(1))
 ///
-/// Other threads may post and resume; all else is the driving thread's, which upholds what is unchecked here.
+/// Other threads may post and resume. Everything else must be called on the driving thread: this makes the unchecked
+/// conformance safe.
 package final class StubLoop: EventLoop, @unchecked Sendable {
   package let index: Int
   package var random = RandomBits()
@@ -21,10 +22,10 @@ package final class StubLoop: EventLoop, @unchecked Sendable {
 
   package init(index: Int = 0) { self.index = index }
 
-  /// Whether the calling thread drives the loop now.
+  /// Whether the calling thread is driving the loop now.
   package var isCurrent: Bool { driver.load(ordering: .acquiring) == Self.thread }
 
-  /// What the wall clock shows when ``now`` is zero; moves on with the loop's clock.
+  /// The time of the wall clock when ``now`` is zero. The wall clock advances with the loop's clock.
   package var wallClockOrigin = Duration.seconds(784_111_777)
 
   package var wallClock: Duration { wallClockOrigin + .nanoseconds(Int64(clamping: now.nanoseconds)) }
@@ -48,10 +49,11 @@ package final class StubLoop: EventLoop, @unchecked Sendable {
     timer.target = nil
   }
 
-  /// Moves the clock forward but fires no timer. Call it inside a call of a stage that is to take this long.
+  /// Moves the clock forward but fires no timer. Call it inside a call of a stage to simulate that the call takes this
+  /// long.
   package func spend(_ duration: Duration) { time.wrappingAdd(duration.nanoseconds, ordering: .relaxed) }
 
-  /// Runs the body as the loop, then everything that follows from it.
+  /// Runs the body on the loop, then all work that it has posted.
   package func perform(_ body: () -> Void) {
     drive {
       body()
@@ -59,7 +61,8 @@ package final class StubLoop: EventLoop, @unchecked Sendable {
     }
   }
 
-  /// Runs what was posted, waiting for other threads where need be; false when the condition does not come to hold.
+  /// Runs posted work until the condition is true, and waits for other threads if necessary. Returns false if the
+  /// condition does not become true in time.
   @discardableResult
   package func run(upTo limit: Duration = Patience.limit, until isDone: () -> Bool) -> Bool {
     drive {

@@ -6,7 +6,7 @@ package struct Command: Sendable {
   package var arguments: [String]
   /// Added to this process's environment; a nil value removes the name.
   package var environment: [String: String?]
-  /// Nil is this process's folder.
+  /// Nil means the folder of this process.
   package var workingDirectory: String?
 
   package init(
@@ -18,7 +18,7 @@ package struct Command: Sendable {
     self.workingDirectory = workingDirectory
   }
 
-  /// Runs it to its end with both outputs collected while it runs. Killed, with an error, when the limit passes.
+  /// Runs it to its end and collects both outputs. If the limit passes, kills it and throws.
   package static func run(
     _ path: String, _ arguments: [String] = [], environment: [String: String?] = [:],
     standardInput: [UInt8] = [], workingDirectory: String? = nil, limit: Duration = .seconds(120)
@@ -29,7 +29,7 @@ package struct Command: Sendable {
     return try await running.wait(upTo: limit)
   }
 
-  /// `run`, with anything but status 0 as an error that shows what the program said.
+  /// Like `run`, but throws for any status other than 0; the error shows what the program wrote.
   @discardableResult
   package static func check(_ path: String, _ arguments: [String] = []) async throws -> CommandResult {
     let result = try await run(path, arguments)

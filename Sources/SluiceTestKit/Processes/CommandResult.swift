@@ -1,4 +1,4 @@
-/// How a child process ended, and what it said.
+/// How a child process ended, and what it wrote.
 package struct CommandResult: Sendable {
   package enum Ending: Sendable, Equatable {
     case exited(Int32)

@@ -2,7 +2,7 @@ import Glibc
 
 /// The number of descriptors that this process, and those it starts, may hold.
 package enum DescriptorLimit {
-  /// Raises the limit as far as allowed, past the hard limit where privileged, and says what holds now.
+  /// Raises the limit as far as allowed, even past the hard limit if the process is privileged. Returns the new limit.
   @discardableResult
   package static func raise(to wanted: Int) -> Int {
     var limit = rlimit()

@@ -1,7 +1,7 @@
 import CTestKit
 import Glibc
 
-/// A thread that C started, as in a program that has its own event loop: it waits for a descriptor, and for nothing else.
+/// A thread that was started by C, as in a program that has its own event loop: it waits only for a descriptor.
 package final class ForeignThread: Sendable {
   private final class Turn: Sendable {
     let body: @Sendable () -> Bool
@@ -26,7 +26,7 @@ package final class ForeignThread: Sendable {
     self.thread = thread
   }
 
-  /// Blocks until the thread has ended; once.
+  /// Blocks until the thread has ended. Call it once.
   package func join() {
     pthread_join(thread, nil)
     withExtendedLifetime(turn) {}

@@ -1,4 +1,4 @@
-/// Compiles C and C++ plugins of the tests, as an author would: with `cc` or `c++` against the public headers alone.
+/// Compiles C and C++ plugins of the tests, as an author would: with `cc` or `c++` and only the public headers.
 package enum PluginCompiler {
   /// A built plugin and the folder that holds it, removed when this value is forgotten.
   package struct Product: Sendable {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the kernel counts for a process, this one unless told otherwise.
+/// What the kernel counts for a process, by default for this one.
 package struct ProcessFacts: Sendable {
   private let folder: String
 
@@ -24,12 +24,12 @@ package struct ProcessFacts: Sendable {
       .map { $0 * 1024 }
   }
 
-  /// Open descriptors, the one that counts them not included.
+  /// The number of open descriptors, without the one that is needed for counting.
   package var openDescriptorCount: Int {
     FileTree.names(in: "\(folder)/fd").count - (folder == "/proc/self" ? 1 : 0)
   }
 
-  /// What the open descriptors are, each kind or file with how many of it there are.
+  /// The open descriptors by kind or file, each with its number.
   package var openFiles: [String: Int] {
     FileTree.names(in: "\(folder)/fd").reduce(into: [:]) { files, name in
       var target = [UInt8](repeating: 0, count: 4096)

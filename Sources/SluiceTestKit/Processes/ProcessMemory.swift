@@ -1,14 +1,16 @@
 import CTestKit
 import Glibc
 
-/// What tests ask of the allocator of this process.
+/// Facts and actions of this process's allocator, for tests.
 package enum ProcessMemory {
-  /// What was allocated and not freed: what a leak adds to. Resident memory also has what the allocator keeps for later.
+  /// The bytes that were allocated and not freed; a leak makes them grow. Resident memory also contains what the
+  /// allocator keeps for later.
   package static var allocatedBytes: Int { Int(sluice_test_allocated_bytes()) }
 
-  /// For tests that show that something allocates nothing: in a process without memory, whatever allocates dies.
+  /// For tests that show that code allocates nothing: in a process without memory, any allocation fails.
   ///
-  /// Takes the limit for new memory away, then every byte that the allocator still has. For the child of an exit test.
+  /// Lowers the limit of memory to zero, then allocates every byte that the allocator still has. For the child process
+  /// of an exit test.
   package static func exhaust() {
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)

@@ -40,7 +40,7 @@ package final class RunningCommand: Sendable {
     input.close()
   }
 
-  /// Writes from a thread of its own and closes; a child that does not read is not an error.
+  /// Writes from a separate thread and closes; a child that does not read is not an error.
   package func writeAndClose(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return closeInput() }
     Threads.start { [input] in
@@ -51,7 +51,8 @@ package final class RunningCommand: Sendable {
 
   /// Does nothing once the child has ended.
   package func send(signal: Int32) {
-    // Under the lock that the reaper takes to store the ending, so that a recycled id is never hit.
+    // Under the lock that the reaper takes to store the ending, so that the signal never reaches another process with
+    // the same id.
     ending.update { [processID] ending in
       if ending == nil { _ = kill(processID, signal) }
     }
@@ -68,7 +69,7 @@ package final class RunningCommand: Sendable {
     }
   }
 
-  /// Suspends until what the child has written to its standard output is as wanted.
+  /// Suspends until the child's standard output satisfies the condition.
   package func waitForOutput(
     _ what: String, upTo limit: Duration = Patience.limit, until isMet: @escaping @Sendable ([UInt8]) -> Bool
   ) async throws {
@@ -82,7 +83,7 @@ package final class RunningCommand: Sendable {
     }
   }
 
-  /// Suspends until the child has ended and its outputs are read. Past the limit it is killed, and this throws.
+  /// Suspends until the child has ended and its outputs are read. If the limit passes, kills the child and throws.
   package func wait(upTo limit: Duration = .seconds(120)) async throws -> CommandResult {
     do {
       try await ending.wait(upTo: limit) { $0 != nil }

@@ -2,12 +2,12 @@ import Glibc
 
 /// Whether the tests run under a sanitizer, as `make check-asan` and `make check-tsan` say by `SLUICE_SANITIZER`.
 ///
-/// Freed memory then stays resident for a while, and the allocator ends a process that runs out of it.
+/// Freed memory then stays resident for a while, and the allocator ends a process that runs out of memory.
 package enum Sanitizer {
   package static let isOn = getenv("SLUICE_SANITIZER") != nil
 
-  /// The status of a process that a constructor of a library ended with 42. The thread sanitizer makes it one of its own,
-  /// for the part of `dlopen` that it had put off and that has no end then.
+  /// The status of a process that a constructor of a library ended with 42. The thread sanitizer replaces it by its own
+  /// status, because the `dlopen` that it watches never returns.
   package static var statusOfExitWhileLoading: Int {
     getenv("SLUICE_SANITIZER").map { strcmp($0, "thread") } == 0 ? 66 : 42
   }

@@ -3,7 +3,7 @@ import Glibc
 /// A library that stamps a number into the traffic, in any number of builds that differ in that number and so in their
 /// content: `Tests/Plugins/stamps-generation` in C, `swift-stamps` in Swift.
 package struct StampedLibrary: Sendable {
-  /// What `MISBEHAVIOUR` of the fixture in C can be.
+  /// The values of `MISBEHAVIOUR` for the fixture in C.
   package enum Misbehaviour: String, Sendable {
     case nothing = "NOTHING"
     case failsCreate = "FAILS_CREATE"
@@ -17,7 +17,7 @@ package struct StampedLibrary: Sendable {
     case breaksRules = "BREAKS_RULES"
   }
 
-  /// What the fixture in Swift can do with its state, by the words in its marker.
+  /// What the fixture in Swift does with its state; the words are those in its marker.
   package enum SwiftMisbehaviour: String, Sendable {
     case nothing = "NOTHING"
     /// `saveState` throws.
@@ -25,7 +25,7 @@ package struct StampedLibrary: Sendable {
     /// `loadState` throws, or traps.
     case refusesState = "REFUSES_STATE"
     case trapsInLoad = "LOAD_TRAPS"
-    /// The state has a member more, and the same version.
+    /// The state has one more member, and the same version.
     case wantsMore = "WANTS_MORE"
     /// The state has another version, and `migrate` takes the old one, or throws.
     case migrates = "MIGRATES"
@@ -35,10 +35,10 @@ package struct StampedLibrary: Sendable {
   private static let marker = "swap-generation:"
 
   private let bytes: [UInt8]
-  /// More than one where a sanitizer keeps the names of constants beside them.
+  /// More than one if a sanitizer stores the names of constants next to them.
   private let places: [Int]
 
-  /// - Parameter soname: the name that the library says it has; none where this is nil.
+  /// - Parameter soname: the name in the library itself; nil for none.
   package static func inC(
     _ misbehaviour: Misbehaviour = .nothing, isStateOptional: Bool = false, soname: String? = nil
   ) async throws -> StampedLibrary {
@@ -74,7 +74,7 @@ package struct StampedLibrary: Sendable {
   private static func places(behind marker: String, in bytes: [UInt8]) throws -> [Int] {
     let marker = Array(marker.utf8)
     let places = bytes.withUnsafeBytes { buffer -> [Int] in
-      // Libraries of a debug build are large: the system's search is the faster one.
+      // Libraries of a debug build are large, and the system's search is faster.
       guard let start = buffer.baseAddress, let initial = marker.first else { return [] }
       var places: [Int] = []
       var next = 0
@@ -97,7 +97,7 @@ package struct StampedLibrary: Sendable {
     return build
   }
 
-  /// Puts a build in place as a linker of good manners does: whole, by renaming it.
+  /// Replaces the library in one step, by renaming a complete file.
   package func install(_ number: Int, at path: String) throws { try Self.install(build(number), at: path) }
 
   package static func install(_ bytes: [UInt8], at path: String) throws {
@@ -105,7 +105,7 @@ package struct StampedLibrary: Sendable {
     guard rename(path + ".new", path) == 0 else { throw TestKitError("rename to \(path): \(errno)") }
   }
 
-  /// Writes into the file that is there, or a new one, which only its owner may write.
+  /// Writes into the existing file, or a new file that only its owner may write.
   package static func write(_ bytes: [UInt8], to path: String, truncating: Bool = true) throws {
     let number = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (truncating ? O_TRUNC : 0), 0o755)
     guard number >= 0 else { throw TestKitError("open \(path): \(errno)") }

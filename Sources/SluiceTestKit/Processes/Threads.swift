@@ -1,7 +1,7 @@
 import Glibc
 import SluiceSupport
 
-/// Runs what blocks on a thread of its own, for tests of code whose tasks need the shared pool.
+/// Runs blocking code on a separate thread, for tests of code whose tasks need the shared pool.
 package func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
   let result = await Handover.wait { answer in
     Threads.start { answer.give(Swift.Result { try body() }) }
@@ -9,7 +9,7 @@ package func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws ->
   return try result.get()
 }
 
-/// Threads of the kit's own: what blocks must not take one of the shared pool that tests run on.
+/// Threads for blocking code, which must not take a thread of the shared pool that tests run on.
 enum Threads {
   /// Runs the body on a new detached thread.
   static func start(_ body: @escaping @Sendable () -> Void) {

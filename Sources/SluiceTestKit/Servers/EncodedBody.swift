@@ -35,7 +35,7 @@ package enum EncodedBody {
   }
 
   package static func bytes(_ coding: Coding, _ content: [UInt8]) -> [UInt8] {
-    // More than any coding adds to content that it cannot compress.
+    // More bytes than any coding adds to content that it cannot compress.
     [UInt8](unsafeUninitializedCapacity: content.count + content.count / 8 + 1024) { buffer, count in
       count = sluice_test_encode(coding.number, content, content.count, buffer.baseAddress, buffer.count)
     }

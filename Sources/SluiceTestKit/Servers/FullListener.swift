@@ -1,6 +1,6 @@
 import Glibc
 
-/// A listening socket on 127.0.0.1 whose backlog is taken, so that further connections hang.
+/// A listening socket on 127.0.0.1 whose backlog is full, so that further connections hang.
 package final class FullListener: Sendable {
   package let port: UInt16
   private let descriptors: [FileDescriptor]
@@ -16,7 +16,7 @@ package final class FullListener: Sendable {
     let fillers = try (0..<4).map { _ in
       let filler = FileDescriptor(
         adopting: socket(AF_INET, Loopback.socketType | Int32(SOCK_NONBLOCK.rawValue), 0))
-      // Accepted by the kernel, or never established.
+      // Connections that the kernel has accepted, or that are never established.
       try Loopback.withAddress("127.0.0.1", port) { _ = connect(filler.number, $0, $1) }
       return filler
     }

@@ -30,7 +30,7 @@ final class ListeningSocket: Sendable {
     }
   }
 
-  /// Wakes `accept`; the port stays taken until the socket is forgotten.
+  /// Wakes `accept`; the port stays in use until this object is released.
   func stop() {
     shutdown(descriptor.number, Int32(SHUT_RDWR))
   }

@@ -4,10 +4,10 @@ import Glibc
 package enum Loopback {
   static let socketType = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
 
-  /// A port that nobody listened on a moment ago, for programs that cannot report the one they chose.
+  /// A port on which no program listened a moment ago, for programs that cannot report the port that they chose.
   ///
-  /// It lies below those that the kernel hands out by itself, so nothing but another caller of this takes it before they
-  /// do, on `::1` neither; the caller tries again when that happens.
+  /// It is below the ports that the kernel chooses by itself. So only another caller of this function can take it
+  /// first, on 127.0.0.1 and on `::1`; if that happens, the caller must try again.
   package static func freePort() throws -> UInt16 {
     let range = try FileTree.readText("/proc/sys/net/ipv4/ip_local_port_range")
     let first = range.split(whereSeparator: \.isWhitespace).first.flatMap { UInt16($0) } ?? 32768

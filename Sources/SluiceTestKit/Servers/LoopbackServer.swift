@@ -1,10 +1,10 @@
 package import SluiceServer
 
-/// A real HTTP/1.1 server on 127.0.0.1 that records what it got and can hold its answers back.
+/// A real HTTP/1.1 server on 127.0.0.1 that records its requests and can delay its answers.
 package final class LoopbackServer: Sendable {
   package enum Recording: Sendable {
     case everything
-    /// For runs of many thousand requests.
+    /// Does not record requests, for runs with many thousands of them.
     case countOnly
   }
 
@@ -77,7 +77,7 @@ package final class LoopbackServer: Sendable {
     server.stop()
   }
 
-  /// A release may have come between the decision to hold and this call.
+  /// `release` may have been called after the decision to hold, and before this call.
   private static func hold(
     _ request: ServerRequest, _ answer: DeferredResponse, _ state: Watched<State>, _ handler: EmbeddedServer.Handler
   ) {

@@ -1,6 +1,6 @@
 package import SluiceServer
 
-/// Start line and header lines of an HTTP/1 message, read leniently: this is for looking, not for judging.
+/// Start line and header lines of an HTTP/1 message, read leniently: tests look at them, and nothing is validated.
 package struct MessageHead: Sendable {
   package let startLine: String
   package let headers: [HeaderLine]
@@ -19,7 +19,7 @@ package struct MessageHead: Sendable {
   var contentLength: Int? { headers.first("Content-Length").flatMap { Int($0) } }
   var isChunked: Bool { headers.first("Transfer-Encoding")?.hasSuffix("chunked") ?? false }
 
-  /// Where the head ends, behind its blank line; nil when it has not arrived whole.
+  /// The position after the blank line that ends the head; nil if the head is not complete.
   static func end(in bytes: [UInt8]) -> Int? {
     var index = 3
     while index < bytes.count {

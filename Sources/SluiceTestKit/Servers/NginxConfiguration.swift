@@ -1,4 +1,4 @@
-/// What an `NginxServer` serves. All of it over clear text; over TLS with HTTP/2 too when certificates are given.
+/// What an `NginxServer` serves: everything in clear text, and with certificates also over TLS with HTTP/2.
 ///
 /// | path | answer |
 /// |---|---|
@@ -14,12 +14,12 @@ package struct NginxConfiguration: Sendable {
   package var bigFileBytes = 256 * 1024 * 1024
   /// An nginx log format, written to `access.log` in the server's folder; nil writes none.
   package var accessLogFormat: String?
-  /// Further directives for the `server` block, locations for example.
+  /// Further directives for the `server` block, such as locations.
   package var extraDirectives = ""
   package var connections = 16384
-  /// Whether requests over TLS need a client certificate; without one the answer is 400, as nginx has it.
+  /// Whether requests over TLS need a client certificate; without one nginx answers 400.
   package var demandsClientCertificate = false
-  /// Requests that a connection takes before nginx closes it.
+  /// The number of requests on a connection before nginx closes it.
   package var requestsPerConnection = 100_000_000
 
   package init() {}
@@ -27,7 +27,7 @@ package struct NginxConfiguration: Sendable {
   func text(folder: String, ports: NginxServer.Ports, certificates: TestCertificates?) -> String {
     """
     daemon off;
-    # One process: what is killed is the server, and what is measured is all of it.
+    # One process, so that killing it ends the server, and measuring it measures the whole server.
     master_process off;
     pid \(folder)/nginx.pid;
     error_log \(folder)/error.log warn;

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A real nginx of the test's own: own folder, free ports, gone with its owner.
+/// A real nginx for one test, with its own folder and free ports; it ends with its owner.
 package final class NginxServer: Sendable {
   package struct Ports: Sendable {
     package let clear: UInt16
-    /// Nobody listens there without certificates.
+    /// Without certificates, nothing listens there.
     package let tls: UInt16
   }
 
@@ -61,7 +61,7 @@ package final class NginxServer: Sendable {
     _ = try await process.wait(upTo: Patience.limit)
   }
 
-  /// The death of a server: connections end in the middle of whatever they carry. Returns when it is gone.
+  /// Kills the server: connections end in the middle of a message. Returns when the process has ended.
   package func kill() async throws {
     process.send(signal: SIGKILL)
     _ = try await process.wait(upTo: Patience.limit)
@@ -72,7 +72,7 @@ package final class NginxServer: Sendable {
     ((try? FileTree.readText(folder.path("access.log"))) ?? "").split(separator: "\n").map(String.init)
   }
 
-  /// Requests served so far, those for this number included.
+  /// The number of requests served so far, including the requests for this number.
   package func requestCount() throws -> Int {
     let text = try RawClient(port: ports.clear).request("GET", "/nginx-status").bodyText
     let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }

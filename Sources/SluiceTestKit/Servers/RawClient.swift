@@ -1,8 +1,8 @@
 package import SluiceServer
 
-/// A minimal HTTP/1.1 client on one connection that sends what it is told to, byte by byte.
+/// A minimal HTTP/1.1 client on one connection that sends exactly the given bytes.
 ///
-/// Its calls block; the servers of this kit answer from threads of their own.
+/// Its calls block; the servers of this kit answer from their own threads.
 package final class RawClient {
   package struct Response: Sendable {
     package let status: Int
@@ -64,7 +64,7 @@ package final class RawClient {
     return take(pendingCount: count)
   }
 
-  /// Reads and forgets bytes as long as they follow the pattern; gives how many did, up to `count`.
+  /// Reads and drops bytes as long as they match the pattern. Returns the number of matching bytes, at most `count`.
   package func skip(_ count: Int, expecting pattern: BytePattern) throws -> Int {
     var done = 0
     while done < count {

@@ -1,12 +1,12 @@
 import Glibc
 import SluiceSupport
 
-/// When a program that was started is ready to serve.
+/// Waits until a started program is ready to serve.
 package enum Readiness {
-  /// Looks again and again until the program has written a file, as servers do with their process id when every port is
-  /// theirs; false when the process ends or the limit passes first.
+  /// Polls until the program has written a file; servers write their process id when they have all their ports. Returns
+  /// false if the process ends or the limit passes first.
   ///
-  /// To connect would prove less: where a port is taken, it is somebody else who answers.
+  /// A successful connection would prove less: if the port is in use, another program answers.
   package static func hasWritten(
     _ path: String, by process: RunningCommand, upTo limit: Duration = Patience.limit
   ) async -> Bool {

@@ -50,7 +50,7 @@ struct ScriptPerformance {
     case .close: return false
     case .reset:
       socket.reset()
-      // From here on its number may be another connection's.
+      // From here on, another connection may have this descriptor's number.
       return false
     }
     return true

@@ -18,9 +18,9 @@ package enum ScriptStep: Sendable {
   case signal(Signal)
   /// Waits for the test.
   case wait(Signal)
-  /// Hands everything on between the client and a port of this host, until one of the two ends.
+  /// Forwards all bytes between the client and a port of this host, until one of the two ends.
   case tunnel(toPort: UInt16)
-  /// Ends the server's stream; the client can go on sending.
+  /// Ends the server's stream; the client can still send.
   case shutdownWriting
   /// Closes with FIN; the steps after it are not played.
   case close

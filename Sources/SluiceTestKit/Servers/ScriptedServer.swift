@@ -1,11 +1,11 @@
-/// A TCP server that sends exactly the bytes it is told to, for what a correct HTTP server would never do.
+/// A TCP server that sends exactly the given bytes, to simulate what a correct HTTP server would never do.
 ///
-/// Each connection follows the script of its number; connections beyond the last script repeat that one. The server
+/// Each connection follows the script with its number; further connections repeat the last script. The server
 /// closes a connection at the end of its script. Everything received is kept verbatim, unless told otherwise.
 ///
-/// In place of scripts it can have a closure that gives the steps with which each request is answered.
+/// Instead of scripts it can have a closure that returns the steps of the answer to each request.
 package final class ScriptedServer: Sendable {
-  /// What to do with a request that was received whole; the number counts the requests of its connection from 0.
+  /// The steps for a request that was received completely; the number counts the requests of its connection from 0.
   package typealias Answer = @Sendable (MessageHead, Int) -> [ScriptStep]
 
   package let port: UInt16
@@ -22,7 +22,7 @@ package final class ScriptedServer: Sendable {
   private let isStopped = Signal()
 
   /// - Parameters:
-  ///   - limit: ends reads and writes on which nothing moves.
+  /// - limit: how long a read or write may wait without progress.
   ///   - keepsReceived: false for runs of many thousand connections; ``received`` is empty bytes then.
   package convenience init(
     _ scripts: [[ScriptStep]], limit: Duration = Patience.limit, keepsReceived: Bool = true
@@ -97,7 +97,7 @@ package final class ScriptedServer: Sendable {
           state.runningThreads += 1
           return state.received.count - 1
         }
-        // A stop that came before the socket was listed did not shut it down.
+        // If `stop` was called before the socket was in the list, it did not shut the socket down.
         if isStopped.isSet { socket.shutdownBoth() }
         Threads.start { serve(number, on: socket) }
       }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A connected TCP or Unix socket with blocking reads and writes that give up after a limit.
+/// A connected TCP or Unix socket with blocking reads and writes that fail after a time limit.
 package final class StreamSocket: Sendable {
   private let descriptor: FileDescriptor
 
@@ -13,7 +13,7 @@ package final class StreamSocket: Sendable {
     set(Int32(IPPROTO_TCP), TCP_NODELAY, &yes)
   }
 
-  /// Connects to a literal address; refused at once where nobody listens.
+  /// Connects to a literal address; fails at once if nothing listens there.
   package static func connect(host: String = "127.0.0.1", port: UInt16, limit: Duration = Patience.limit) throws
     -> StreamSocket
   {
@@ -30,7 +30,7 @@ package final class StreamSocket: Sendable {
     return StreamSocket(adopting: descriptor, limit: limit)
   }
 
-  /// Connects to a Unix socket; refused at once where nobody listens.
+  /// Connects to a Unix socket; fails at once if nothing listens there.
   package static func connect(unixSocket path: String, limit: Duration = Patience.limit) throws -> StreamSocket {
     let descriptor = socket(AF_UNIX, Loopback.socketType, 0)
     guard descriptor >= 0 else { throw TestKitError.system("socket") }
@@ -50,7 +50,7 @@ package final class StreamSocket: Sendable {
     return StreamSocket(adopting: descriptor, limit: limit)
   }
 
-  /// Blocks until some bytes are there; empty at the end of the stream.
+  /// Blocks until some bytes have arrived; empty at the end of the stream.
   package func read(upTo count: Int = 65536) throws -> [UInt8] {
     try descriptor.read(upTo: count)
   }
@@ -60,7 +60,7 @@ package final class StreamSocket: Sendable {
     try descriptor.write(bytes)
   }
 
-  /// Ends this side's stream; the other side can go on sending.
+  /// Ends this side's stream; the other side can still send.
   package func shutdownWriting() {
     descriptor.ifOpen { shutdown($0, Int32(SHUT_WR)) }
   }
@@ -74,7 +74,7 @@ package final class StreamSocket: Sendable {
     descriptor.close()
   }
 
-  /// Closes with RST in place of FIN, and drops what was not sent yet.
+  /// Closes with RST instead of FIN, and drops bytes that were not sent yet.
   package func reset() {
     var lingering = linger(l_onoff: 1, l_linger: 0)
     descriptor.ifOpen {

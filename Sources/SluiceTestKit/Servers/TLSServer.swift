@@ -1,7 +1,7 @@
-/// `openssl s_server` on a port of 127.0.0.1: a TLS server that sends exactly the bytes it is told to, for what a correct
-/// server would never do.
+/// `openssl s_server` on a port of 127.0.0.1: a TLS server that sends exactly the given bytes, to simulate what a
+/// correct server would never do.
 ///
-/// It serves one connection after the other.
+/// It serves one connection at a time.
 package final class TLSServer: Sendable {
   package let port: UInt16
   /// `https://localhost:port`, without a slash at the end.
@@ -13,7 +13,7 @@ package final class TLSServer: Sendable {
     self.process = process
   }
 
-  /// - Parameter options: of `openssl s_server`, for instance `["-alpn", "h2"]`.
+  /// - Parameter options: options of `openssl s_server`, for instance `["-alpn", "h2"]`.
   package static func start(_ identity: TestCertificates.Identity, _ options: [String] = []) async throws -> TLSServer {
     let arguments = ["s_server", "-accept", "127.0.0.1:0", "-cert", identity.certificate, "-key", identity.key]
     let process = try Command("openssl", arguments + options).start()
@@ -27,11 +27,11 @@ package final class TLSServer: Sendable {
     try await process.waitForOutput(containing: text)
   }
 
-  /// Sends bytes to the client that is connected. At the beginning of a line s_server takes the letters Q, q, r, R, P, S, B, k,
-  /// K and c for commands of its own.
+  /// Sends bytes to the client that is connected. At the beginning of a line s_server treats the letters Q, q, r, R, P,
+  /// S, B, k, K and c as commands.
   package func send(_ bytes: [UInt8]) throws { try process.write(bytes) }
 
-  /// Ends the connection as TLS has it, and the server.
+  /// Ends the connection with a TLS close, and then the server.
   package func close() throws { try process.write("Q\n") }
 
   private static func port(in output: [UInt8]) -> UInt16? {

@@ -12,9 +12,9 @@ package struct TestCertificates: Sendable {
   package enum Flaw: String, Sendable, CaseIterable {
     case expired
     case notYetValid
-    /// For `other.example` alone.
+    /// Valid only for `other.example`.
     case otherName
-    /// By nobody but itself.
+    /// Signed only by itself.
     case selfSigned
   }
 
@@ -22,11 +22,11 @@ package struct TestCertificates: Sendable {
   package let authority: String
   package let server: Identity
   package let client: Identity
-  /// A client that another authority has signed: itself.
+  /// A client certificate that the authority has not signed: it is self-signed.
   package let stranger: Identity
   private let flawed: [Flaw: Identity]
 
-  /// A server with this flaw, and no other one.
+  /// A server certificate with only this flaw.
   package func server(_ flaw: Flaw) throws -> Identity {
     guard let identity = flawed[flaw] else { throw TestKitError("no certificate is \(flaw)") }
     return identity
@@ -84,7 +84,8 @@ private struct CertificateMaker {
         + ["-keyout", folder.path("ca.key"), "-out", folder.path("ca.pem")])
   }
 
-  /// - Parameter valid: from the beginning of one year to that of the other; nil is now and for 30 days.
+  /// - Parameter valid: from the beginning of one year to the beginning of the other; nil means from now on, for 30
+  ///   days.
   func signed(
     _ name: String, _ extensions: String, valid: (from: String, to: String)? = nil
   ) async throws -> TestCertificates.Identity {
@@ -93,7 +94,7 @@ private struct CertificateMaker {
     let extensionFile = try folder.write(extensions, to: "\(name).ext")
     try await Command.check(
       "openssl", ["req", "-new", "-subj", "/CN=\(name)"] + Self.newKey + ["-keyout", identity.key, "-out", request])
-    // "openssl x509" cannot set the first day.
+    // "openssl x509" cannot set the first day of validity.
     let days =
       valid.map { ["-startdate", "\($0.from)0101000000Z", "-enddate", "\($0.to)0101000000Z"] } ?? ["-days", "30"]
     try await Command.check(

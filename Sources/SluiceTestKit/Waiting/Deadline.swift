@@ -1,9 +1,9 @@
 import Dispatch
 import SluiceSupport
 
-/// One action that runs at most once: when its time is up, or earlier on demand.
+/// One action that runs at most once: when its time has passed, or earlier on demand.
 ///
-/// It runs on a queue with a thread of its own, so that tests which block the shared pool cannot hold it up.
+/// It runs on a queue with its own thread, so that tests which block the shared pool cannot delay it.
 final class Deadline: Sendable {
   private enum State {
     case idle
@@ -14,7 +14,7 @@ final class Deadline: Sendable {
   private static let queue = DispatchQueue(label: "sluice.testkit.deadlines")
   private let state = Locked(State.idle)
 
-  /// Arms the deadline; runs the action at once when it was fired before.
+  /// Starts the deadline; runs the action at once if `fire` was called before.
   func start(after limit: Duration, _ action: @escaping @Sendable () -> Void) {
     let isArmed = state.withLock { state in
       guard case .idle = state else { return false }

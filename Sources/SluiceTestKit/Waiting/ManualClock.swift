@@ -25,10 +25,10 @@ package final class ManualClock: Clock, Sendable {
 
   package var now: Instant { time.value.now }
   package var minimumResolution: Duration { .zero }
-  /// Tasks asleep on this clock.
+  /// The number of tasks that sleep on this clock.
   package var sleeperCount: Int { time.value.sleepers }
 
-  /// Moves the time on and wakes every sleeper whose deadline has come.
+  /// Advances the time and wakes every task whose deadline has come.
   package func advance(by duration: Duration) {
     time.update { $0.now = $0.now.advanced(by: duration) }
   }
@@ -37,7 +37,7 @@ package final class ManualClock: Clock, Sendable {
     time.update { $0.sleepers += 1 }
     defer { time.update { $0.sleepers -= 1 } }
     do {
-      // A real limit only so that a forgotten `advance` fails the test instead of hanging it.
+      // A limit in real time, so that a forgotten `advance` fails the test instead of hanging it.
       try await time.wait(upTo: .seconds(600), for: "the manual clock to reach \(deadline)") { $0.now >= deadline }
     } catch {
       try Task.checkCancellation()

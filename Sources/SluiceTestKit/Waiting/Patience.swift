@@ -1,6 +1,6 @@
-/// How long a test waits for what has to happen.
+/// How long a test waits for an event that must happen.
 package enum Patience {
-  /// Only a hang takes longer, on the slowest machine and with everything running at once: a test that ends here is broken
-  /// or has found something, it is never just slow.
+  /// Only a hang takes longer, even on the slowest machine while everything runs at the same time. A test that reaches
+  /// this limit is broken or has found a bug; it is never just slow.
   package static let limit = Duration.seconds(240)
 }

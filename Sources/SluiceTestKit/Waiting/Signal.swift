@@ -8,7 +8,7 @@ package final class Signal: Sendable {
 
   package var isSet: Bool { isOpen.value }
 
-  /// Lets everyone through, now and later.
+  /// Opens the gate permanently.
   package func set() {
     isOpen.update { $0 = true }
   }

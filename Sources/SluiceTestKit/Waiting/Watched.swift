@@ -1,7 +1,7 @@
 import Dispatch
 import SluiceSupport
 
-/// A value that threads change and that tests wait for, in place of sleeping and looking again.
+/// A value that threads change and that tests can wait for without polling.
 package final class Watched<Value: Sendable>: Sendable {
   package typealias Condition = @Sendable (Value) -> Bool
 
@@ -24,7 +24,7 @@ package final class Watched<Value: Sendable>: Sendable {
 
   package var value: Value { state.withLock { $0.value } }
 
-  /// Changes the value and wakes, after the lock is given back, those whose condition holds now.
+  /// Changes the value. After the lock is released, wakes the waiters whose condition is now true.
   @discardableResult
   package func update<Result: Sendable>(_ change: @Sendable (inout Value) -> Result) -> Result {
     let (result, value, met) = state.withLock { state in
@@ -38,7 +38,7 @@ package final class Watched<Value: Sendable>: Sendable {
     return result
   }
 
-  /// Suspends until the condition holds. Throws when the limit passes first, or when the task is cancelled.
+  /// Suspends until the condition is true. Throws if the limit passes first, or if the task is cancelled.
   @discardableResult
   package func wait(
     upTo limit: Duration = Patience.limit, for what: String = "a condition", until isMet: @escaping Condition
@@ -57,7 +57,7 @@ package final class Watched<Value: Sendable>: Sendable {
     return value
   }
 
-  /// Blocks the calling thread until the condition holds; nil when the limit passes first.
+  /// Blocks the calling thread until the condition is true; nil if the limit passes first.
   @discardableResult
   package func waitBlocking(upTo limit: Duration = Patience.limit, until isMet: @escaping Condition) -> Value? {
     let semaphore = DispatchSemaphore(value: 0)
@@ -68,7 +68,7 @@ package final class Watched<Value: Sendable>: Sendable {
     return isMet(value) ? value : nil
   }
 
-  /// Calls `wake` once: with the value as soon as the condition holds, or with nil when abandoned.
+  /// Calls `wake` once: with the value as soon as the condition is true, or with nil if the wait is abandoned.
   func watch(_ isMet: @escaping Condition, wake: @escaping @Sendable (Value?) -> Void) -> UInt64 {
     let (waiter, value) = state.withLock { state in
       state.nextWaiter += 1

@@ -254,7 +254,7 @@ import Testing
       }
       #expect(server.requestCount == 5)
       await engine.shutdown()
-      #expect(log.lines.count { $0.contains("File too large; what is cached stays in memory") } == 1)
+      #expect(log.lines.count { $0.contains("File too large; responses are now cached only in memory") } == 1)
       #expect(test.files().isEmpty)
       #expect(!FileTree.names(in: test.path).contains { $0.hasPrefix("new-") })
       server.stop()

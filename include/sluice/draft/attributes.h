@@ -27,8 +27,8 @@ typedef struct sluice_attributes {
   /// than SLUICE_ATTRIBUTE_TEXT_BYTES. SLUICE_STATUS_LIMIT for a further name when the transaction has
   /// SLUICE_ATTRIBUTE_COUNT. SLUICE_STATUS_REFUSED in on_event. [loop]
   sluice_status (*set)(sluice_exchange *exchange, const sluice_attribute *attribute);
-  /// The attribute of that name, with the text of a secret too. Name and text are borrowed until the call of the stage
-  /// returns. SLUICE_STATUS_ABSENT if there is none. [loop]
+  /// Gets the attribute of that name; the text of a secret is not hidden. Name and text are borrowed until the call of
+  /// the stage returns. SLUICE_STATUS_ABSENT if there is none. [loop]
   sluice_status (*get)(sluice_exchange *exchange, sluice_text name, sluice_attribute *attribute);
   /// Removes the attribute. SLUICE_STATUS_ABSENT if there is none, SLUICE_STATUS_REFUSED in on_event. [loop]
   sluice_status (*remove)(sluice_exchange *exchange, sluice_text name);

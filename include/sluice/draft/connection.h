@@ -23,9 +23,9 @@ typedef struct sluice_connection_facts {
   uint32_t size;
   /// 10, 11, 20 or 30 for HTTP/1.0 to HTTP/3; known from the head of the response on, 0 before.
   uint32_t http_version;
-  /// Not used for another connection of the process; 0 if unknown.
+  /// A number that no other connection of the process has; 0 if unknown.
   uint64_t id;
-  /// Whether an earlier request had the connection, or another one has it still (HTTP/2).
+  /// Whether an earlier request used the connection, or another request still uses it (HTTP/2).
   sluice_known is_reused;
   /// Whether the connection uses TLS.
   sluice_known is_secure;

@@ -19,10 +19,10 @@
 typedef struct sluice_log_record {
   uint32_t size;
   sluice_log_level level;
-  /// Cut off and escaped like that of `log`.
+  /// Cut off and escaped like the text of `log`.
   sluice_text message;
-  /// At most SLUICE_ATTRIBUTE_COUNT, whose texts are cut off and escaped like the message; of two with one name the later
-  /// one counts. NULL with a count of 0.
+  /// At most SLUICE_ATTRIBUTE_COUNT; their texts are cut off and escaped like the message. If two have the same name,
+  /// the later one counts. NULL with a count of 0.
   const sluice_attribute *attributes;
   size_t attribute_count;
   /// The exchange that the record is about, or NULL. It must be valid on this thread. The record then has the transaction's
@@ -38,11 +38,11 @@ typedef struct sluice_logger {
   /// SLUICE_STATUS_OK if records of the level are logged, SLUICE_STATUS_ABSENT if they are dropped, SLUICE_STATUS_INVALID
   /// for an unknown level. Takes no lock, and the answer does not change while the instance lives. [any]
   sluice_status (*is_enabled)(const sluice_host *host, sluice_log_level level);
-  /// Writes a record with plugin, generation and stage, like `log`. A record of a level that is not logged is dropped without
-  /// being read: SLUICE_STATUS_OK. SLUICE_STATUS_INVALID for an unknown level, a text without an address, too many
-  /// attributes, and an attribute whose name, kind, flags or number is not allowed. SLUICE_STATUS_WRONG_THREAD and
-  /// SLUICE_STATUS_STALE for the exchange, as with its own functions. SLUICE_STATUS_CLOSING at the entry point, and after the
-  /// end of the host. With an error nothing is logged. [any]
+  /// Writes a record with plugin, generation and stage, like `log`. A record of a level that is not logged is dropped
+  /// without being read, and the result is SLUICE_STATUS_OK. SLUICE_STATUS_INVALID for an unknown level, a text without
+  /// an address, too many attributes, and an attribute whose name, kind, flags or number is not allowed.
+  /// SLUICE_STATUS_WRONG_THREAD and SLUICE_STATUS_STALE for the exchange, as with its own functions.
+  /// SLUICE_STATUS_CLOSING at the entry point, and after the end of the host. With an error nothing is logged. [any]
   sluice_status (*write)(const sluice_host *host, const sluice_log_record *record);
 } sluice_logger;
 #define SLUICE_LOGGER_SIZE_1 24u

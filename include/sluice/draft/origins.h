@@ -21,16 +21,16 @@ typedef struct sluice_origin_list sluice_origin_list;
 typedef struct sluice_origins {
   uint32_t size;
   uint32_t reserved;
-  /// Makes a list of an array of strings: `api.example.com`, `*.example.com`, `*`, each with an optional `https://` before
-  /// it and `:port` after it. A name beyond ASCII is converted to its A-labels (IDNA2008). SLUICE_STATUS_FAILED with a
-  /// message that names the entry, and begins with `name`, the place of the list in the configuration; an empty list fails
-  /// too. The list belongs to the plugin until `release`. [control]
+  /// Makes a list from an array of strings: `api.example.com`, `*.example.com`, `*`, each with an optional `https://`
+  /// before it and `:port` after it. A name beyond ASCII is converted to its A-labels (IDNA2008). For a bad entry
+  /// SLUICE_STATUS_FAILED, with a message that names the entry and begins with `name`, the place of the list in the
+  /// configuration; an empty list fails too. The list belongs to the plugin until `release`. [control]
   sluice_status (*read)(
       const sluice_host *host, const json_t *hosts, const char *name, sluice_origin_list **list, sluice_error *error);
-  /// SLUICE_STATUS_OK if the current URL of the request is on the list, from on_issue on the URL of the hop;
-  /// SLUICE_STATUS_ABSENT if it is not. [loop]
+  /// SLUICE_STATUS_OK if the URL of the request is on the list, SLUICE_STATUS_ABSENT if it is not. Before on_issue it
+  /// is the current URL, afterwards the URL of the hop. [loop]
   sluice_status (*match)(sluice_exchange *exchange, const sluice_origin_list *list);
-  /// Ends the list; NULL does nothing. Before the instance's `destroy` returns. [any]
+  /// Ends the list; NULL does nothing. Must be called before the instance's `destroy` returns. [any]
   void (*release)(sluice_origin_list *list);
 } sluice_origins;
 #define SLUICE_ORIGINS_SIZE_1 32u

@@ -20,17 +20,18 @@ typedef uint32_t sluice_stream_event;
 enum {
   /// `write` has returned SLUICE_STATUS_LIMIT, and now takes bytes again.
   SLUICE_STREAM_WRITABLE = 1,
-  /// Nothing is taken any more, and nothing is called any more: the body has ended or failed, or the transaction is over.
-  /// Exactly once for each stream that was opened, before the instance's `destroy`.
+  /// The stream is closed: the body has ended or failed, or the transaction is over. The host takes no more bytes and
+  /// calls nothing more. Comes exactly once for each stream that was opened, before the instance's `destroy`.
   SLUICE_STREAM_CLOSED = 2
 };
 
 typedef struct sluice_response_stream {
   uint32_t size;
   uint32_t reserved;
-  /// Gives the response that `respond` has set, or that on_response may change, a body that follows by `write`. Return from
-  /// the call as usual: SLUICE_VERDICT_RESPOND after `respond`. The response stages are called with the head, and those that
-  /// want the whole body after `end`. The transaction's deadline bounds the whole body.
+  /// Opens a stream for the body of the response that `respond` has set, or that on_response may change; the bytes
+  /// follow by `write`. Return from the call as usual: SLUICE_VERDICT_RESPOND after `respond`. The response stages are
+  /// called with the head, and those that want the whole body after `end`. The transaction's deadline bounds the whole
+  /// body.
   ///
   /// `length` is the number of bytes that will follow, UINT64_MAX if it is not known; a body of another length fails the
   /// transaction. `on_event` is called on the transaction's loop, outside of `write`, `end` and `fail`.

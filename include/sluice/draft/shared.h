@@ -19,9 +19,9 @@
 #define SLUICE_SHARED_COUNT 4096u
 #define SLUICE_SHARED_TOTAL_BYTES 16777216u
 
-/// The values belong to the id of the plugin: all its instances in one engine have the same ones, of whatever name,
-/// configuration and generation, and no other plugin has. They live as long as the engine. Whoever must keep the values of
-/// two configurations apart puts what distinguishes them into the name.
+/// The values belong to the id of the plugin: all its instances in one engine share them, whatever their names,
+/// configurations and generations. Other plugins do not see them. They live as long as the engine. A plugin that must
+/// keep the values of two configurations apart puts what distinguishes them into the name.
 ///
 /// A name is any 1 to 256 bytes. Each change of a value gives it a version, which is greater than all versions that the
 /// engine has given before; 0 is the version of a value that does not exist. A value expires `timeout_ns` after it was set,
@@ -34,15 +34,17 @@ typedef struct sluice_shared {
   /// SLUICE_STATUS_ABSENT if it does not exist, with the size and the version 0. [any]
   sluice_status (*get)(
       const sluice_host *host, sluice_text name, void *buffer, size_t capacity, size_t *size, uint64_t *version);
-  /// Sets a value, whatever it was. `version` becomes its version and may be NULL. SLUICE_STATUS_INVALID for a bad name, a
-  /// value that is too large, and a timeout of 0; SLUICE_STATUS_LIMIT if the plugin has too many values or bytes. [any]
+  /// Sets a value, whatever it was before. `version` becomes its version and may be NULL. SLUICE_STATUS_INVALID for a
+  /// bad name, a value that is too large, and a timeout of 0; SLUICE_STATUS_LIMIT if the plugin has too many values or
+  /// bytes. [any]
   sluice_status (*put)(
       const sluice_host *host, sluice_text name, sluice_bytes value, uint64_t timeout_ns, uint64_t *version);
   /// Sets a value if `*version` is its version: 0 if it must not exist. Otherwise returns SLUICE_STATUS_ABSENT and changes
   /// nothing. `*version` becomes the version that the value has now, in both cases. Errors as in `put`. [any]
   sluice_status (*compare_exchange)(
       const sluice_host *host, sluice_text name, uint64_t *version, sluice_bytes value, uint64_t timeout_ns);
-  /// Removes a value if `version` is its version, or 0. SLUICE_STATUS_ABSENT if there is no such value. [any]
+  /// Removes a value if `version` is 0 or the version of the value. SLUICE_STATUS_ABSENT if there is no such value.
+  /// [any]
   sluice_status (*remove)(const sluice_host *host, sluice_text name, uint64_t version);
 } sluice_shared;
 #define SLUICE_SHARED_SIZE_1 40u

@@ -1,4 +1,4 @@
-/// The host's table `sluice.spans/1`: spans of a stage's own below the span of a hop.
+/// The host's table `sluice.spans/1`: spans that a stage begins below the span of a hop.
 ///
 /// A draft: the table may still change. A span measures a part of what a stage does for one transaction, such as a token
 /// refresh. Tracers get it as SLUICE_EVENT_DID_END_SPAN when it has ended.
@@ -64,9 +64,9 @@ struct sluice_span {
 };
 
 /// Each function takes the exchange of the current call, like the functions of `sluice_exchange_api`: in a call of a stage,
-/// and inside `enter`. In events they return SLUICE_STATUS_REFUSED. A span belongs to the instance and the transaction that
-/// began it; for another one, and after its end, it is SLUICE_STATUS_STALE. For a span that is all zero the functions return
-/// SLUICE_STATUS_ABSENT and do nothing.
+/// and inside `enter`. In events they return SLUICE_STATUS_REFUSED. A span belongs to the instance and the transaction
+/// that began it; for any other, and after its end, the functions return SLUICE_STATUS_STALE. For a span that is all
+/// zero the functions return SLUICE_STATUS_ABSENT and do nothing.
 typedef struct sluice_spans {
   uint32_t size;
   uint32_t reserved;

@@ -1,7 +1,7 @@
 /// The tables `sluice.stage/1` of a plugin and `sluice.places/1` of a host: a configuration for one place in a list.
 ///
-/// A draft: the tables may still change. In a configuration file, `{"plugin": "edit", "config": {…}}` in the list `request` is
-/// a place with a configuration of its own. The instance has one configuration, and each such place another.
+/// A draft: the tables may still change. In a configuration file, `{"plugin": "edit", "config": {…}}` in the list
+/// `request` is a place with its own configuration. The instance has one configuration, and each such place another.
 #ifndef SLUICE_DRAFT_STAGE_H
 #define SLUICE_DRAFT_STAGE_H
 
@@ -12,7 +12,7 @@
 #include <sluice/exchange.h>
 #include <sluice/status.h>
 
-/// The plugin's table. A plugin without it takes no configurations for places; one is refused.
+/// The plugin's table. A plugin without it takes no configuration for a place; such a configuration is refused.
 #define SLUICE_STAGE_ID "sluice.stage/1"
 /// The host's table.
 #define SLUICE_PLACES_ID "sluice.places/1"
@@ -28,7 +28,8 @@ typedef struct sluice_stage {
   /// take a reference or a copy to keep it. On SLUICE_STATUS_OK `*stage` must not be NULL; with any other status everything
   /// that belongs to the place must have been released, and `destroy` of the instance follows. [control]
   sluice_status (*create_stage)(void *instance, json_t *config, void **stage, sluice_error *error);
-  /// Releases what `create_stage` gave: once for each, in reverse order, just before `destroy` of the instance. [control]
+  /// Releases the object of `create_stage`: called once for each, in reverse order, just before `destroy` of the
+  /// instance. [control]
   void (*destroy_stage)(void *instance, void *stage);
 } sluice_stage;
 #define SLUICE_STAGE_SIZE_1 32u
@@ -36,9 +37,9 @@ typedef struct sluice_stage {
 typedef struct sluice_places {
   uint32_t size;
   uint32_t reserved;
-  /// What `create_stage` gave for the place that is called now, also inside `enter` for a call that is suspended there; NULL
-  /// for a place without a configuration, and in on_event. on_redirect and on_challenge are called once for an instance, at
-  /// its first place. [loop]
+  /// The object of `create_stage` for the place that is called now, also inside `enter` for a call that is suspended
+  /// there; NULL for a place without a configuration, and in on_event. on_redirect and on_challenge are called once for
+  /// an instance, at its first place. [loop]
   void *(*current)(sluice_exchange *exchange);
 } sluice_places;
 #define SLUICE_PLACES_SIZE_1 16u

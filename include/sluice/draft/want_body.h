@@ -1,7 +1,8 @@
 /// The host's table `sluice.want-body/1`: asks for the body of one transaction.
 ///
 /// A draft: the table may still change. `wants` of an interceptor asks for the bodies of all transactions that the
-/// interceptor is called for. This function asks for the bodies of one transaction, so that all others stream.
+/// interceptor is called for. This function asks for the bodies of one transaction, so that the bodies of all others
+/// can stream.
 #ifndef SLUICE_DRAFT_WANT_BODY_H
 #define SLUICE_DRAFT_WANT_BODY_H
 

@@ -25,9 +25,9 @@ typedef struct sluice_work {
   ///   SLUICE_STATUS_STALE    not begun: the suspension of the parent was cancelled
   ///   SLUICE_STATUS_CLOSING  not begun: the instance ends
   ///   SLUICE_STATUS_FAILED   the function has ended its thread
-  /// If `run` was called on another thread, both functions may run before it has returned. What has begun is never
-  /// interrupted: it may still run while `deactivate` is called. All functions and completions have returned before
-  /// `destroy`; an instance for which that takes too long is never destroyed.
+  /// If `run` was called on another thread, both functions may run before it has returned. A function that has begun is
+  /// never interrupted: it may still run while `deactivate` is called. All functions and completions have returned
+  /// before `destroy`; an instance for which that takes too long is never destroyed.
   ///
   /// `parent` is the suspended exchange that waits for the work; all zero means none. SLUICE_STATUS_LIMIT if 256 functions
   /// of the instance wait or run, SLUICE_STATUS_STALE for a parent that is over, SLUICE_STATUS_REFUSED in `create`,

@@ -2,10 +2,10 @@ import CacheRules
 import struct SluiceMessages.HeaderFields
 import SluicePlugin
 
-// Making answers of what is stored.
+// Makes answers from stored responses.
 extension Cache {
-  /// Answers with an entry that may be used as it is: as a whole, as a part, or with 304 where the caller has it already.
-  /// False where the request asks for something that only the origin can give.
+  /// Answers with an entry that may be used without the origin: with the whole body, a part of it, or 304 if the caller
+  /// already has it. Returns false if only the origin can answer the request.
   func answer(_ request: StageRequest, _ facts: RequestFacts, _ entry: Entry, _ now: Timestamp) -> Bool {
     var status = CacheStatus()
     status.isHit = true
@@ -28,7 +28,7 @@ extension Cache {
     return true
   }
 
-  /// Answers with the whole of an entry, in place of whatever came or did not come.
+  /// Answers with the whole entry, instead of the received response, if any.
   func give(_ request: StageRequest, _ facts: RequestFacts, _ entry: Entry, _ now: Timestamp, _ status: CacheStatus) {
     give(request, facts, entry, entry.head.headers, now, status)
   }
@@ -42,7 +42,7 @@ extension Cache {
     fill(response, headers: headers, entry, now, status)
   }
 
-  /// Without the fields that `no-cache` names: those would have to be confirmed first (RFC 9111 §5.2.2.4).
+  /// Without the fields that `no-cache` names, because the origin would have to confirm them first (RFC 9111 §5.2.2.4).
   private func usable(_ headers: HeaderFields, _ entry: Entry) -> HeaderFields {
     let names = entry.head.control.fieldNames("no-cache")
     guard !names.isEmpty else { return headers }
@@ -56,7 +56,7 @@ extension Cache {
   ) {
     headers.buffer.withUnsafeBytes { buffer in
       for index in headers.indices {
-        // What was stored passed the same check when it came.
+        // A stored field passed the same check when it was received.
         try? response.headers.add(
           UnsafeRawBufferPointer(rebasing: buffer[headers.valueRange(at: index)]),
           for: UnsafeRawBufferPointer(rebasing: buffer[headers.nameRange(at: index)]))
@@ -66,7 +66,7 @@ extension Cache {
     add(status, to: response)
   }
 
-  /// A further line of the list, after what caches nearer to the origin said (RFC 9211 §2).
+  /// Adds a line to the list, after the lines of caches nearer to the origin (RFC 9211 §2).
   func add(_ status: CacheStatus, to response: StageResponse) {
     guard configuration.cacheStatus else { return }
     try? response.headers.add(status.text, for: "cache-status")

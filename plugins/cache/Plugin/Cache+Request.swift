@@ -41,7 +41,7 @@ extension Cache: RequestInterceptor {
   private func look(_ request: StageRequest, _ url: HTTPURL) -> Lookup {
     let headers = HeaderFields(copying: request.headers)
     var selecting = headers
-    // libcurl makes an Authorization of it.
+    // libcurl turns the user of the URL into an Authorization field.
     if let userInfo = url.userInfo, !selecting.contains("authorization") {
       selecting["authorization"] = "user \(userInfo)"
     }
@@ -54,7 +54,7 @@ extension Cache: RequestInterceptor {
     lookup.request.headers.contains("content-length") || request.body != nil || request.bodyFile != nil
   }
 
-  /// Lets the request go on, with conditions where there is something to confirm and the caller has none of its own.
+  /// Lets the request continue. Adds conditions if there is an entry to confirm and the caller has set no conditions.
   private func forward(_ request: StageRequest, _ reason: CacheStatus.Forwarded, _ found: Lookup) {
     var lookup = found
     lookup.outcome = .forwarded(reason)

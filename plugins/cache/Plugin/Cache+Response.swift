@@ -42,8 +42,8 @@ extension Cache: SynchronousResponseInterceptor {
     for key in keys { store.invalidate(key) }
   }
 
-  /// The response is another URL's. What it says is not about what is stored; a 304 is an answer to conditions that were
-  /// not made for it, so the request is made again without.
+  /// The response is for another URL, so it says nothing about the entry. A 304 answers conditions that were not meant
+  /// for that URL, so the request is retried without conditions.
   private func redirected(_ response: StageResponse, _ lookup: Lookup, _ reason: CacheStatus.Forwarded) throws {
     guard response.status == 304, lookup.isValidating else { return report(reason, response) }
     response.request.transactionData = Bypass()
@@ -65,7 +65,7 @@ extension Cache {
   ) {
     guard let entry = lookup.entry else { return report(reason, response) }
     guard lookup.isValidating else {
-      // The caller's own question. What it has is what is stored where both have the same tag or date.
+      // The caller has set its own conditions. It has the stored response if both have the same tag or date.
       let isStored = entry.head.isConfirmed(byCaller: lookup.request, head) && freshen(entry, head, lookup) != nil
       return report(reason, response, isStored: isStored)
     }
@@ -78,7 +78,7 @@ extension Cache {
     give(response.request, lookup.request, freshened ?? entry, head.received, status)
   }
 
-  /// Stores the entry with the fields of the 304; nil where the origin now says that it may not be stored.
+  /// Stores the entry with the fields of the 304; nil if the origin no longer allows it to be stored.
   private func freshen(_ entry: Entry, _ head: StoredHead, _ lookup: Lookup) -> Entry? {
     let updated = entry.with(entry.head.updated(by: head))
     guard !lookup.request.isNoStore, mayStore(updated.head),
@@ -87,7 +87,7 @@ extension Cache {
     return updated
   }
 
-  /// The answer to a HEAD says whether what is stored for GET is still it (RFC 9111 §4.3.5).
+  /// The answer to a HEAD shows whether the stored response to GET is still valid (RFC 9111 §4.3.5).
   private func compare(_ lookup: Lookup, _ head: StoredHead) -> Bool {
     guard let entry = lookup.entry, head.status == entry.head.status else { return false }
     let lengths = [head, entry.head].compactMap { $0.headers["content-length"] }
@@ -97,7 +97,7 @@ extension Cache {
   }
 
   private func store(_ response: StageResponse, _ lookup: Lookup, _ head: StoredHead) -> Bool {
-    // What answers a question about a part, other than with the whole, is no answer to others.
+    // The answer to a range request is not valid for other requests, unless it has the whole body.
     guard mayStore(head), !lookup.request.isNoStore, !lookup.request.hasRange || head.status == 200,
       response.bodyFile == nil,
       let selection = selection(head, lookup, response.request)
@@ -108,7 +108,7 @@ extension Cache {
     return store.store(entry, replacing: lookup.entry, since: lookup.invalidations)
   }
 
-  /// What was held to be the answer has been replaced by something that is not stored.
+  /// The origin has replaced the stored response by a response that is not stored.
   private func outdated(_ lookup: Lookup, _ head: StoredHead) -> Bool {
     if lookup.isValidating, head.status < 500, let entry = lookup.entry { store.discard(entry) }
     return false
@@ -118,8 +118,8 @@ extension Cache {
     head.mayBeStored(heuristicLimit: heuristicLimit, standsInForErrors: staleIfError > 0)
   }
 
-  /// What the response depends on; nil where a stage behind this one changed one of these fields, since the next look-up
-  /// will not see them as they were sent.
+  /// The request fields on which the response depends. Nil if a later stage has changed one of them, because the next
+  /// look-up would not see the value that was sent.
   private func selection(_ head: StoredHead, _ lookup: Lookup, _ request: StageRequest) -> Entry.Selection? {
     let names = Set(head.varying + (head.control.contains("public") ? [] : partition)).sorted()
     let sent = HeaderFields(copying: request.headers)

@@ -7,17 +7,18 @@ struct CacheConfiguration: Decodable, Sendable {
     var bytes: Int?
   }
 
-  /// The bound of what is kept in memory; 0 keeps nothing there.
+  /// The limit of responses in memory; 0 keeps nothing there.
   var memoryBytes: Int
   /// A response whose body is larger is not stored.
   var entryBytes: Int
-  /// Where responses outlive the process.
+  /// The folder where responses outlive the process.
   var disk: Disk?
-  /// Request fields on which every response is taken to depend, as if its `Vary` named them, unless it is `public`.
+  /// Request fields on which every response is considered to depend, as if its `Vary` named them, unless it is
+  /// `public`.
   var partitionBy: [String]
-  /// How long past its lifetime a response replaces a failure, where neither it nor the request says so.
+  /// How long past its lifetime a response may replace a failure, if the response and the request do not say it.
   var staleIfError: String
-  /// The longest time for which a response without a lifetime is taken to be fresh.
+  /// The longest time for which a response without a lifetime is considered fresh.
   var heuristicLimit: String
   /// Whether responses get a `Cache-Status`.
   var cacheStatus: Bool

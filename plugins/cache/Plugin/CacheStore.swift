@@ -2,15 +2,15 @@ import CacheRules
 import struct SluiceMessages.HeaderFields
 import SluiceSupport
 
-/// Everything that is stored: one for all event loops. What is in memory is found at once; what lies on disk only is waited
-/// for, which costs the waiting transaction and no other.
+/// All stored responses; all event loops share one store. Responses in memory are found at once. Only the transaction
+/// that looks for a response on disk waits for the disk.
 final class CacheStore: Sendable {
-  /// What a look-up came to.
+  /// The result of a look-up.
   struct Found: Sendable {
     var entry: Entry?
     /// There are responses of that URL, but none for such a request.
     var isKnown: Bool
-    /// What to hold against later invalidations.
+    /// The number of invalidations at the look-up, to detect later ones.
     var invalidations: UInt64
   }
 
@@ -27,9 +27,9 @@ final class CacheStore: Sendable {
     self.disk = disk
   }
 
-  /// - Parameter isGood: whether what memory has will do, so that the disk need not be asked.
+  /// - Parameter isGood: whether the entry in memory is sufficient, so that the disk is not read.
   func find(_ url: String, for request: HeaderFields, _ isGood: (Entry) -> Bool) async -> Found {
-    // Digested outside of the lock, which all loops share.
+    // The digests are computed outside of the lock, which all loops share.
     let selections = names(of: url).selections(of: request)
     let found = state.withLock { state in
       let (entry, isKnown) = state.memory.find(url, selections)
@@ -41,12 +41,13 @@ final class CacheStore: Sendable {
     return adopt(stored, of: url, for: request, found)
   }
 
-  /// The lists of request fields on which what is in memory depends.
+  /// The lists of request fields on which the responses in memory depend.
   private func names(of url: String) -> [[String]] {
     state.withLock { $0.memory.names(of: url) }
   }
 
-  /// What came from disk is kept in memory, unless something newer came meanwhile, or the URL was invalidated.
+  /// Keeps responses from disk in memory, unless a newer response was stored or the URL was invalidated in the
+  /// meantime.
   private func adopt(_ stored: [Entry], of url: String, for request: HeaderFields, _ found: Found) -> Found {
     let selections = Set(names(of: url) + stored.map(\.selection.names)).selections(of: request)
     let fitting = stored.filter { selections.contains($0.selection) }
@@ -62,7 +63,7 @@ final class CacheStore: Sendable {
     }
   }
 
-  /// Stores an answer; false where its URL was invalidated while it was under way.
+  /// Stores an answer; returns false if its URL was invalidated while the request was in flight.
   @discardableResult
   func store(_ entry: Entry, replacing replaced: Entry?, since invalidations: UInt64) -> Bool {
     let isStored = state.withLock { state in
@@ -74,13 +75,13 @@ final class CacheStore: Sendable {
     return isStored
   }
 
-  /// Forgets one response, which is outdated.
+  /// Removes one outdated response.
   func discard(_ entry: Entry) {
     state.withLock { $0.memory.remove(entry) }
     disk?.discard(entry)
   }
 
-  /// Forgets all responses of a URL (RFC 9111 §4.4).
+  /// Removes all responses of a URL (RFC 9111 §4.4).
   func invalidate(_ url: String) {
     state.withLock { state in
       state.memory.remove(url)
@@ -93,7 +94,7 @@ final class CacheStore: Sendable {
     try disk?.open()
   }
 
-  /// Writes what waits to be written.
+  /// Writes the entries that wait to be written.
   func close(within deadline: Duration) {
     disk?.close(within: deadline)
   }

@@ -1,12 +1,13 @@
 import CCrypto
 
-/// SHA-256: the name of an entry on disk, the proof that it is whole, and the replacement of what must not be written down.
+/// SHA-256: for the names of entries on disk, for checking that they are complete, and in place of secrets that must
+/// not be stored.
 struct Digest: Hashable, Sendable {
   static let byteCount = 32
 
   let bytes: [UInt8]
 
-  /// Takes the digest from a file.
+  /// Reads a digest from a file.
   init(stored bytes: [UInt8]) { self.bytes = bytes }
 
   init(of pieces: [UInt8]...) {
@@ -17,7 +18,7 @@ struct Digest: Hashable, Sendable {
     self.init(of: Array(text.utf8))
   }
 
-  /// libcrypto can refuse: where it is out of memory, or SHA-256 is disabled by policy.
+  /// libcrypto can refuse, if memory runs out or its policy disables SHA-256.
   static var isAvailable: Bool { compute([]) != nil }
 
   /// 64 lower-case hex digits.

@@ -1,12 +1,12 @@
 import Glibc
 
-/// What went wrong with the folder, for the log of the host or as the reason why the plugin does not start.
+/// A failure with the folder, for the log of the host, or the reason why the plugin does not start.
 struct DiskFailure: Error, CustomStringConvertible {
   let description: String
 
   init(_ description: String) { self.description = description }
 
-  /// With the words of `errno`.
+  /// With the text of `errno`.
   init(_ verb: String, _ path: String, _ number: CInt = errno) {
     description = "cannot \(verb) \(path): \(String(cString: strerror(number)))"
   }

@@ -1,23 +1,24 @@
 import Glibc
 
-/// The entries on disk, within a bound of bytes. Several processes may use a folder at once. Blocks; for one thread at a time.
+/// The entries on disk, with a limit of bytes. Several processes may use a folder at the same time. Functions block;
+/// only one thread at a time may call them.
 ///
 ///     FOLDER/<SHA-256 of the URL>/<SHA-256 of the selection>    one entry, see EntryFile
 ///     FOLDER/new-<process>-<number>                             one that is being written
 ///     FOLDER/lock                                               locked by the process that makes room
 ///
-/// A file gets its name when it is whole, by a rename, so that nobody reads half of one; what a crash of the machine leaves
-/// is found out by its digest. Nothing is synced: what is lost can be fetched again.
+/// A complete file is renamed to its name, so that nobody reads half a file. The digest shows files that a crash of the
+/// machine has damaged. Nothing is synced, because a lost response can be fetched again.
 struct DiskFolder: Sendable {
-  /// The most stored responses that are read for one URL. If there are more, the rest are ignored.
+  /// The maximum number of stored responses that are read for one URL; further ones are ignored.
   private static let maximumVariants = 32
-  /// What a writer leaves that long has died, in seconds.
+  /// The age in seconds after which a file that is still being written counts as abandoned.
   private static let abandonedAfter = 3600
 
   let path: String
   let maximumBytes: Int
   let maximumEntryBytes: Int
-  /// An estimate: counted when room was made, and what was written here since.
+  /// An estimate: the bytes that were counted when room was made, plus the bytes that this process has written since.
   private var byteCount = 0
   private var writtenBytes = 0
   private var fileNumber = 0
@@ -28,7 +29,7 @@ struct DiskFolder: Sendable {
     self.maximumEntryBytes = maximumEntryBytes
   }
 
-  /// Makes the folder, for its owner alone, or checks that it is that.
+  /// Creates the folder so that only its owner has access, or checks that this is so.
   mutating func open() throws(DiskFailure) {
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw DiskFailure("make", path) }
     var facts = stat()
@@ -40,7 +41,7 @@ struct DiskFolder: Sendable {
     makeRoom()
   }
 
-  /// What is stored for a URL, whole files only. One that is not is removed.
+  /// The entries for a URL. Files that are not complete are removed.
   func load(_ url: String) -> [Entry] {
     let folder = folder(of: url)
     return names(in: folder).prefix(Self.maximumVariants).compactMap { name in
@@ -50,7 +51,7 @@ struct DiskFolder: Sendable {
         unlink(file)
         return nil
       }
-      // Used now: what was used longest ago goes first.
+      // Marks the file as used now, because the least recently used files are removed first.
       utimensat(AT_FDCWD, file, nil, 0)
       return entry
     }
@@ -102,7 +103,7 @@ extension DiskFolder {
     defer { close(descriptor) }
     var facts = stat()
     guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
-    // Written with a larger bound: too large for this one, and nobody's mistake.
+    // The file was written with a larger limit. It is too large for this limit, which is not an error.
     guard facts.st_size <= maximumEntryBytes + 1_048_576 else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
     var count = 0
@@ -155,17 +156,17 @@ extension DiskFolder {
   }
 }
 
-// The bound.
+// The limit of bytes.
 extension DiskFolder {
   private struct File {
     var path: String
-    /// At most one byte more than the folder's bound: a sparse file can have any size, and the sum must not overflow.
+    /// At most one byte more than the folder's limit: a sparse file can have any size, and the sum must not overflow.
     var byteCount: Int
     var used: timespec
   }
 
-  /// Counts what is there, of all processes, and removes what was used longest ago until nine tenths of the bound are
-  /// left. Where another process is at it, that will do.
+  /// Counts the files of all processes, and removes the least recently used ones until nine tenths of the limit are
+  /// left. Does nothing if another process is doing this.
   private mutating func makeRoom() {
     writtenBytes = 0
     let lock = Glibc.open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -19,24 +19,24 @@ final class DiskStore: Sendable {
 
   private enum Phase: Sendable {
     case idle
-    /// A thread was asked for.
+    /// A thread was requested.
     case requested
-    /// A thread has the folder.
+    /// A thread uses the folder.
     case running
   }
 
   private struct State: Sendable {
     var waiting: [Job] = []
-    /// Of the entries that wait to be written.
+    /// The bytes of the entries that wait to be written.
     var waitingBytes = 0
     var phase = Phase.idle
     var isOpen = false
-    /// Nil while a thread has it, and before it was opened.
+    /// Nil while a thread uses it, and before it was opened.
     var folder: DiskFolder?
     var isFailing = false
   }
 
-  /// More than this is not kept waiting: a disk that slow is no gain.
+  /// More bytes than this do not wait: such a slow disk has no advantage.
   private static let maximumWaitingBytes = 32 << 20
 
   private let state: Monitor<State>
@@ -60,15 +60,15 @@ final class DiskStore: Sendable {
     }
   }
 
-  /// What is stored of a URL. Nothing if the folder is not open.
+  /// The entries of a URL; empty if the folder is not open.
   func load(_ url: String) async -> [Entry] {
     await withCheckedContinuation { continuation in
       if !submit({ $0.waiting.append(.load(url, continuation)) }) { continuation.resume(returning: []) }
     }
   }
 
-  /// Has the entry written. Where too much waits already, what the folder has of the URL is removed instead: it would be
-  /// behind.
+  /// Queues the entry for writing. If too much is waiting already, the files of the URL are removed instead, because
+  /// they would be out of date.
   func store(_ entry: Entry, replacing replaced: Entry?) {
     submit { state in
       if state.waitingBytes + entry.byteCount > Self.maximumWaitingBytes {
@@ -103,13 +103,14 @@ final class DiskStore: Sendable {
       do {
         try await host.work { self.empty() }
       } catch {
-        // The plugin is ending, and `close` does the rest; or the host has no thread, and the next job asks again.
+        // Either the plugin is ending, and `close` does the remaining jobs; or the host has no free thread, and the
+        // next job asks again.
         giveUp()
       }
     }
   }
 
-  /// Nobody waits for a folder that no thread reads.
+  /// No transaction may wait for a folder that no thread reads.
   private func giveUp() {
     let jobs = state.update { state -> [Job] in
       guard state.phase == .requested else { return [] }
@@ -132,7 +133,7 @@ final class DiskStore: Sendable {
     while let jobs = take(&folder) { perform(jobs, in: &folder) }
   }
 
-  /// What waits; nil, and the folder is given back, if nothing does.
+  /// The waiting jobs; nil if there are none, and the thread then releases the folder.
   private func take(_ folder: inout DiskFolder) -> [Job]? {
     let current = folder
     return state.update { state in
@@ -165,17 +166,17 @@ final class DiskStore: Sendable {
       try folder.store(entry, replacing: replaced)
       state.withLock { $0.isFailing = false }
     } catch {
-      // What is there would be behind what is in memory.
+      // The file would be older than the entry in memory.
       folder.remove(entry.url)
       let wasFailing = state.update { state in
         defer { state.isFailing = true }
         return state.isFailing
       }
-      if !wasFailing { host.log(.warning, "\(error); what is cached stays in memory") }
+      if !wasFailing { host.log(.warning, "\(error); responses are now cached only in memory") }
     }
   }
 
-  /// Has what waits done, and ends. A thread that does not get there in time finishes by itself.
+  /// Does the waiting jobs, and ends. A thread that is not done in time finishes by itself.
   func close(within deadline: Duration) {
     state.update { $0.isOpen = false }
     let left = state.wait(upTo: deadline) { state -> DiskFolder?? in

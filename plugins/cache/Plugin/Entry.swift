@@ -1,9 +1,9 @@
 import CacheRules
 import struct SluiceMessages.HeaderFields
 
-/// A stored response; one of those that its URL may have.
+/// A stored response. A URL may have several.
 final class Entry: Sendable {
-  /// What the response depends on: names of request fields, and a digest of their values, which may be secrets.
+  /// The request fields on which the response depends: their names, and a digest of their values, which may be secrets.
   struct Selection: Hashable, Sendable {
     let names: [String]
     /// nil for a request without any of the fields.
@@ -31,7 +31,7 @@ final class Entry: Sendable {
     self.selection = selection
   }
 
-  /// What it takes of a bound: its bytes, and an allowance for what holds them.
+  /// How much the entry counts towards a limit: its bytes, and an allowance for the memory around them.
   var byteCount: Int { body.count + head.headers.wireByteCount + url.utf8.count + 512 }
 
   func with(_ head: StoredHead) -> Entry {
@@ -40,14 +40,14 @@ final class Entry: Sendable {
 }
 
 extension Sequence<[String]> {
-  /// What has to be the selection of a response for the request to be given it: one for each list of names.
+  /// The selections that match the request, one for each list of names.
   func selections(of request: HeaderFields) -> [Entry.Selection] {
     map { Entry.Selection($0, of: request) }
   }
 }
 
 extension Sequence<Entry> {
-  /// Of several that fit, the one made last (RFC 9111 §4.1).
+  /// The newest of several matching responses (RFC 9111 §4.1).
   func latest() -> Entry? {
     self.max { ($0.head.date, $0.head.received) < ($1.head.date, $1.head.received) }
   }

@@ -1,11 +1,11 @@
 import CacheRules
 import struct SluiceMessages.HeaderFields
 
-/// An entry as a file: a mark, a digest of all the rest, and the rest.
+/// An entry as a file: a mark, a digest of the following bytes, and these bytes.
 ///
 ///     "sluicec1"  SHA-256  url  status  requested  received  names  selection  fields  body
 ///
-/// Numbers are 8 bytes, little endian; a text has its length first, a list its count.
+/// Numbers have 8 bytes, little endian. A text begins with its length, a list with its count.
 enum EntryFile {
   private static let mark = Array("sluicec1".utf8)
   /// Up to the end of the year 9999, the latest date that a header can hold.
@@ -93,7 +93,7 @@ struct ByteReader {
     return Int64(bitPattern: piece.reversed().reduce(0) { $0 << 8 | UInt64($1) })
   }
 
-  /// Of a list, of which each element takes some bytes.
+  /// The count of a list whose elements take at least some bytes each.
   mutating func count() throws(EndOfBytes) -> Int {
     let number = try number()
     guard number >= 0, number <= rest.count else { throw EndOfBytes() }

@@ -1,11 +1,11 @@
-/// Which URLs were invalidated lately, so that an answer which was under way meanwhile is not stored after it: it may say
-/// what was true before the change. For one thread at a time.
+/// The URLs that were invalidated recently. An answer whose request was in flight at the invalidation must not be
+/// stored, because it may be older than the change. Only one thread at a time may use the log.
 struct InvalidationLog {
   private static let capacity = 4096
 
-  /// Counts every invalidation.
+  /// The number of invalidations so far.
   private(set) var number: UInt64 = 0
-  /// URLs that are no longer listed are assumed to be invalidated up to this number.
+  /// URLs that are no longer listed count as invalidated up to this number.
   private var forgottenUpTo: UInt64 = 0
   private var numbers: [String: UInt64] = [:]
 
@@ -17,7 +17,7 @@ struct InvalidationLog {
     forgottenUpTo = number
   }
 
-  /// Whether the URL may have been invalidated after that many.
+  /// Whether the URL may have been invalidated after the invalidation with this number.
   func isInvalidated(_ url: String, since earlier: UInt64) -> Bool {
     (numbers[url] ?? forgottenUpTo) > earlier
   }

@@ -1,10 +1,10 @@
 import CacheRules
 import struct SluiceMessages.HeaderFields
 
-/// What was found out before the request went on, for the answer to it; kept with the transaction.
+/// The result of the look-up before the request was sent. It is kept with the transaction until the answer.
 struct Lookup: Sendable {
   enum Outcome: Sendable, Equatable {
-    /// The stage answered itself: what comes back is its own.
+    /// The cache has answered, so the response is its own.
     case answered
     case forwarded(CacheStatus.Forwarded)
   }
@@ -12,14 +12,15 @@ struct Lookup: Sendable {
   var outcome: Outcome
   let url: String
   let request: RequestFacts
-  /// The request's fields for selecting; as they were when it was looked up, since that is what the next look-up has.
+  /// The request's fields for selection, with their values at the look-up, because the next look-up sees the same
+  /// values.
   let selecting: HeaderFields
   let requested: Timestamp
   var entry: Entry?
-  /// The stage added conditions of its own, so that a 304 is an answer to it and not to the caller.
+  /// The cache has added its own conditions, so a 304 answers the cache and not the caller.
   var isValidating = false
   var invalidations: UInt64 = 0
 }
 
-/// Kept in its place for the attempt that comes after conditions went to another URL: it passes untouched.
+/// Replaces ``Lookup`` in the attempt after conditions went to another URL: the cache does not touch that attempt.
 struct Bypass: Sendable {}

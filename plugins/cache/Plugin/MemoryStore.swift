@@ -1,15 +1,15 @@
-/// Entries in memory within a bound of bytes, and of entries for each URL; what was used longest ago goes first. For
-/// one thread at a time.
+/// Entries in memory, with limits of bytes and of entries for each URL. The least recently used entry is removed first.
+/// Only one thread at a time may use the store.
 struct MemoryStore {
   private struct Place {
     var entry: Entry
     var older: Int
     var newer: Int
-    /// Larger than that of all that were used earlier.
+    /// Larger than the number of every entry that was used earlier.
     var lastUse: UInt64 = 0
   }
 
-  /// What one URL may have; of more, what was used longest ago goes.
+  /// The maximum number of entries of one URL; beyond it, the least recently used one is removed.
   private static let maximumVariants = 128
   private static let none = -1
 
@@ -27,10 +27,11 @@ struct MemoryStore {
 
   var count: Int { places.count - free.count }
 
-  /// The lists of request fields on which responses of the URL depend, each once.
+  /// The lists of request fields on which responses of the URL depend, without duplicates.
   func names(of url: String) -> [[String]] { variants[url].map { Array($0.keys) } ?? [] }
 
-  /// The latest entry of the URL with one of the selections, which counts as used; and whether there is any of the URL.
+  /// The newest entry of the URL with one of the selections, which is then marked as used; and whether the URL has any
+  /// entry.
   mutating func find(_ url: String, _ selections: [Entry.Selection]) -> (entry: Entry?, isKnown: Bool) {
     guard let known = variants[url] else { return (nil, false) }
     let slots = selections.compactMap { known[$0.names]?[$0.digest] }.sorted { lastUse($0) > lastUse($1) }
@@ -42,7 +43,7 @@ struct MemoryStore {
     return (entry, true)
   }
 
-  /// Takes an entry in, in place of that with the same selection and of the one that it replaces.
+  /// Adds an entry. Removes an entry with the same selection, and the entry that it replaces.
   mutating func insert(_ entry: Entry, replacing replaced: Entry?) {
     if let replaced { remove(replaced) }
     if let slot = variants[entry.url]?[entry.selection.names]?[entry.selection.digest] { removeSlot(slot) }
@@ -75,7 +76,7 @@ struct MemoryStore {
     variants[url].map { $0.values.flatMap { $0.values } } ?? []
   }
 
-  /// nil where it is not here, or another has its place.
+  /// Nil if the entry is not stored here, or another entry has replaced it.
   private func slot(of entry: Entry) -> Int? {
     guard let slot = variants[entry.url]?[entry.selection.names]?[entry.selection.digest],
       places[slot]?.entry === entry

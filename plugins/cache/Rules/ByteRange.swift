@@ -3,10 +3,10 @@ import SluiceMessages
 /// The part of a stored body that a request asks for (RFC 9110 §14): one range of bytes. Lists of ranges are left to the
 /// origin.
 package enum ByteRange: Sendable, Equatable {
-  /// Nothing asked that counts: the whole.
+  /// The request has no valid range, and gets the whole body.
   case whole
   case part(Range<Int>)
-  /// Not to be answered here.
+  /// The cache cannot answer the request.
   case unknown
 
   package init(_ request: RequestFacts, of head: StoredHead, byteCount: Int) {
@@ -19,7 +19,7 @@ package enum ByteRange: Sendable, Equatable {
     if let condition = request.headers["if-range"] {
       guard holds(condition, for: head) else { return .whole }
     }
-    // The body is stored as its content codings were undone, and ranges count the bytes of the coded one.
+    // The body is stored decoded, but ranges count the bytes of the coded body.
     guard !head.headers.contains("content-encoding"), range.lowercased().hasPrefix("bytes=") else { return .unknown }
     return parse(range.dropFirst(6).trimmed, byteCount)
   }

@@ -3,10 +3,10 @@
 /// A directive is a name, alone or with an argument: a token or a quoted string. Names are case-insensitive. If a
 /// directive is repeated, the first one counts (§4.2.1).
 package struct CacheControl: Sendable, Equatable {
-  /// A number of seconds as a directive gives it.
+  /// The number of seconds in a directive.
   package enum Seconds: Sendable, Equatable {
     case absent
-    /// There, but no number: what depends on it is stale (§4.2.1).
+    /// The directive has no valid number: a response that depends on it is stale (§4.2.1).
     case invalid
     case value(Int64)
   }
@@ -57,10 +57,11 @@ func deltaSeconds(_ text: String) -> Int64? {
   return min(Int64(text) ?? .max, largestDelta)
 }
 
-/// What a sum of a few of them cannot overflow, in milliseconds either; three hundred thousand years.
+/// The largest number of seconds, about three hundred thousand years. A sum of a few such numbers does not overflow,
+/// even in milliseconds.
 private let largestDelta: Int64 = 10_000_000_000_000
 
-/// Takes a list of `name`, `name=token` and `name="quoted"` apart (RFC 9110 §5.6).
+/// Splits a list of `name`, `name=token` and `name="quoted"` (RFC 9110 §5.6).
 struct ListScanner {
   private let bytes: [UInt8]
   private var index = 0
@@ -83,7 +84,7 @@ struct ListScanner {
     return nil
   }
 
-  /// What is left of a member, and the comma.
+  /// Skips the rest of a member, and the comma.
   private mutating func skipMember() {
     while index < bytes.count, bytes[index] != comma {
       if bytes[index] == quote { _ = quoted() } else { index += 1 }
@@ -100,7 +101,7 @@ struct ListScanner {
     return String(decoding: bytes[start..<end], as: UTF8.self)
   }
 
-  /// At the opening quote. One that is never closed goes to the end.
+  /// Reads from the opening quote. An unclosed string goes to the end.
   private mutating func quoted() -> String {
     index += 1
     var content: [UInt8] = []

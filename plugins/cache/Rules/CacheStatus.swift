@@ -1,6 +1,6 @@
 /// One member of `Cache-Status`: what this cache did with a request (RFC 9211).
 package struct CacheStatus: Sendable, Equatable {
-  /// Why a request went on (§2.2).
+  /// Why a request was forwarded (§2.2).
   package enum Forwarded: String, Sendable {
     case bypass, method, request, stale
     case uriMiss = "uri-miss"
@@ -10,10 +10,10 @@ package struct CacheStatus: Sendable, Equatable {
   /// Answered without the origin.
   package var isHit = false
   package var forwarded: Forwarded?
-  /// The origin's.
+  /// The status of the origin's answer.
   package var forwardedStatus: Int?
   package var isStored = false
-  /// Seconds of freshness left; negative for what is stale.
+  /// Seconds of remaining freshness; negative for a stale response.
   package var timeToLive: Int64?
   package var detail: String?
 

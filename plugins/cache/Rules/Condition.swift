@@ -1,8 +1,8 @@
 package import SluiceMessages
 
 extension StoredHead {
-  /// What a caller's own `If-None-Match` or `If-Modified-Since` comes to with this response: true for 304 (RFC 9110
-  /// §13.2.2; RFC 9111 §4.3.2). The tag goes first; the date is not looked at where there is one.
+  /// Evaluates a caller's own `If-None-Match` or `If-Modified-Since` for this response: true for 304 (RFC 9110 §13.2.2;
+  /// RFC 9111 §4.3.2). If there is a tag, the date is ignored.
   package func isUnmodified(for request: RequestFacts) -> Bool {
     let tags = request.headers[values: "if-none-match"]
     if !tags.isEmpty { return EntityTagList(tags).matchesWeakly(entityTag) }
@@ -10,14 +10,15 @@ extension StoredHead {
     return (lastModified ?? date) <= since
   }
 
-  /// Whether the caller's `If-None-Match` names this response, so that a 304 for the caller confirms it, too.
+  /// Whether the caller's `If-None-Match` names this response, so that a 304 for the caller also confirms this
+  /// response.
   package func isNamed(by request: RequestFacts) -> Bool {
     let tags = request.headers[values: "if-none-match"]
     guard let entityTag, !tags.isEmpty, case .tags = EntityTagList(tags) else { return false }
     return EntityTagList(tags).matchesWeakly(entityTag)
   }
 
-  /// The fields that ask the origin whether this is still it (RFC 9111 §4.3.1).
+  /// The fields that ask the origin whether this response is still valid (RFC 9111 §4.3.1).
   package var conditions: [(name: String, value: String)] {
     var fields: [(name: String, value: String)] = []
     if let entityTag { fields.append(("if-none-match", entityTag.text)) }

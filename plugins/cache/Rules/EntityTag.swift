@@ -1,6 +1,6 @@
 /// An entity tag (RFC 9110 §8.8.3).
 package struct EntityTag: Sendable, Hashable {
-  /// As a header has it.
+  /// The tag as in a header.
   package let text: String
   package var isWeak: Bool { text.hasPrefix("W/") }
 
@@ -14,10 +14,10 @@ package struct EntityTag: Sendable, Hashable {
 
   private var opaque: Substring { isWeak ? text.dropFirst(2) : text[...] }
 
-  /// Both name the same, byte by byte or only for practical purposes (§8.8.3.2).
+  /// Weak comparison: both name the same content, byte by byte or only semantically (§8.8.3.2).
   package func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
-  /// Both name the same bytes.
+  /// Strong comparison: both name the same bytes.
   package func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && text == other.text }
 }
 

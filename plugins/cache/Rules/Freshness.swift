@@ -1,14 +1,14 @@
 import SluiceMessages
 
-/// How long a response may be used without asking, and how old it is (RFC 9111 §4.2).
+/// How long a response may be used without asking the origin, and how old it is (RFC 9111 §4.2).
 package struct Freshness: Sendable, Equatable {
   /// In milliseconds; 0 for a response that is stale at once.
   package var lifetime: Int64
-  /// The origin did not say; a guess from when it was changed last (§4.2.2).
+  /// Whether the lifetime is a guess from the last change, because the origin names none (§4.2.2).
   package var isHeuristic: Bool
-  /// The age that it had when it came, in milliseconds (§4.2.3, corrected_initial_age).
+  /// The age of the response when it was received, in milliseconds (§4.2.3, corrected_initial_age).
   package var initialAge: Int64
-  /// From when on it ages here.
+  /// The moment from which its age is counted here.
   package var received: Timestamp
 
   /// - Parameter heuristicLimit: in milliseconds; no guess is longer.
@@ -18,15 +18,15 @@ package struct Freshness: Sendable, Equatable {
     received = head.received
   }
 
-  /// In milliseconds. A clock that was set back makes nothing younger than it came.
+  /// In milliseconds. Even if the clock was set back, it is at least the age at the reception.
   package func age(at now: Timestamp) -> Int64 { initialAge + max(0, now.milliseconds - received.milliseconds) }
 
   package func isFresh(at now: Timestamp) -> Bool { lifetime > age(at: now) }
 
-  /// What is left of the lifetime in milliseconds; negative by how much it is stale.
+  /// The rest of the lifetime in milliseconds; negative if the response is stale.
   package func remaining(at now: Timestamp) -> Int64 { lifetime - age(at: now) }
 
-  /// `s-maxage` is for shared caches and passed over here.
+  /// `s-maxage` is for shared caches, and is ignored here.
   private static func lifetime(of head: StoredHead, _ heuristicLimit: Int64) -> (Int64, isHeuristic: Bool) {
     let control = head.control
     switch control.seconds("max-age") {

@@ -1,11 +1,11 @@
 package import SluiceMessages
 
-/// What a request says about the use of a cache.
+/// The facts of a request that matter for a cache.
 package struct RequestFacts: Sendable {
   package let method: String
   package let headers: HeaderFields
   package let control: CacheControl
-  /// The caller asks for what has changed, or for a part; answered here only where that can be told.
+  /// The caller asks for a changed response only, or for a part. The cache answers only if it can decide that.
   package let isConditional: Bool
   package let hasRange: Bool
 
@@ -17,7 +17,7 @@ package struct RequestFacts: Sendable {
     hasRange = headers.contains("range")
   }
 
-  /// GET and HEAD are what is answered from what is stored.
+  /// Only GET and HEAD are answered from stored responses.
   package var isCacheable: Bool { method == "GET" || method == "HEAD" }
 
   /// Methods that may have changed something, unknown ones included (RFC 9110 §9.2.1).
@@ -30,10 +30,10 @@ package struct RequestFacts: Sendable {
     }
   }
 
-  /// Preconditions of changes, and conditions on ranges: for the origin alone (RFC 9111 §4.3.2).
+  /// Preconditions of changes, and conditions on ranges: only the origin can evaluate them (RFC 9111 §4.3.2).
   package var isForOriginOnly: Bool { headers.contains("if-match") || headers.contains("if-unmodified-since") }
 
-  /// `no-cache`, or `Pragma: no-cache` where there is no `Cache-Control` (RFC 9111 §5.2.1.4, §5.4).
+  /// `no-cache`, or `Pragma: no-cache` if there is no `Cache-Control` (RFC 9111 §5.2.1.4, §5.4).
   package var isNoCache: Bool {
     if control.contains("no-cache") { return true }
     guard control.isEmpty, !headers.contains("cache-control") else { return false }

@@ -1,16 +1,16 @@
 /// Whether a stored response answers a request (RFC 9111 §4), in a private cache.
 package enum Reuse: Sendable, Equatable {
   case fresh
-  /// Stale, and the request takes it so (`max-stale`).
+  /// Stale, and the request accepts that (`max-stale`).
   case stale
-  /// The origin has to be asked first.
+  /// The origin must confirm the response first.
   case validate(Reason)
 
   package enum Reason: String, Sendable {
     case stale
-    /// The request wants to be answered by the origin.
+    /// The request asks for an answer of the origin.
     case request
-    /// The response wants to be validated each time (`no-cache`).
+    /// The response must be validated each time (`no-cache`).
     case response
   }
 
@@ -27,7 +27,7 @@ package enum Reuse: Sendable, Equatable {
     guard freshness.isFresh(at: now) else {
       return acceptsStale(control, request, -freshness.remaining(at: now)) ? .stale : .validate(.stale)
     }
-    // What never changes while it is fresh is not asked for again by a reload (RFC 8246 §2.1).
+    // A reload does not fetch a response again that never changes while it is fresh (RFC 8246 §2.1).
     if !control.contains("immutable"), isTooOld(request, age) { return .validate(.request) }
     if case .value(let seconds) = request.control.seconds("min-fresh"), freshness.remaining(at: now) < seconds * 1000 {
       return .validate(.request)
@@ -35,7 +35,7 @@ package enum Reuse: Sendable, Equatable {
     return .fresh
   }
 
-  /// The request's `max-age`, with which `max-stale` of the same request is the wider word (§5.2.1.1).
+  /// Applies the request's `max-age`. A `max-stale` of the same request may allow more (§5.2.1.1).
   private static func isTooOld(_ request: RequestFacts, _ age: Int64) -> Bool {
     switch request.control.seconds("max-age") {
     case .absent: false
@@ -54,14 +54,14 @@ package enum Reuse: Sendable, Equatable {
 }
 
 extension CacheControl {
-  /// `no-cache` for the whole response; the qualified form speaks of single fields.
+  /// `no-cache` for the whole response; the qualified form is about single fields.
   var forbidsUnvalidatedUse: Bool { contains("no-cache") && fieldNames("no-cache").isEmpty }
 }
 
 extension StoredHead {
-  /// Whether this may be given where the origin failed (RFC 5861 §4): as the response or the request says so, or else
-  /// for as long as the cache was told.
-  /// - Parameter limit: in milliseconds past the lifetime, for where neither says anything.
+  /// Whether this response may be used if the origin has failed (RFC 5861 §4): as the request or the response allows,
+  /// otherwise as the configuration allows.
+  /// - Parameter limit: the configured time past the lifetime, in milliseconds, if neither says anything.
   package func mayStandInForError(
     _ freshness: Freshness, for request: RequestFacts, at now: Timestamp, unlessSaid limit: Int64
   ) -> Bool {

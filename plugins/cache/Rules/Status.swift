@@ -1,6 +1,6 @@
-/// What a status means to a cache.
+/// What a status means for a cache.
 package enum Status {
-  /// Statuses whose responses may be kept for a guessed time (RFC 9110 §15.1); of a 206 nothing is kept here.
+  /// Statuses whose responses may be kept for a guessed time (RFC 9110 §15.1). This cache does not store a 206.
   package static func isHeuristicallyCacheable(_ status: Int) -> Bool {
     switch status {
     case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true
@@ -8,7 +8,7 @@ package enum Status {
     }
   }
 
-  /// Statuses whose meaning for a cache is known, which `must-understand` asks for (RFC 9111 §5.2.2.3).
+  /// Statuses whose meaning this cache knows, as `must-understand` requires (RFC 9111 §5.2.2.3).
   static func isUnderstood(_ status: Int) -> Bool {
     switch status {
     case 200, 203, 204, 300, 301, 302, 303, 307, 308, 400...405, 408...410, 414, 421, 451, 500...504: true
@@ -16,7 +16,7 @@ package enum Status {
     }
   }
 
-  /// What `stale-if-error` counts as an error (RFC 5861 §4).
+  /// The statuses that `stale-if-error` treats as an error (RFC 5861 §4).
   package static func isServerError(_ status: Int) -> Bool {
     switch status {
     case 500, 502, 503, 504: true

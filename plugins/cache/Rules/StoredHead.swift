@@ -1,12 +1,12 @@
 package import SluiceMessages
 
-/// A response without its body, and when it was asked for and came: what all decisions of a cache are made from.
+/// A response without its body, and the times of its request and its reception. All decisions of a cache use this.
 package struct StoredHead: Sendable, Equatable {
   package var status: Int
   package var headers: HeaderFields
-  /// When the request went out that was answered, or validated, last.
+  /// When the last request was sent that fetched or validated the response.
   package var requested: Timestamp
-  /// When that answer came.
+  /// When the answer to that request was received.
   package var received: Timestamp
 
   package init(status: Int, headers: HeaderFields, requested: Timestamp, received: Timestamp) {
@@ -18,15 +18,15 @@ package struct StoredHead: Sendable, Equatable {
 
   package var control: CacheControl { CacheControl(headers[values: "cache-control"]) }
 
-  /// When the origin made it, or where it does not say so, when it came.
+  /// When the origin made the response; if it does not say so, when the response was received.
   package var date: HTTPDate { headers.date("date", now: received) ?? received.date }
 
-  /// The entity tag, as sent; nil where it is not one.
+  /// The entity tag, as sent; nil if it is missing or invalid.
   package var entityTag: EntityTag? { headers["etag"].flatMap { EntityTag($0) } }
 
   package var lastModified: HTTPDate? { headers.date("last-modified", now: received) }
 
-  /// Whether the origin can be asked if this is still it.
+  /// Whether the origin can be asked if this response is still valid.
   package var hasValidator: Bool { entityTag != nil || lastModified != nil }
 }
 

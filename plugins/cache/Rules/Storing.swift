@@ -1,9 +1,9 @@
 package import SluiceMessages
 
 extension StoredHead {
-  /// Whether a private cache may keep this, as the response to a GET (RFC 9111 §3), and has a use for it.
+  /// Whether a private cache may store this response to a GET (RFC 9111 §3), and can use it later.
   /// - Parameter heuristicLimit: see ``Freshness``.
-  /// - Parameter standsInForErrors: stale responses are of use even where they do not say so.
+  /// - Parameter standsInForErrors: whether stale responses are useful even if they do not allow this themselves.
   package func mayBeStored(heuristicLimit: Int64, standsInForErrors: Bool) -> Bool {
     guard status >= 200, status != 206, status != 304 else { return false }
     let control = control
@@ -19,7 +19,7 @@ extension StoredHead {
     return isCacheable && isOfUse(control, heuristicLimit, standsInForErrors)
   }
 
-  /// What is stale at once and cannot be validated would only take room.
+  /// A response that is stale at once and cannot be validated would only take room.
   private func isOfUse(_ control: CacheControl, _ heuristicLimit: Int64, _ standsInForErrors: Bool) -> Bool {
     let freshness = Freshness(of: self, heuristicLimit: heuristicLimit)
     if hasValidator || freshness.isFresh(at: received) { return true }
@@ -27,7 +27,7 @@ extension StoredHead {
       && (standsInForErrors || control.contains("stale-if-error"))
   }
 
-  /// The headers to keep: nothing of the connection (§3.1), and a date (RFC 9110 §6.6.1).
+  /// The head as it is stored: without the fields of the connection (§3.1), and with a date (RFC 9110 §6.6.1).
   package func forStoring() -> StoredHead {
     var head = self
     head.headers = headers.withoutConnectionFields()
@@ -40,7 +40,7 @@ extension StoredHead {
     var head = self
     head.requested = answer.requested
     head.received = answer.received
-    // How old it was when it came is no longer what counts.
+    // The age at the first reception no longer counts.
     head.headers.remove("age")
     let news = answer.forStoring().headers
     var seen: Set<String> = []
@@ -54,18 +54,19 @@ extension StoredHead {
     return head
   }
 
-  /// Whether a 304, or a head, speaks of this response: by a strong tag, else a weak one, else the date of the last change
-  /// (§4.3.4). One without any speaks of the only one that was asked about.
+  /// Whether a 304, or the answer to a HEAD, is about this response: by a strong tag, otherwise a weak tag, otherwise
+  /// the date of the last change (§4.3.4). An answer without any of these is about the response that was asked for.
   package func isConfirmed(by answer: StoredHead) -> Bool {
     confirmation(by: answer) ?? true
   }
 
-  /// Whether the 304 to a caller's own question speaks of this response, too: it has to say so, or the question has.
+  /// Whether the 304 to a caller's own conditions is also about this response: the answer or the conditions must name
+  /// it.
   package func isConfirmed(byCaller request: RequestFacts, _ answer: StoredHead) -> Bool {
     confirmation(by: answer) ?? isNamed(by: request)
   }
 
-  /// nil where the answer has neither tag nor date.
+  /// Nil if the answer has no tag and no date.
   private func confirmation(by answer: StoredHead) -> Bool? {
     if let tag = answer.entityTag { return entityTag.map { tag.matchesWeakly($0) } ?? false }
     if let changed = answer.lastModified { return changed == lastModified }
@@ -73,7 +74,7 @@ extension StoredHead {
   }
 }
 
-/// These say how the body is made up that is stored, and what a 304 says of it is of another body or none.
+/// These fields describe the stored body. In a 304 they describe another body, or none.
 private func isBoundToBody(_ name: String) -> Bool {
   switch name.lowercased() {
   case "content-length", "content-encoding", "content-range": true
@@ -82,8 +83,8 @@ private func isBoundToBody(_ name: String) -> Bool {
 }
 
 extension HeaderFields {
-  /// Without the fields of one connection and those that its `Connection` names (RFC 9110 §7.6.1), and without those of a
-  /// proxy's authentication (RFC 9111 §3.1).
+  /// Without the fields of one connection, including those that `Connection` names (RFC 9110 §7.6.1), and without the
+  /// fields for authentication at a proxy (RFC 9111 §3.1).
   package func withoutConnectionFields() -> HeaderFields {
     var fields = self
     for value in self[values: "connection"] {

@@ -1,6 +1,7 @@
 package import SluiceMessages
 
-/// A moment on the system's clock, in milliseconds since 1970: fine enough to tell a second from the next, and good on disk.
+/// A moment on the system's clock, in milliseconds since 1970. It can tell one second from the next, and keeps its
+/// meaning on disk.
 package struct Timestamp: Sendable, Hashable, Comparable {
   package var milliseconds: Int64
 
@@ -8,7 +9,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
 
   package init(seconds: Int64) { milliseconds = seconds * 1000 }
 
-  /// To the second, which is what a header can say.
+  /// With a precision of one second, as in a header.
   package var date: HTTPDate { HTTPDate(secondsSince1970: wholeSeconds) }
 
   var wholeSeconds: Int64 {

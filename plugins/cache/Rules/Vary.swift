@@ -1,11 +1,11 @@
 package import SluiceMessages
 
-// Which of the responses of one URL a request may be given (RFC 9111 §4.1).
+// Which of the responses of one URL a request may get (RFC 9111 §4.1).
 extension StoredHead {
-  /// `Vary: *`, anywhere in the list: nothing says what it depends on.
+  /// `Vary: *`, anywhere in the list: it is unknown on what the response depends.
   package var variesOnEverything: Bool { varying.contains("*") }
 
-  /// The names that `Vary` lists, in lower case and order, each once.
+  /// The names that `Vary` lists, in lower case, sorted, without duplicates.
   package var varying: [String] {
     let names = headers[values: "vary"].flatMap { $0.lowercased().split(separator: ",") }
     return Set(names.map { String($0.trimmed) }.filter { !$0.isEmpty }).sorted()
@@ -13,8 +13,8 @@ extension StoredHead {
 }
 
 extension HeaderFields {
-  /// The values of the selecting fields as one text that is equal for requests that may share a response: several lines as
-  /// one, without the spaces around commas. nil where none of the fields is there.
+  /// The values of the selecting fields as one text that is equal for requests that may share a response: several lines
+  /// are joined, without spaces around commas. Nil if the request has none of the fields.
   package func selection(_ names: [String]) -> String? {
     var text = ""
     var hasAny = false

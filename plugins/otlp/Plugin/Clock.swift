@@ -1,11 +1,11 @@
 import Glibc
 import SluiceMessages
 
-/// The clock of the system, which collectors understand, beside the monotonic one, which events have.
+/// Converts between the monotonic clock, which events use, and the system's clock, which collectors understand.
 enum Clock {
   static var unixNow: UInt64 { read(CLOCK_REALTIME) }
 
-  /// Converts a time of the monotonic clock to nanoseconds since 1970, with the present difference of the two clocks.
+  /// Converts a time of the monotonic clock to nanoseconds since 1970, with the current difference of the two clocks.
   static func unixNanoseconds(_ monotonic: Duration) -> UInt64 {
     let offset = Int64(bitPattern: unixNow &- read(CLOCK_MONOTONIC))
     return UInt64(clamping: Int64(clamping: monotonic.nanoseconds) &+ offset)

@@ -2,10 +2,10 @@ import OTLPRules
 import SluiceMessages
 import SluicePlugin
 
-/// Sends one document to the collector, again if that may help.
+/// Sends one document to the collector, and retries if that may help.
 struct Collector: Sendable {
   enum Outcome: Sendable {
-    /// - Parameter rejected: how many items the collector did not take, and why, where it says so.
+    /// - Parameter rejected: how many items the collector did not accept, and why, if it says so.
     case accepted(rejected: Int, reason: String)
     case failed(String)
   }
@@ -23,10 +23,10 @@ struct Collector: Sendable {
     shown = SecretList().url(route.url)
   }
 
-  /// What a collector may say; more is a mistake.
+  /// The limit of a collector's answer; a longer answer is a mistake.
   private static let maximumResponseBytes = 65_536
 
-  /// Ends early when the instance ends: waiting is over then, and one more attempt is made at once.
+  /// Ends early when the instance ends: then one more attempt is made at once.
   func send(_ document: [UInt8]) async -> Outcome {
     let began = ContinuousClock.now
     var isLast = false
@@ -69,7 +69,7 @@ struct Collector: Sendable {
     return .done(Self.outcome(response))
   }
 
-  /// What no repetition changes. A response that is too long may follow data that was taken.
+  /// Errors that a retry does not change. If the response is too long, the collector may have accepted the data.
   private static func isFinal(_ failure: StageFailure) -> Bool {
     ["closing", "cancelled", "refused", "unsupported", "invalid_request", "response_too_large"].contains(failure.code)
   }

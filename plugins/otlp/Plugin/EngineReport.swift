@@ -6,7 +6,8 @@ import SluicePlugin
 struct EngineReport {
   let metrics: [ReportedMetric]
 
-  /// - Parameter document: that of `sluice.reports/1`. What it lacks, or has otherwise, is left out.
+  /// - Parameter document: the document of `sluice.reports/1`. Metrics that it lacks or that have another form are left
+  ///   out.
   init(_ document: JSONValue) {
     var metrics: [ReportedMetric] = []
     if let engine = document["engine"] { metrics += Self.metrics(ofEngine: engine) }

@@ -3,12 +3,12 @@ import SluiceMessages
 import SluicePlugin
 import SluiceSupport
 
-/// Collects spans and durations, and has them sent: spans when a batch is full or the oldest has waited long enough,
-/// durations in periods.
+/// Collects spans and durations, and sends them: spans when a batch is full or the oldest has waited long enough,
+/// durations periodically.
 final class Exporter: Sendable {
   private enum Phase: Equatable, Sendable {
     case idle
-    /// For the delay of that number.
+    /// Waits for the delay with that number.
     case waiting(Int)
     case exporting
   }
@@ -20,7 +20,7 @@ final class Exporter: Sendable {
     var delays = 0
     /// The spans that are being sent.
     var underWay = 0
-    /// Spans that were sent in vain since the last that was not.
+    /// The number of spans that could not be sent since the last success.
     var lost = 0
     var isOver = false
     var hasSentLastMetrics = false
@@ -42,7 +42,7 @@ final class Exporter: Sendable {
   private let counter: Counter
   private let state: Monitor<State>
   private let started = Clock.unixNow
-  /// When the first instance of the name began: what the host counts outlives a swap.
+  /// When the first instance of this name began, because the host's counts outlive a swap.
   private let engineStart: UInt64
 
   init(
@@ -67,7 +67,7 @@ final class Exporter: Sendable {
     return UInt64(clamping: kept.original)
   }
 
-  /// Begins the periods of the durations.
+  /// Starts the periodic export of durations.
   func start() {
     guard signals.contains(.metrics) else { return }
     host.task { [self] in
@@ -126,7 +126,7 @@ final class Exporter: Sendable {
     }
   }
 
-  /// Sends what there is, one batch after the other. Only the task that has set the phase is here.
+  /// Sends all waiting spans, one batch after the other. Only the task that has set the phase runs this.
   private func exportSpans() async {
     guard let collector = collectors[.traces] else { return }
     while true {
@@ -180,7 +180,7 @@ final class Exporter: Sendable {
     }
   }
 
-  /// Logs the first failure of a row.
+  /// Logs the first of several failures in a row.
   private func failed(_ signal: Signal, _ collector: Collector, _ reason: String) {
     guard state.withLock({ $0.failing.insert(signal).inserted }) else { return }
     host.log(.warning, "cannot export \(signal.rawValue) to \(collector.shown): \(reason)")
@@ -191,7 +191,7 @@ final class Exporter: Sendable {
     host.log(.info, "exports \(signal.rawValue) to \(collector.shown) again")
   }
 
-  /// Sends what is left, and waits for it at most that long.
+  /// Sends the remaining data, and waits for at most that time.
   func stop(within limit: Duration) {
     guard !signals.isEmpty, !host.isProbe else { return }
     let mustExport = state.withLock { state in
@@ -208,7 +208,7 @@ final class Exporter: Sendable {
     } else {
       state.update { $0.hasSentLastMetrics = true }
     }
-    // A little less than the limit, at which the host gives the instance up.
+    // A little less than the limit at which the host gives the instance up.
     _ = state.wait(upTo: limit * 0.9) { state in
       state.hasSentLastMetrics && state.phase != .exporting && state.queue.isEmpty ? true : nil
     }

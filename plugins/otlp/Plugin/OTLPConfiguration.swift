@@ -3,7 +3,7 @@ import OTLPRules
 import SluiceMessages
 import SluicePlugin
 
-/// The `config` of the plugin. What is absent, OpenTelemetry's variables say.
+/// The `config` of the plugin. OpenTelemetry's variables apply to absent members.
 struct OTLPConfiguration: Decodable, Sendable {
   struct Retry: Decodable, Sendable {
     var initial: String?
@@ -15,13 +15,13 @@ struct OTLPConfiguration: Decodable, Sendable {
     var query: [String]?
   }
 
-  /// The collector; each signal has its path behind it.
+  /// The base URL of the collector, to which the path of each signal is appended.
   var endpoint: String?
   /// The whole URL of one signal.
   var tracesEndpoint: String?
   var metricsEndpoint: String?
   var headers: [String: String]?
-  /// Of one request to the collector.
+  /// The time limit of one request to the collector.
   var timeout: String?
   var serviceName: String?
   var resource: [String: String]?
@@ -80,7 +80,7 @@ struct OTLPConfiguration: Decodable, Sendable {
 
   var secrets: SecretList { SecretList(query: redact?.query ?? []) }
 
-  /// What is exported.
+  /// The signals that are exported.
   var signals: Set<Signal> {
     var signals: Set<Signal> = []
     if traces ?? true { signals.insert(.traces) }

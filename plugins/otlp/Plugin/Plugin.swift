@@ -7,7 +7,7 @@ import SluiceSupport
 ///     events ─► Recorder ─► spans ──────► queue ─ batches ─┐
 ///                   └─► durations ─► histograms ─ periods ─┴─► Collector ─► call-outs, which no stage sees
 ///
-/// An event costs a copy of what its span says. What is sent is put together on an event loop.
+/// An event costs a copy of the span's content. The documents are built on an event loop.
 struct OTLP: Plugin, TransactionTracer {
   static let information = PluginInformation(
     id: "otlp", version: "1.0.0", summary: "Exports spans and durations to an OpenTelemetry collector.")
@@ -27,7 +27,7 @@ struct OTLP: Plugin, TransactionTracer {
     recorder = Recorder(settings, configuration.secrets, exporter, host)
   }
 
-  /// A trial run sends nothing.
+  /// A trial sends nothing.
   func activate() throws {
     guard !host.isProbe else { return }
     for warning in warnings { host.log(.warning, warning) }
@@ -39,7 +39,7 @@ struct OTLP: Plugin, TransactionTracer {
   func record(_ event: borrowing TransactionEvent) { recorder.record(event) }
 }
 
-// What it requires of a host.
+// The required features of a host.
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.timers") @used let requiresTimers = true
 @section(".sluice.requires.callout") @used let requiresCallout = true

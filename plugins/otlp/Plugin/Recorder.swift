@@ -3,7 +3,7 @@ import SluiceMessages
 import SluicePlugin
 import SluiceSupport
 
-/// Makes spans and durations of events.
+/// Turns events into spans and durations.
 final class Recorder: Sendable {
   private struct Connections: Sendable {
     var isAsked = false
@@ -65,7 +65,7 @@ final class Recorder: Sendable {
     return facts
   }
 
-  /// Asked for only where they can be used, which is with direct delivery: they cost the host something for each hop.
+  /// Asked for only with direct delivery, where they can be used, because they cost the host time in each hop.
   private var hostConnections: HostConnections? {
     connections.withLock { connections in
       if !connections.isAsked { connections = Connections(isAsked: true, facts: host.connections) }

@@ -1,13 +1,13 @@
 import SluiceMessages
 
-/// A kind of telemetry that is exported. It has a path, which is added to a base endpoint, and variables of its own.
+/// A kind of telemetry that is exported. It has a path, which is appended to a base endpoint, and its own variables.
 package enum Signal: String, Sendable, CaseIterable {
   case traces
   case metrics
 
   var path: String { "v1/\(rawValue)" }
 
-  /// The variable of this signal alone: `OTEL_EXPORTER_OTLP_TRACES_…`.
+  /// The variable of only this signal: `OTEL_EXPORTER_OTLP_TRACES_…`.
   package func variable(_ name: String) -> String { "OTEL_EXPORTER_OTLP_\(rawValue.uppercased())_\(name)" }
 
   /// The variable of all signals.
@@ -24,10 +24,10 @@ package struct Endpoint: Sendable, Hashable {
 
   package let url: String
 
-  /// A URL for one signal, which is used as it is.
+  /// A URL for one signal, which is used unchanged.
   package init(exactly text: String) throws(Malformed) { url = try Self.read(text).string }
 
-  /// A URL for all signals, behind which each has its path.
+  /// A URL for all signals, to which the path of each is appended.
   package init(base text: String, for signal: Signal) throws(Malformed) {
     let base = try Self.read(text)
     guard base.query == nil else {

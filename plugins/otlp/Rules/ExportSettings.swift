@@ -1,10 +1,10 @@
 package import SluiceMessages
 
-/// What the configuration says; nil where it is silent.
+/// The settings of the configuration; nil for absent ones.
 package struct GivenSettings: Sendable {
-  /// For all signals, with a path to be put behind it.
+  /// For all signals; the path of a signal is appended.
   package var endpoint: String?
-  /// For one signal, as it is.
+  /// For one signal, used unchanged.
   package var endpoints: [Signal: String] = [:]
   package var headers: [String: String]?
   package var timeout: Duration?
@@ -19,7 +19,7 @@ package struct GivenSettings: Sendable {
   package init() {}
 }
 
-/// Where, how and when to export: the configuration, OpenTelemetry's variables where it is silent, and OpenTelemetry's
+/// Where, how and when to export: from the configuration, otherwise from OpenTelemetry's variables, otherwise its
 /// defaults.
 package struct ExportSettings: Sendable {
   package struct Refusal: Error, Hashable, CustomStringConvertible {
@@ -30,7 +30,7 @@ package struct ExportSettings: Sendable {
     package var description: String { "\(subject): \(reason)" }
   }
 
-  /// The way to one signal's endpoint.
+  /// The endpoint of one signal, with headers and time limit.
   package struct Route: Sendable {
     package let url: String
     package let headers: [(name: String, value: String)]
@@ -46,7 +46,7 @@ package struct ExportSettings: Sendable {
   package let knownMethods: Set<String>
   /// `OTEL_SDK_DISABLED`: nothing is exported.
   package let isDisabled: Bool
-  /// What the environment asks for and this exporter does not do.
+  /// Settings in the environment that this exporter does not support.
   package let warnings: [String]
 
   /// - Parameters:
@@ -93,7 +93,7 @@ package struct ExportSettings: Sendable {
         warnings.append("\(prefix)COMPRESSION: \(PlainText.quote(name)) is not supported; nothing is compressed")
       }
       for name in ["CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"] where environment.value(prefix + name) != nil {
-        warnings.append("\(prefix)\(name) is not used; transport.tls of the program holds for collectors too")
+        warnings.append("\(prefix)\(name) is not used; transport.tls of the program applies to collectors too")
       }
     }
     return warnings
@@ -151,7 +151,8 @@ package struct ExportSettings: Sendable {
     }
   }
 
-  /// The name of the service, the attributes of the variable, and what produces the telemetry; the configuration wins.
+  /// The name of the service, the attributes of the variable, and the program that produces the telemetry; the
+  /// configuration wins.
   private static func resource(
     _ given: GivenSettings, _ environment: Environment, _ program: (name: String, version: String)
   ) throws(Refusal) -> [Attribute] {

@@ -1,6 +1,6 @@
 package import SluiceMessages
 
-/// A span as OTLP has it (opentelemetry/proto/trace/v1/trace.proto).
+/// A span in OTLP (opentelemetry/proto/trace/v1/trace.proto).
 package struct ExportedSpan: Sendable, Hashable {
   package struct Status: Sendable, Hashable {
     package var code: SpanStatus
@@ -28,7 +28,7 @@ package struct ExportedSpan: Sendable, Hashable {
   package var attributes: [Attribute]
   package var droppedAttributes = 0
   package var status: Status
-  /// Those of W3C Trace Context.
+  /// The flags of W3C Trace Context.
   package var traceFlags: UInt32
 
   package init(

@@ -1,18 +1,18 @@
 package import SluiceMessages
 
-/// What is known of one request on the wire, in the words of OpenTelemetry's conventions for HTTP client spans and metrics
+/// The facts of one request on the wire, in the terms of OpenTelemetry's conventions for HTTP client spans and metrics
 /// (semantic conventions 1.37, "HTTP spans", "HTTP metrics").
 package struct HopFacts: Sendable, Hashable {
   package var method: String
   package var url: String
   /// Nil without a response.
   package var status: Int?
-  /// Why the hop failed, as the engine's code; nil where it did not.
+  /// Why the hop failed, as the engine's code; nil if it did not fail.
   package var errorCode: String?
   package var errorMessage = ""
   /// How many requests of the transaction were sent before it, whatever the reason.
   package var resendCount = 0
-  /// `1.1`, `2`; nil where it is not known.
+  /// `1.1`, `2`; nil if unknown.
   package var protocolVersion: String?
   package var peerAddress: String?
   package var peerPort: Int?
@@ -25,17 +25,17 @@ package struct HopFacts: Sendable, Hashable {
     self.errorMessage = errorMessage
   }
 
-  /// RFC 9110 and PATCH (RFC 5789), which the conventions know unless they are told otherwise.
+  /// The methods of RFC 9110, and PATCH (RFC 5789): the default of the conventions.
   package static let knownMethods: Set<String> = [
     "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
   ]
 
-  /// `error.type`: the engine's code, otherwise the status where that is an error; nil without an error.
+  /// `error.type`: the engine's code, otherwise the status if it is an error; nil without an error.
   package var errorType: String? {
     errorCode ?? status.flatMap { Self.isError($0) ? String($0) : nil }
   }
 
-  /// 4xx and 5xx are errors for a client, and so is what it could not interpret.
+  /// 4xx and 5xx are errors for a client, and so is a status that it cannot interpret.
   private static func isError(_ status: Int) -> Bool { !(100...399).contains(status) }
 
   /// The name of the span.
@@ -43,7 +43,7 @@ package struct HopFacts: Sendable, Hashable {
     knownMethods.contains(method) ? method : "HTTP"
   }
 
-  /// A status is not described, since the attribute says it already.
+  /// There is no description for a status, because an attribute already has it.
   package var spanStatus: ExportedSpan.Status {
     if errorCode != nil { return ExportedSpan.Status(code: .error, message: errorMessage) }
     return errorType == nil ? .unset : ExportedSpan.Status(code: .error)
@@ -51,7 +51,7 @@ package struct HopFacts: Sendable, Hashable {
 
   /// The attributes of the span.
   ///
-  /// - Parameter secrets: what is hidden in the URL.
+  /// - Parameter secrets: the parts of the URL to hide.
   package func spanAttributes(knownMethods: Set<String> = Self.knownMethods, hiding secrets: SecretList) -> [Attribute]
   {
     var attributes = [methodAttribute(knownMethods)]
@@ -67,7 +67,7 @@ package struct HopFacts: Sendable, Hashable {
     return attributes
   }
 
-  /// The attributes of `http.client.request.duration`: those of the span whose values are few.
+  /// The attributes of `http.client.request.duration`: those attributes of the span that have few different values.
   package func metricAttributes(knownMethods: Set<String> = Self.knownMethods) -> [Attribute] {
     [methodAttribute(knownMethods)] + serverAttributes + resultAttributes
   }

@@ -2,7 +2,7 @@ import SluiceMessages
 
 // Numbers in the JSON form of protocol buffers.
 extension JSONText {
-  /// 64 bits, which are a string.
+  /// Numbers of 64 bits are strings.
   mutating func wide(_ key: String?, _ value: some FixedWidthInteger) { text(key, "\(value)") }
 
   /// Infinite numbers and NaN are strings.

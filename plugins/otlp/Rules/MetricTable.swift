@@ -24,7 +24,7 @@ package struct DurationPoint: Sendable, Hashable {
 
 /// The histograms that are exported, by their attributes, each cumulative from the beginning.
 package struct MetricTable: Sendable {
-  /// OpenTelemetry's default; what comes beyond it is counted together.
+  /// OpenTelemetry's default; further combinations are counted together.
   package static let seriesLimit = 2000
 
   package enum Name: String, Sendable, CaseIterable {
@@ -54,7 +54,7 @@ package struct MetricTable: Sendable {
 
   static let overflow = [Attribute("otel.metric.overflow", .bool(true))]
 
-  /// Those that have points, in a fixed order.
+  /// The metrics that have points, in a fixed order.
   package var metrics: [(name: Name, points: [(attributes: [Attribute], point: DurationPoint)])] {
     Name.allCases.compactMap { name in
       series[name].map { points in (name, points.map { (attributes: $0.key, point: $0.value) }) }

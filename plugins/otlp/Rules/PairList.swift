@@ -7,7 +7,8 @@ package enum PairList {
     package let reason: String
   }
 
-  /// Empty members are skipped. - Throws: what is wrong with the first pair that is not one.
+  /// Empty members are skipped.
+  /// - Throws: what is wrong with the first invalid pair.
   package static func read(_ text: String) throws(Malformed) -> [(key: String, value: String)] {
     var pairs: [(key: String, value: String)] = []
     for (index, member) in text.split(separator: ",").enumerated() {

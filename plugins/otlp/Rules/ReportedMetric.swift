@@ -3,7 +3,7 @@ package import SluiceMessages
 /// A metric that the host reports, with its points.
 package struct ReportedMetric: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
-    /// Grows only.
+    /// A value that only grows.
     case counter
     case upDownCounter
     case gauge

@@ -1,13 +1,13 @@
 import SluiceMessages
 
-/// When an export that failed is tried again: exponential back-off with jitter, within a total time (OTLP specification,
+/// When a failed export is retried: exponential back-off with jitter, within a total time (OTLP specification,
 /// "Retryable Response Codes", "OTLP/HTTP Throttling").
 package struct RetrySchedule: Sendable, Hashable {
   /// The wait before the second attempt, before jitter.
   package var initial: Duration
   /// The longest wait of the back-off.
   package var maximum: Duration
-  /// From the first attempt on; no attempt begins after it.
+  /// Counted from the first attempt; no attempt begins after it.
   package var total: Duration
 
   package init(initial: Duration = .seconds(1), maximum: Duration = .seconds(30), total: Duration = .seconds(60)) {
@@ -16,15 +16,15 @@ package struct RetrySchedule: Sendable, Hashable {
     self.total = total
   }
 
-  /// Whether the collector may take the same data later.
+  /// Whether the collector may accept the same data later.
   package static func isRetryable(status: Int) -> Bool { [429, 502, 503, 504].contains(status) }
 
-  /// The wait before the next attempt; nil if there is to be none.
+  /// The wait before the next attempt; nil if there is no further attempt.
   ///
   /// - Parameters:
   ///   - failures: the attempts so far, at least 1.
   ///   - elapsed: the time since the first attempt began.
-  ///   - retryAfter: the collector's own wish, which is not shortened.
+  ///   - retryAfter: the wait that the collector asks for, which is not shortened.
   ///   - random: from 0 to 1; the wait lies between half of the back-off and all of it.
   package func delay(afterFailures failures: Int, elapsed: Duration, retryAfter: Duration?, random: Double) -> Duration?
   {

@@ -1,12 +1,11 @@
-/// What is remembered of the transactions that are under way: how often they were sent, and the spans whose sampling is not
-/// known yet.
+/// The state of running transactions: how often each was sent, and the spans whose sampling is not known yet.
 ///
 /// A span that ends before the first hop is issued may belong to a trace that begins with that hop, which says whether it
 /// is sampled. A transaction that ends without a hop has no such decision, and its spans are exported.
 package struct SpanBook<ID: Hashable & Sendable>: Sendable {
   /// What an event says about the place in a trace.
   package struct Place: Sendable, Hashable {
-    /// Nil where no trace is known.
+    /// Nil if no trace is known.
     package var traceID: String?
     package var isSampled: Bool
 
@@ -15,7 +14,7 @@ package struct SpanBook<ID: Hashable & Sendable>: Sendable {
       self.isSampled = isSampled
     }
 
-    /// What was not sampled is not exported.
+    /// Unsampled spans are not exported.
     package var isExported: Bool { traceID == nil || isSampled }
   }
 
@@ -32,7 +31,7 @@ package struct SpanBook<ID: Hashable & Sendable>: Sendable {
   package var count: Int { transactions.count }
 
   /// A hop has ended.
-  /// - Returns: how many came before it, and the spans that waited for its place in the trace.
+  /// - Returns: the number of earlier hops, and the spans that waited for the place of this hop in the trace.
   package mutating func endHop(of id: ID, _ place: Place) -> (resendCount: Int, released: [ExportedSpan]) {
     let released = release(id, place)
     defer { transactions[id, default: Transaction()].hops += 1 }
@@ -40,7 +39,7 @@ package struct SpanBook<ID: Hashable & Sendable>: Sendable {
   }
 
   /// A span of a stage has ended.
-  /// - Returns: the span if it is to be exported now.
+  /// - Returns: the span if it must be exported now.
   package mutating func endSpan(_ span: ExportedSpan, of id: ID, _ place: Place) -> ExportedSpan? {
     guard place.traceID == nil else { return place.isSampled ? span : nil }
     transactions[id, default: Transaction()].waiting.append(span)

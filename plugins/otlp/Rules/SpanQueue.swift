@@ -1,9 +1,9 @@
-/// Spans that wait to be exported, up to a limit: what comes beyond it is dropped and counted.
+/// Spans that wait to be exported, up to a limit; further spans are dropped and counted.
 package struct SpanQueue: Sendable {
   private var spans: [ExportedSpan] = []
   private var head = 0
   private let capacity: Int
-  /// Since the count was taken.
+  /// The number of spans that were dropped since the count was last read.
   private var unreportedDrops = 0
   package private(set) var drops = 0
 

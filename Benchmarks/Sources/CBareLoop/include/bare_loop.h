@@ -1,4 +1,4 @@
-// The mark that the engine is held against: one libcurl multi handle on epoll, interest cached, in plain C.
+// The reference that the engine is compared with: one libcurl multi handle on epoll with cached interest, in plain C.
 #ifndef SLUICE_BARE_LOOP_H
 #define SLUICE_BARE_LOOP_H
 #include <stdbool.h>
@@ -16,7 +16,7 @@ typedef struct bare_loop_options {
   int header_count;
 } bare_loop_options;
 
-// NULL when something could not be had. What the options point to is copied.
+// Returns NULL if a resource is not available. Copies everything that the options point to.
 bare_loop *_Nullable bare_loop_create(const bare_loop_options *_Nonnull options);
 
 // Sends this many requests on the calling thread, one at a time on each connection. Returns how many failed.
@@ -33,7 +33,8 @@ double bench_cpu_seconds(void);
 // The largest resident memory of this process so far.
 long bench_peak_megabytes(void);
 
-// How often the calling thread has allocated so far. Counted by this program's own malloc, calloc, realloc and the aligned ones.
+// How often the calling thread has allocated so far, counted by this program's own malloc, calloc, realloc and aligned
+// variants.
 uint64_t bench_thread_allocations(void);
 
 // The monotonic clock.

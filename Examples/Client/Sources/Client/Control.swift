@@ -1,7 +1,7 @@
 import Sluice
 import SluiceControl
 
-/// An engine that `sluice ctl --socket` can talk to, and a client that does.
+/// An engine with a control socket for `sluice ctl --socket`, and a client of it.
 func control(file: String, socket: String) async throws {
   let engine = try Engine(Configuration(file: file))
   let control = try ControlServer(engine, at: .path(socket))

@@ -1,6 +1,6 @@
 import Sluice
 
-/// Why a header was sent, or was not.
+/// Prints why each header was sent or not.
 func explain(_ url: HTTPURL) async throws {
   var configuration = Configuration()
   configuration.plugins = [PluginConfiguration(name: "headers", source: .builtin("headers"))]

@@ -6,7 +6,7 @@ struct Echo: Decodable {
   let url: String
 }
 
-/// A response that has to be something, and is made into a value of the program.
+/// A response that must satisfy conditions, and is decoded to a value of the program.
 func fetchTyped(_ url: HTTPURL) async throws {
   let engine = try Engine(Configuration())
 

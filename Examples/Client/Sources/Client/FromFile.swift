@@ -1,6 +1,6 @@
 import Sluice
 
-/// An engine from a configuration file, with a stage of the program's own behind those of the file.
+/// An engine from a configuration file, with a stage of the program after the stages of the file.
 func engine(file: String) throws -> Engine {
   var configuration = try Configuration(file: file)
   configuration.append(StageCode(Tenant(name: "blue")), named: "tenant", match: StageMatch(methods: ["GET", "POST"]))

@@ -1,6 +1,6 @@
 import Sluice
 
-/// A message to the plugins, and to the program where no plugin takes it.
+/// A message to the plugins, or to the program if no plugin takes it.
 func notify() async throws {
   let engine = try Engine(Configuration())
 

@@ -1,7 +1,7 @@
 import Sluice
 import SluiceTraceContext
 
-/// Everything that is known of a transaction, whether it succeeded or not.
+/// All facts about a transaction, whether it succeeded or not.
 func observe(_ url: HTTPURL) async throws {
   var configuration = Configuration()
   configuration.append(StageCode(Tenant(name: "blue")), named: "tenant")
@@ -17,7 +17,7 @@ func observe(_ url: HTTPURL) async throws {
   await engine.shutdown()
 }
 
-/// What ``Engine/execute(_:parent:)`` throws has the response too, where there was one.
+/// The error of ``Engine/execute(_:parent:)`` also has the response, if there was one.
 func status(_ engine: Engine, _ request: Request) async -> Int? {
   do {
     return try await engine.execute(request).status

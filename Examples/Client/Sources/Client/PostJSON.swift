@@ -1,6 +1,6 @@
 import Sluice
 
-/// What is sent as JSON.
+/// The value that is sent as JSON.
 struct Item: Encodable {
   let name: String
   let count: Int

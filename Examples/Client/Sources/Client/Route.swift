@@ -1,7 +1,7 @@
 import Sluice
 import SluicePlugin
 
-/// Puts the route on the transaction, and who asks, as a secret.
+/// Sets attributes of the transaction: the route, and the user as a secret.
 struct Route: RequestInterceptor {
   func intercept(_ request: StageRequest, context: RequestContext) async throws {
     context.attributes["http.route"] = .text(context.path)
@@ -9,7 +9,7 @@ struct Route: RequestInterceptor {
   }
 }
 
-/// What stages have put on a transaction, in its result.
+/// Prints the attributes that stages have set on a transaction.
 func route(_ url: HTTPURL) async throws {
   var configuration = Configuration()
   configuration.append(StageCode(Route()), named: "route")

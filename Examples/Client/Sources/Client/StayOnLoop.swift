@@ -1,6 +1,6 @@
 import Sluice
 
-/// A task that lives on a loop of the engine: its requests start and end without a switch of threads.
+/// A task that runs on a loop of the engine: its requests start and end without a thread switch.
 func stayOnLoop(_ url: HTTPURL) async throws {
   var configuration = Configuration()
   configuration.transport.loops = 2

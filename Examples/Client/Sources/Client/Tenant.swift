@@ -1,6 +1,6 @@
 import SluicePlugin
 
-/// Names the tenant in every request, answers for those that have none, and counts what comes back.
+/// Names the tenant in every request, answers requests without a tenant, and prints the results.
 struct Tenant: RequestInterceptor, ResponseInterceptor, TransactionTracer {
   let name: String
 

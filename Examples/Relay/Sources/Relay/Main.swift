@@ -14,7 +14,7 @@ struct Main {
       }
     }
     print(server.baseURL)
-    // The reader of this line may read from a file or a pipe.
+    // Flushes, because standard output may be a file or a pipe that another program reads.
     fflush(nil)
     try await Task.sleep(for: .seconds(86400))
     server.stop()

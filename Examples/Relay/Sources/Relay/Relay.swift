@@ -6,7 +6,7 @@ import SluiceTraceContext
 ///
 ///     [{"url": "http://127.0.0.1:7777/a", "arguments": [ … ]}, …]
 ///
-/// `arguments` are the body of the request to `url`. The answer says what became of each.
+/// `arguments` are the body of the request to `url`. The answer has the result of each.
 struct Relay: Sendable {
   private let engine: Engine
 

@@ -20,7 +20,7 @@ struct AddHeader: Plugin, RequestInterceptor {
   }
 }
 
-/// What the host calls.
+/// The function that the host calls.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(AddHeader.self, host, abi, error)
 }

@@ -1,7 +1,7 @@
 import SluicePlugin
 
-/// Says whom a request belongs to, in a header and in its body where that is a JSON object, and tells the caller in the
-/// response. Both are held back while the directory is asked.
+/// Says which team a request belongs to: in a header, in its body if that is a JSON object, and in the response. The
+/// request and the response wait while the directory is asked.
 struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
   struct Configuration: Decodable, Sendable {
     /// The team of the paths that begin with each key.
@@ -20,9 +20,9 @@ struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
 
   func intercept(_ request: StageRequest, context: RequestContext) async throws {
     let team = try await directory.team(of: context.path)
-    // On the loop of the request again, whatever thread the directory answered on.
+    // This runs on the loop of the request again, whatever thread the directory answered on.
     request.headers["x-team"] = team
-    // Only looked at first: asking to write costs a conversion.
+    // The document is first only read, because asking to write costs a conversion.
     guard request.document(for: .reading, body: true)?["body"]?["json"]?.isObject == true else { return }
     request.document(for: .writing, body: true)?["body"]?["json"]?["team"] = JSONValue(team)
   }
@@ -38,7 +38,7 @@ struct AskDirectory: Plugin, RequestInterceptor, ResponseInterceptor {
 @section(".sluice.requires.suspend") @used let requiresSuspend = true
 @section(".sluice.requires.timers") @used let requiresTimers = true
 
-/// What the host calls.
+/// The function that the host calls.
 @c(sluice_plugin_entry) public func entry(_ host: EntryHost, _ abi: UInt32, _ error: EntryError) -> EntryTable {
   export(AskDirectory.self, host, abi, error)
 }

@@ -1,6 +1,6 @@
 import SluicePlugin
 
-/// Knows which team a host belongs to, and takes a moment to say so.
+/// Knows which team a host belongs to, and answers after a moment.
 actor Directory {
   private let teams: [String: String]
   private let host: PluginHost

@@ -1,10 +1,10 @@
 import SluiceMessages
 
-/// Takes the words of a command line apart as getopt_long does: `-o FILE`, `-oFILE`, `-si`, `--output FILE`,
+/// Splits a command line into options and operands as getopt_long does: `-o FILE`, `-oFILE`, `-si`, `--output FILE`,
 /// `--output=FILE`; `--` ends the options, which may follow operands.
 ///
-/// Values of options that take bytes are kept as they are; any other word that is not UTF-8 is refused, because it would
-/// name another file, header or URL than the one that was meant.
+/// Values of options that take bytes are kept as they are; any other word that is not UTF-8 is refused, because it
+/// would name a different file, header or URL.
 struct ArgumentParser {
   private static let dash = UInt8(ascii: "-")
 

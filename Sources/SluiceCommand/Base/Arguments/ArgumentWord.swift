@@ -15,8 +15,8 @@ struct ArgumentWord: Sendable, Hashable, ExpressibleByStringLiteral {
   /// For comparisons with known words, and for messages: bytes that are not UTF-8 are shown by their numbers.
   var shown: String { text ?? PlainText.excerpt(bytes.span) }
 
-  /// The words that this process was started with, the program's name first. `CommandLine.arguments` has U+FFFD in the
-  /// place of bytes that are not UTF-8.
+  /// The words that this process was started with, the program's name first. `CommandLine.arguments` has U+FFFD instead
+  /// of bytes that are not UTF-8.
   static var ofProcess: [ArgumentWord] {
     (0..<Int(CommandLine.argc)).compactMap { index in
       CommandLine.unsafeArgv[index].map { start in

@@ -1,4 +1,4 @@
-/// What a command is called, what it takes, and what runs it.
+/// The name of a command, its arguments, and the function that runs it.
 struct CommandDescription: Sendable {
   /// One word, or two: `plugin inspect`.
   let name: String

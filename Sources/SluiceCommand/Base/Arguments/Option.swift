@@ -1,13 +1,13 @@
-/// One option of a command: the only place where it is spelled.
+/// One option of a command. Its spelling is defined only here.
 struct Option: Sendable {
   /// Without dashes.
   let name: String
   let letter: Character?
   /// The placeholder for its argument in the help; nil for a flag.
   let argument: String?
-  /// Whether the argument may be left out: then a word behind it that begins with a dash is the next option.
+  /// Whether the argument may be omitted: a following word that begins with a dash is then the next option.
   let isArgumentOptional: Bool
-  /// Whether the argument is sent as it is, UTF-8 or not. A value that is not UTF-8 is refused otherwise.
+  /// Whether the argument is sent unchanged, even if it is not UTF-8. Otherwise a value that is not UTF-8 is refused.
   let takesBytes: Bool
   /// Without a full stop.
   let summary: String

@@ -11,7 +11,8 @@ struct ParsedArguments: Sendable {
 
   func has(_ name: String) -> Bool { options.contains { $0.name == name } }
 
-  /// The value of an option, empty where it was left out; the last one counts where it was given more than once.
+  /// The value of an option, empty if the value was omitted. If the option was given more than once, the last value
+  /// counts.
   subscript(name: String) -> String? { bytes(name).map { String(decoding: $0, as: UTF8.self) } }
 
   func all(_ name: String) -> [String] { allBytes(name).map { String(decoding: $0, as: UTF8.self) } }
@@ -31,7 +32,7 @@ struct ParsedArguments: Sendable {
     return number
   }
 
-  /// - Parameter unit: of a number that has none; nil where it must have one.
+  /// - Parameter unit: the unit of a number without one; nil if a unit is required.
   func duration(_ name: String, unit: String? = nil) throws(CommandError) -> Duration? {
     guard let text = self[name] else { return nil }
     guard let duration = DurationText.duration(text) ?? unit.flatMap({ DurationText.duration(text + $0) }) else {

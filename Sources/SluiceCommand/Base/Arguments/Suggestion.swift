@@ -1,9 +1,9 @@
-/// What somebody may have meant who misspelled a word.
+/// Guesses the word that a misspelled word was meant to be.
 enum Suggestion {
-  /// Nobody misspells a word of this length, and comparing takes its length times that of each known word.
+  /// Longer words are not compared: they are no misspellings, and the cost grows with the length of both words.
   private static let longest = 64
 
-  /// The one known word that is nearest: it begins with what was typed, or differs in few letters.
+  /// The nearest known word: it begins with the typed text, or differs in few letters. Nil if there is none.
   static func nearest(to word: String, among known: [String]) -> String? {
     guard word.utf8.count <= longest else { return nil }
     let completed = known.filter { $0.hasPrefix(word) && word.count > 3 }

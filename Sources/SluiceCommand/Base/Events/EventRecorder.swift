@@ -1,40 +1,40 @@
 import Sluice
 import SluicePipeline
 
-/// `--events FILE`: writes every event of every transaction to a file, one a line.
+/// `--events FILE`: writes every event of every transaction to a file, one event on each line.
 ///
-/// Nothing is left out: where the file is slower than the traffic, `run` begins no request until there is room again.
+/// No event is left out: if the file is slower than the traffic, `run` begins no request until there is room again.
 final class EventRecorder: Sendable {
   private let output: ByteOutput
 
-  /// Nil without the option. Standard output can take the events where the results go elsewhere.
-  /// - Parameter input: what is read meanwhile, and cannot take the events.
+  /// Nil without the option. Events can go to standard output if the results go to a file.
+  /// - Parameter input: the file that is being read, to which events must not be written.
   static func make(
     _ arguments: ParsedArguments, besides input: FileIdentity? = nil
   ) throws(CommandError) -> EventRecorder? {
     guard let path = arguments["events"] else { return nil }
     if StandardOutput.isNamed(by: path), StandardOutput.isNamed(by: arguments["output"] ?? "-") {
       throw CommandError(
-        .usage, "--events \(path): standard output takes the results already; send them elsewhere with -o FILE")
+        .usage, "--events \(path): standard output already gets the results; send them elsewhere with -o FILE")
     }
     return EventRecorder(try ByteOutput(path: path, besides: input))
   }
 
   private init(_ output: ByteOutput) { self.output = output }
 
-  /// Adds the tracer that writes, as the last one; it hides what the configuration wants hidden.
+  /// Adds the tracer that writes the events, as the last tracer; it hides what the configuration hides.
   func append(to configuration: inout Configuration) {
     let mask = SecretMask(configuration.redaction)
     let code = StageCode(isTrusted: true) { [output] in output.append(EventLine.make($0, mask)) }
     configuration.append(code, named: "--events")
   }
 
-  /// Tells of room and of failures; before the first event.
+  /// Sets who is told about room and failures. Call it before the first event.
   func listen(_ listener: ByteOutput.Listener) { output.listen(listener) }
 
   var hasRoom: Bool { output.hasRoom }
 
-  /// Writes what is left, once, when the engine has ended; gives what went wrong at any time.
+  /// Writes the remaining events. Call it once, when the engine has ended. Returns any failure since the beginning.
   func finish() -> CommandError? {
     guard let failure = output.finish() else { return nil }
     return CommandError(.failed, "\(failure.description); the event log is not whole")

@@ -1,9 +1,9 @@
 import Glibc
 import SluiceSupport
 
-/// A file descriptor with a writer thread in front: appending never waits for the disk or for the reader of a pipe.
+/// A file descriptor with its own writer thread: appending never waits for the disk or for the reader of a pipe.
 ///
-/// The buffer is bounded by those who append: they ask ``hasRoom``, and stop making more until the listener hears of room.
+/// The callers bound the buffer: they check ``hasRoom``, and append nothing more until the listener is told about room.
 final class ByteOutput: Sendable {
   /// Why the output could not be written.
   struct Failure: Error, Sendable, Equatable {
@@ -14,11 +14,11 @@ final class ByteOutput: Sendable {
     var description: String { "cannot write \(name): \(String(cString: strerror(errorNumber)))" }
   }
 
-  /// Who is told how it goes, on the writer's thread.
+  /// Handlers that the writer's thread calls.
   struct Listener: Sendable {
     /// There is room again after the buffer was full.
     var onRoom: @Sendable () -> Void
-    /// Once; nothing is written any more.
+    /// Called once; after that, nothing is written any more.
     var onFailure: @Sendable (Failure) -> Void
   }
 
@@ -30,12 +30,12 @@ final class ByteOutput: Sendable {
     var failure: Failure?
     /// -1 until the file is opened.
     var descriptor: Int32
-    /// The file is to be there at the end, also without a byte.
+    /// The file must exist at the end, even if it is empty.
     var isWanted = false
     var hasBytes = false
   }
 
-  /// Writes a whole file, which no link at that path leads to, and waits until it is written.
+  /// Writes a whole file, and waits until it is written. Does not follow a link at that path.
   static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(CommandError) {
     let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode)
     guard descriptor >= 0 else { throw CommandError(.failed, Failure(name: path, errorNumber: errno).description) }
@@ -46,12 +46,12 @@ final class ByteOutput: Sendable {
 
   private static let highWaterBytes = 4 << 20
   private static let lowWaterBytes = 1 << 20
-  /// With less than this the writer waits a moment for more, so that a stream of short lines costs few wake-ups.
+  /// If there are fewer bytes, the writer waits a moment for more, so that a stream of short lines costs few wake-ups.
   private static let worthwhileBytes = 64 << 10
   private static let lingerNanoseconds = 1_000_000
 
   let name: String
-  /// What is opened with the first bytes; nil where that is done.
+  /// The file, which is opened with the first bytes; nil if the descriptor is already open.
   private let file: OutputFile?
   private let ownsDescriptor: Bool
   private let state: Monitor<State>
@@ -61,14 +61,14 @@ final class ByteOutput: Sendable {
   /// - Parameters:
   ///   - path: a file to create or to truncate; nil, `-` and the system's names for standard output mean standard
   ///     output.
-  ///   - input: what is read meanwhile: to write that file is wrong usage, and leaves it as it is.
+  /// - input: the file that is being read. To write to the same file is wrong usage, and leaves it unchanged.
   convenience init(path: String?, besides input: FileIdentity? = nil) throws(CommandError) {
     guard let path, !StandardOutput.isNamed(by: path) else {
       try ByteOutput.check(StandardOutput.descriptor, "standard output", isNot: input)
       try self.init(StandardOutput.descriptor, "standard output", ownsDescriptor: false)
       return
     }
-    // Emptied only when it is known not to be the input.
+    // The file is emptied only after the check that it is not the input.
     let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw CommandError(.failed, Failure(name: path, errorNumber: errno).description) }
     do throws(CommandError) {
@@ -81,7 +81,7 @@ final class ByteOutput: Sendable {
     try self.init(descriptor, path, ownsDescriptor: true)
   }
 
-  /// The same for a file that stays as it is, or does not come to be, until there are bytes for it or it is wanted.
+  /// The same for a file that is not changed or created before there are bytes for it, or before ``want()``.
   convenience init(whenNeeded path: String?, besides input: FileIdentity?) throws(CommandError) {
     guard let path, !StandardOutput.isNamed(by: path), let file = OutputFile(path: path, besides: input) else {
       try self.init(path: path, besides: input)
@@ -91,7 +91,7 @@ final class ByteOutput: Sendable {
     try self.init(-1, path, ownsDescriptor: true, file: file)
   }
 
-  /// Takes over a descriptor.
+  /// Takes ownership of a descriptor.
   convenience init(owning descriptor: Int32, name: String) throws(CommandError) {
     try self.init(descriptor, name, ownsDescriptor: true)
   }
@@ -119,11 +119,12 @@ final class ByteOutput: Sendable {
   /// All outputs that have a writing thread.
   private static let writing = Locked<[ObjectIdentifier: ByteOutput]>([:])
 
-  /// Makes every output write what it was given, and nothing more, when something other than the command ends the
-  /// process. What takes longer than the limit is lost. From any thread, whatever state the other threads are in.
+  /// For the case that something other than the command ends the process: makes every output write its pending bytes,
+  /// and accept no more. Bytes that are not written within the limit are lost. From any thread, whatever state the
+  /// other threads are in.
   static func writeOut(within limit: Duration) {
     let isWritten = Monitor(false)
-    // Runs on a thread of its own, so that a lock which is never released blocks only that thread.
+    // Runs on a separate thread, so that a lock which is never released blocks only that thread.
     let thread = try? SystemThread.begin("sluice-last-out") {
       let outputs = writing.withLock { Array($0.values) }
       for output in outputs { output.state.update { $0.isFinishing = true } }
@@ -139,7 +140,7 @@ final class ByteOutput: Sendable {
     _ descriptor: Int32, _ name: String, isNot input: FileIdentity?
   ) throws(CommandError) {
     guard let input, FileIdentity(of: descriptor) == input else { return }
-    throw CommandError(.usage, "\(name) is the input as well; name another output")
+    throw CommandError(.usage, "\(name) is also the input; name another output")
   }
 
   private static func empty(_ descriptor: Int32, _ name: String) throws(CommandError) {
@@ -147,10 +148,10 @@ final class ByteOutput: Sendable {
     throw CommandError(.failed, Failure(name: name, errorNumber: errno).description)
   }
 
-  /// To be called before the first bytes are appended.
+  /// Call it before the first bytes are appended.
   func listen(_ listener: Listener) { self.listener.withLock { $0 = listener } }
 
-  /// Takes the bytes in any case; from any thread.
+  /// Always takes the bytes, even without room; from any thread.
   /// - Returns: whether there is room for more.
   @discardableResult
   func append(_ bytes: [UInt8]) -> Bool {
@@ -167,10 +168,10 @@ final class ByteOutput: Sendable {
     return hasRoom
   }
 
-  /// From here on the file is created or emptied also if nothing is appended.
+  /// After this call, the file is created or emptied even if nothing is appended.
   func want() { state.update { $0.isWanted = true } }
 
-  /// What went wrong so far.
+  /// The first failure so far.
   var failure: Failure? { state.withLock { $0.failure } }
 
   /// Whether anything was appended.
@@ -178,7 +179,7 @@ final class ByteOutput: Sendable {
 
   var hasRoom: Bool { state.withLock { !$0.wasFull || $0.failure != nil } }
 
-  /// Writes what is left and closes; gives what went wrong at any time. Once.
+  /// Writes the remaining bytes and closes. Returns any failure since the beginning. Call it once.
   func finish() -> Failure? {
     state.withLock { $0.isFinishing = true }
     state.broadcast()
@@ -211,7 +212,7 @@ final class ByteOutput: Sendable {
     listener.withLock { $0 }?.onFailure(failure)
   }
 
-  /// The descriptor, of a file that is opened now if it was not before.
+  /// The descriptor; opens the file if it is not open yet.
   private func open() throws(Failure) -> Int32 {
     let known = state.withLock { $0.descriptor }
     guard known < 0, let file else { return known }

@@ -4,7 +4,7 @@ import SluiceMessages
 
 /// Whole files.
 enum FileContent {
-  /// - Throws: also for a pipe that is not written to in time.
+  /// - Throws: also if no data comes through a pipe in time.
   static func read(_ path: String) throws(CommandError) -> [UInt8] {
     do { return try FileText.read(path) } catch {
       throw CommandError(
@@ -12,7 +12,7 @@ enum FileContent {
     }
   }
 
-  /// The whole body, and nothing that was added to its file since.
+  /// The whole body, without bytes that were added to its file later.
   static func read(_ body: FileBody) throws(CommandError) -> [UInt8] {
     let content = try read(body.path)
     guard content.count >= body.byteCount else {

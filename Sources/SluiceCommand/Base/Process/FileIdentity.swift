@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which regular file it is, by whichever path or link it was opened.
+/// Identifies a regular file, whatever path or link was used to open it.
 struct FileIdentity: Equatable {
   private let device: dev_t
   private let inode: ino_t

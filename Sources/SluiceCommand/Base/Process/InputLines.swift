@@ -6,12 +6,12 @@ import Synchronization
 /// The lines of a file, a pipe or a terminal, in a buffer that is as long as the longest line so far and never longer
 /// than the limit.
 ///
-/// Unchecked: one thread reads lines; others use ``consumedBytes`` and ``interrupt()`` alone.
+/// Unchecked: one thread reads lines; others use only ``consumedBytes`` and ``interrupt()``.
 final class InputLines: @unchecked Sendable {
   enum Line {
     /// Borrowed until the next call; without its line end.
     case text(UnsafeRawBufferPointer)
-    /// Skipped without being kept.
+    /// A line beyond the limit, which was skipped and not held in memory.
     case tooLong
     case end
     case failure(CommandError)
@@ -20,21 +20,21 @@ final class InputLines: @unchecked Sendable {
   private static let blockBytes = 256 << 10
 
   let name: String
-  /// Counted from 1; of the line that was given last.
+  /// The number of the last line that was returned, counted from 1.
   private(set) var number = 0
   private let descriptor: Int32
   private let ownsDescriptor: Bool
-  /// Readable once reading must stop.
+  /// A descriptor that is readable once reading must stop.
   private let interruption: Int32
   private let limitBytes: Int
   private let consumed = Atomic<Int>(0)
   private var buffer: UnsafeMutableRawBufferPointer
   private var unread = 0..<0
-  /// Up to where there is no line end.
+  /// The position up to which there is no line end.
   private var searched = 0
   private var isAtEnd = false
 
-  /// - Parameter path: nil and `-` are the standard input.
+  /// - Parameter path: nil and `-` mean standard input.
   convenience init(path: String?, limitBytes: Int) throws(CommandError) {
     guard let path, path != "-" else {
       self.init(STDIN_FILENO, "standard input", ownsDescriptor: false, limitBytes)
@@ -47,7 +47,7 @@ final class InputLines: @unchecked Sendable {
     self.init(descriptor, path, ownsDescriptor: true, limitBytes)
   }
 
-  /// Takes over a descriptor.
+  /// Takes ownership of a descriptor.
   convenience init(owning descriptor: Int32, name: String, limitBytes: Int) {
     self.init(descriptor, name, ownsDescriptor: true, limitBytes)
   }
@@ -67,16 +67,16 @@ final class InputLines: @unchecked Sendable {
     buffer.deallocate()
   }
 
-  /// Makes ``next()`` end where it would wait. From any thread.
+  /// Makes ``next()`` return ``Line/end`` instead of waiting. From any thread.
   func interrupt() { eventfd_write(interruption, 1) }
 
-  /// Bytes of the lines given so far; from any thread.
+  /// The bytes of all lines returned so far; from any thread.
   var consumedBytes: Int { consumed.load(ordering: .relaxed) }
 
   /// Nil for anything but a regular file.
   var file: FileIdentity? { FileIdentity(of: descriptor) }
 
-  /// The size of a regular file; nil for anything that has no end known beforehand.
+  /// The size of a regular file; nil for any other input, whose size is unknown.
   var totalBytes: Int? {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -102,7 +102,7 @@ final class InputLines: @unchecked Sendable {
     }
   }
 
-  /// The last line counts where it is too long to be kept and has no line end either.
+  /// The last line counts even if it is too long and has no line end.
   private func end(isTooLong: Bool) -> Line {
     guard isTooLong, isAtEnd else { return .end }
     number += 1
@@ -157,7 +157,7 @@ final class InputLines: @unchecked Sendable {
     }
   }
 
-  /// Moves what is unread to the front, into a buffer that has a block of room behind it.
+  /// Moves unread bytes to the front of a buffer with room for one more block.
   private func makeRoom() {
     guard buffer.count - unread.upperBound < Self.blockBytes else { return }
     let needed = unread.count + Self.blockBytes

@@ -5,13 +5,13 @@ import SluiceSupport
 /// SIGINT and SIGTERM as an event: the first one asks to finish, a second one ends the process at once. SIGHUP is an
 /// event too, for a command that can read its configuration again.
 ///
-/// Made before any other thread starts, because threads inherit the blocked signals.
+/// Create it before any other thread starts, because threads inherit the blocked signals.
 final class Interruption: Sendable {
   private struct State: Sendable {
     var signal: Int32?
     var handler: (@Sendable () -> Void)?
     var hangUpHandler: (@Sendable () -> Void)?
-    /// A SIGHUP came before there was anybody to take it.
+    /// A SIGHUP came before there was a handler for it.
     var isHangUpDue = false
   }
 
@@ -19,22 +19,22 @@ final class Interruption: Sendable {
   let descriptor: Int32
   private let state = Locked(State())
 
-  /// - Parameter takesHangUp: without, SIGHUP ends the process as it does by default.
+  /// - Parameter takesHangUp: if false, SIGHUP ends the process, as it does by default.
   init(takesHangUp: Bool = false) throws(CommandError) {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     let signals = Self.signals(takesHangUp)
     withUnsafePointer(to: signals) { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
-    // A closed pipe shows as EPIPE where it is written.
+    // A write to a closed pipe then fails with EPIPE.
     signal(SIGPIPE, SIG_IGN)
     try SystemThread.begin("sluice-signals") { [self] in
       while true { take(Self.wait(for: signals)) }
     }.detach()
   }
 
-  /// The signal that came; nil so far.
+  /// The signal that was received; nil if there was none.
   var received: Int32? { state.withLock { $0.signal } }
 
-  /// Runs the handler on the first signal, at once where it came before; on the thread of signals.
+  /// Runs the handler at the first signal, or at once if it has come already; on the thread of signals.
   func onSignal(_ handler: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       state.handler = handler
@@ -43,7 +43,8 @@ final class Interruption: Sendable {
     if isLate { handler() }
   }
 
-  /// Runs the handler on each SIGHUP, at once where one came before; on the thread of signals: it must not block.
+  /// Runs the handler at each SIGHUP, and at once if one has come already. It runs on the thread of signals and must
+  /// not block.
   func onHangUp(_ handler: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       state.hangUpHandler = handler
@@ -56,7 +57,7 @@ final class Interruption: Sendable {
   private func take(_ signal: Int32) {
     if signal == SIGHUP { return takeHangUp() }
     let handler: (@Sendable () -> Void)? = state.withLock { state in
-      // At once: whatever hangs, this must not wait for it.
+      // Ends the process at once: it must not wait for anything that hangs.
       if state.signal != nil { _exit(128 + signal) }
       state.signal = signal
       return state.handler

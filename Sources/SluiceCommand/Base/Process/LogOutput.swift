@@ -3,8 +3,8 @@ import SluiceJSON
 import SluiceMessages
 import SluiceSupport
 
-/// What the command and its engine say while they work, on standard error: lines for people, or a JSON document on each
-/// line. From any thread.
+/// Messages of the command and its engine on standard error: lines for people, or a JSON document on each line. From
+/// any thread.
 enum LogOutput {
   enum Format: String, CaseIterable, Sendable {
     case text, json
@@ -12,23 +12,23 @@ enum LogOutput {
 
   struct Settings: Sendable {
     var format = Format.text
-    /// Nil shows warnings and errors, what the command itself says, and the end of each swap.
+    /// Nil shows warnings and errors, messages of the command itself, and the end of each swap.
     var least: LogLine.Level?
   }
 
   private static let settings = Locked(Settings())
-  /// The last swap whose end was shown: the engine tells it once for each library.
+  /// The last swap whose end was shown, because the engine logs the end once for each library.
   private static let lastSwap = Locked(0)
 
-  /// To be called before the engine starts.
+  /// Call it before the engine starts.
   static func adopt(_ new: Settings) { settings.withLock { $0 = new } }
 
   static var format: Format { settings.withLock { $0.format } }
 
-  /// The least level that is shown of what plugins say.
+  /// The lowest level of plugins' messages that is shown.
   static var leastLevel: LogLine.Level { settings.withLock { $0.least ?? .warning } }
 
-  /// Shows what the engine or a plugin says, if its level is wanted.
+  /// Shows a message of the engine or a plugin, if its level is shown.
   static func show(_ line: LogLine) {
     let settings = settings.withLock { $0 }
     guard isWanted(line, settings), isNews(line) else { return }
@@ -38,7 +38,7 @@ enum LogOutput {
     }
   }
 
-  /// Shows what the command says.
+  /// Shows a message of the command.
   static func show(_ message: String, _ level: LogLine.Level) {
     let settings = settings.withLock { $0 }
     guard !message.isEmpty, level >= settings.least ?? .debug else { return }
@@ -124,7 +124,7 @@ enum LogOutput {
   }
 
   static func write(_ document: JSONValue) {
-    // What cannot be written as JSON is nothing that this command makes.
+    // This command never makes a document that cannot be written as JSON.
     guard let line = try? document.serialized() else { return }
     StandardError.write(String(decoding: line, as: UTF8.self) + "\n")
   }

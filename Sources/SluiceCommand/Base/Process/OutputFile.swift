@@ -1,13 +1,13 @@
 import Glibc
 
-/// A file that is created or emptied only when there is something to write to it. Before that it is looked at, so that
-/// what can be known to fail fails before a request is sent.
+/// A file that is created or emptied only when there is something to write to it. It is checked earlier, so that an
+/// output that cannot be written fails before a request is sent.
 struct OutputFile: Sendable {
   let path: String
-  /// What is read meanwhile, and must not be written.
+  /// The file that is being read, and must not be written.
   private let input: FileIdentity?
 
-  /// Nil for a pipe, a device or a folder: to open these changes nothing, and tells more than to look at them.
+  /// Nil for a pipe, a device or a folder: opening these changes nothing, and is a better check.
   init?(path: String, besides input: FileIdentity?) {
     var status = stat()
     guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -18,7 +18,7 @@ struct OutputFile: Sendable {
   /// Checks, without changing anything, whether the file could be written now.
   func check() throws(CommandError) {
     guard input == nil || FileIdentity(at: path) != input else {
-      throw CommandError(.usage, "\(path) is the input as well; name another output")
+      throw CommandError(.usage, "\(path) is also the input; name another output")
     }
     let isThere = faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0
     let (place, mode) = isThere ? (path, W_OK) : (folder, W_OK | X_OK)
@@ -27,12 +27,12 @@ struct OutputFile: Sendable {
     }
   }
 
-  /// Creates the file, or empties it; gives a descriptor that the caller closes.
+  /// Creates the file, or empties it. Returns a descriptor, which the caller must close.
   func open() throws(ByteOutput.Failure) -> Int32 {
     let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw failure(errno) }
     let identity = FileIdentity(of: descriptor)
-    // Somebody has put the input, or what is no file, there since the check.
+    // Since the check, the path has become the input, or something that is not a file.
     let isOther = identity == nil || identity == input
     if isOther || ftruncate(descriptor, 0) != 0 {
       let number = isOther ? EBUSY : errno

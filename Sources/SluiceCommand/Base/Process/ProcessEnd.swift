@@ -17,7 +17,7 @@ enum ProcessEnd {
     sluice_end_process(status.code, flushMilliseconds)
   }
 
-  /// From here on, a plugin that calls exit(3) ends the process with a failure and a reason. Call this again after
+  /// After this call, a plugin that calls exit(3) ends the process with a failure and a reason. Call this again after
   /// libraries were mapped, so that functions which they registered do not run first.
   static func watch() { sluice_watch_exit { ProcessEnd.exitWasCalled($0) } }
 

@@ -11,24 +11,24 @@ enum StandardOutput {
   /// start.
   static var descriptor: Int32 { kept.withLock { $0 } }
 
-  /// Reserves standard output for the command: from here on, what libraries print there goes to standard error. Must be
-  /// called once, before any thread is started and any library is mapped.
+  /// Reserves standard output for the command: after this call, text that libraries print there goes to standard error.
+  /// Must be called once, before any thread is started and any library is mapped.
   static func keepApart() throws(CommandError) {
     let descriptor = sluice_take_standard_output()
     guard descriptor >= 0 || errno == EBADF else {
       throw CommandError(
-        .failed, "cannot keep standard output apart from what plugins print: \(String(cString: strerror(errno)))")
+        .failed, "cannot separate standard output from what plugins print: \(String(cString: strerror(errno)))")
     }
     kept.withLock { $0 = descriptor }
   }
 
-  /// Whether a path that was given as an argument means standard output. Opened as a file, the system's names for it
-  /// would lead to where plugins print.
+  /// Whether a path that was given as an argument means standard output. If such a path were opened as a file, data
+  /// would go where plugins print.
   static func isNamed(by path: String) -> Bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path)
   }
 
-  /// Writes a short text at once; for commands that say little.
+  /// Writes a short text at once; for commands with little output.
   static func write(_ text: String) throws(CommandError) {
     if let errorNumber = Descriptors.write(text, to: descriptor) { throw failure(errorNumber) }
   }
@@ -40,14 +40,14 @@ enum StandardOutput {
 }
 
 enum StandardError {
-  /// Says something as the command itself, in the form that was asked for; nothing where the text is empty.
+  /// Writes a message of the command itself, as text or JSON as requested. Writes nothing if the text is empty.
   static func say(_ message: String, _ level: LogLine.Level = .error) { LogOutput.show(message, level) }
 
   static func write(_ text: String) { _ = Descriptors.write(text, to: STDERR_FILENO) }
 }
 
 enum Descriptors {
-  /// Writes all of it; gives the error number when that fails.
+  /// Writes all bytes. Returns the error number of a failure.
   static func write(_ text: String, to descriptor: Int32) -> Int32? {
     var text = text
     return text.withUTF8 { bytes in
@@ -69,7 +69,7 @@ enum Descriptors {
   /// Reads to the end. A folder is wrong usage.
   /// - Parameters:
   ///   - name: what messages call it.
-  ///   - advice: what to do where there are more bytes than the limit.
+  /// - advice: what to do if there are more bytes than the limit.
   static func readAll(
     _ descriptor: Int32, name: String, limitBytes: Int = .max, advice: String? = nil
   ) throws(CommandError) -> [UInt8] {
@@ -98,7 +98,7 @@ enum Descriptors {
       errorNumber == EISDIR ? .usage : .failed, "cannot read \(name): \(String(cString: strerror(errorNumber)))")
   }
 
-  /// Blocks until a descriptor that does not block by itself has bytes (`POLLIN`), or room for some (`POLLOUT`).
+  /// Blocks until a non-blocking descriptor has bytes (`POLLIN`), or room for bytes (`POLLOUT`).
   static func waitUntilReady(_ descriptor: Int32, for events: Int32) {
     var ready = pollfd(fd: descriptor, events: Int16(events), revents: 0)
     poll(&ready, 1, -1)

@@ -2,8 +2,8 @@ import SluiceSupport
 
 /// Runs asynchronous code to its end on a thread that may block.
 enum Waiting {
-  /// Starts the pool that tasks run on while descriptors are left: libdispatch ends the process where its first
-  /// task finds none.
+  /// Starts the thread pool of tasks while there are free descriptors: libdispatch ends the process if its first task
+  /// finds none.
   static func startPool() { result {} }
 
   static func result<Result: Sendable>(of work: @escaping @Sendable () async -> Result) -> Result {

@@ -2,7 +2,7 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// What a result knows beyond its response: each member is left out where the transaction did not get so far.
+/// The facts of a result besides its response. A member is left out if the transaction did not get that far.
 enum ResultMetadata {
   static func make(_ result: TransactionResult, _ mask: SecretMask) -> JSONValue {
     let document: JSONValue = ["original": request(result.originalRequest, mask)]

@@ -21,7 +21,7 @@ enum ResultText {
     return try ResultDocument(id: id, failure: failure, attempts: 0, duration: .zero).line()
   }
 
-  /// A spilled body is in the line itself, because its file goes with the result.
+  /// A body in a file is written into the line, because the file is removed with the result.
   private static func document(_ response: Response) throws -> JSONValue {
     guard case .file(let file) = response.body else { return ResponseDocument.make(response) }
     var response = response

@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// Text of others, made harmless for a terminal.
+/// Text from other sources, made safe for a terminal.
 enum PrintableText {
   /// Replaces control characters, except line ends and tabs, and characters that change the direction of writing by
   /// `?`.
@@ -11,7 +11,7 @@ enum PrintableText {
     return String(shown)
   }
 
-  /// The same on one line, whatever it was.
+  /// The same, always on one line.
   static func line(_ text: String) -> String {
     of(text).split(separator: "\n").joined(separator: " ")
   }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Whether somebody looks at a stream, and how wide their window is.
+/// Whether a stream is a terminal, and how wide its window is.
 struct Terminal: Sendable {
   let isTerminal: Bool
-  /// Whether colour is wanted: on a terminal that can, without `NO_COLOR` (no-color.org).
+  /// Whether to use colour: on a terminal that supports it, unless `NO_COLOR` is set (no-color.org).
   let hasColor: Bool
   private let descriptor: Int32
 

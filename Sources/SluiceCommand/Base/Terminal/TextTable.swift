@@ -1,4 +1,4 @@
-/// Columns of text, the first ones to the left and the others to the right.
+/// Columns of text. The first and the last columns can be left-aligned, all others are right-aligned.
 struct TextTable {
   private var rows: [[String]]
   private let leading: Int

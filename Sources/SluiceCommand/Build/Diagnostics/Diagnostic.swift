@@ -1,10 +1,10 @@
 import SluiceJSON
 
-/// Something that a compiler or a linker has to say about a place in a source.
+/// A message of a compiler or a linker about a place in a source.
 struct Diagnostic: Hashable, Sendable {
   enum Severity: String, Sendable { case error, warning, note }
 
-  /// As the tool spells it; nil where it names none.
+  /// The path as the tool spells it; nil if the tool names no file.
   var file: String?
   var line: Int?
   var column: Int?
@@ -13,7 +13,7 @@ struct Diagnostic: Hashable, Sendable {
   /// The lines of the source that the tool shows below.
   var excerpt: [String] = []
 
-  /// Whether both say the same: tools repeat themselves for each step that fails.
+  /// Whether both messages are the same: tools repeat a message for each step that fails.
   func isSame(as other: Diagnostic) -> Bool {
     (file, line, column) == (other.file, other.line, other.column)
       && (severity, message) == (other.severity, other.message)
@@ -27,7 +27,7 @@ struct Diagnostic: Hashable, Sendable {
     return document
   }
 
-  /// As compilers show it.
+  /// The message in the form of compilers.
   func lines(_ terminal: Terminal, excerptLimit: Int = 8) -> [String] {
     let place = [file, line.map { "\($0)" }, column.map { "\($0)" }].compactMap(\.self).joined(separator: ":")
     let color: Terminal.Color =

@@ -1,4 +1,4 @@
-/// What a program says to a terminal beside its text (ECMA-48): colours, cursors, titles.
+/// Control sequences in the text for a terminal (ECMA-48): colours, cursors, titles.
 enum EscapeSequences {
   static func removed(from text: String) -> String {
     guard text.utf8.contains(0x1B) else { return text }

@@ -1,6 +1,6 @@
 import SluiceJSON
 
-/// What `swift build` has decided to run, as it writes it for llbuild to `.build/debug.yaml`.
+/// The commands that `swift build` has planned. It writes them for llbuild to `.build/debug.yaml`.
 ///
 ///     targets:
 ///       "main": ["<name.module>","<name.dylib>"]
@@ -11,16 +11,16 @@ import SluiceJSON
 ///         outputs: ["/libname.so"]
 ///         args: ["/usr/bin/swiftc","-o","/libname.so"]
 ///
-/// Nobody has promised this form, so only what looks exactly like this is read. The lists are JSON.
+/// This form is not documented, so the reader accepts only exactly this form. The lists are JSON.
 struct BuildManifest {
   struct Command: Equatable {
     var inputs: [String] = []
     var outputs: [String] = []
-    /// The program first; empty for what llbuild does by itself.
+    /// The program first; empty for a step that llbuild does itself.
     var arguments: [String] = []
   }
 
-  /// What a plain `swift build` makes.
+  /// The outputs of a plain `swift build`.
   private(set) var main: [String] = []
   private(set) var commands: [Command] = []
   /// The index of the command that makes each output.
@@ -32,7 +32,7 @@ struct BuildManifest {
     self.main = main
     for (index, command) in commands.enumerated() {
       for output in command.outputs {
-        // Made twice: which one counts cannot be told.
+        // Two commands make the same output, and it is unknown which one counts.
         guard producers.updateValue(index, forKey: output) == nil else { return nil }
       }
     }
@@ -40,7 +40,7 @@ struct BuildManifest {
 
   func producer(of path: String) -> Command? { producers[path].map { commands[$0] } }
 
-  /// What no command makes, and all the same goes into the making of these: files, and folders with a slash at the end.
+  /// The inputs of these outputs that no command makes: files, and folders with a slash at the end.
   func origins(of paths: [String]) -> Set<String> {
     var (found, seen, left): (Set<String>, Set<String>, [String]) = ([], [], paths)
     while let path = left.popLast() {
@@ -55,7 +55,7 @@ struct BuildManifest {
   }
 }
 
-/// One pass over the lines. Gives what the target "main" has.
+/// Reads all lines once. Returns the content of the target "main".
 private func read(_ text: String, into commands: inout [BuildManifest.Command]) -> [String]? {
   var section: Substring = ""
   var main: [String]?

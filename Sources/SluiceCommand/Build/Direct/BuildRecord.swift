@@ -4,7 +4,7 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// What a package build leaves for the builds after it: the plan, and all that has to be as it was for the plan to be right.
+/// What a package build stores for later builds: the plan, and the state of everything on which the plan depends.
 struct BuildRecord: Codable {
   private static let currentForm = 1
 
@@ -12,14 +12,14 @@ struct BuildRecord: Codable {
   /// The hash of the variables: the package may ask for any of them.
   private let environment: String
   let plan: CompilePlan
-  /// What the package build has made, this library among them.
+  /// The libraries that the package build has made, including this one.
   let libraries: [String]
   private let state: PathState
 
-  /// Nil where something has changed since the build began, or is of a kind that this cannot watch.
+  /// Nil if something has changed since the build began, or cannot be watched.
   /// - Parameters:
-  ///   - beginning: of the package build.
-  ///   - settings: what it got in its environment, beside that of this process.
+  /// - beginning: the state before the package build.
+  /// - settings: the variables that the build got in addition to the environment of this process.
   init?(_ plan: CompilePlan, libraries: [String], beginning: BuildBeginning, settings: [String: String]) {
     let package = beginning.package
     guard libraries.contains(plan.library), let environment = Self.environment(settings),
@@ -34,11 +34,12 @@ struct BuildRecord: Codable {
       return nil
     }
     self.state = state
-    // The folder of the package has got its .build meanwhile; its names were compared.
+    // The build may have created .build in the package's folder, so the folder's time does not count; its names were
+    // compared.
     guard state.isOlder(than: beginning.time, except: { $0.hasPrefix(made) || $0 == package }) else { return nil }
   }
 
-  /// Nil where none is there, or one of another form.
+  /// Nil if there is no record, or a record of another form.
   init?(readingFrom path: String) {
     guard let bytes = try? FileContent.read(path), let value = try? JSONValue(parsing: bytes),
       let record = try? value.decode(BuildRecord.self), record.form == Self.currentForm
@@ -53,13 +54,14 @@ struct BuildRecord: Codable {
     try plan.outputs.write(bytes, to: plan.outputs.record)
   }
 
-  /// Why the plan may be wrong by now; nil where it is right.
+  /// Why the plan may be out of date; nil if it is valid.
   func doubt(settings: [String: String]) -> String? {
-    guard environment == Self.environment(settings) else { return "the environment is not that of the last build" }
+    guard environment == Self.environment(settings) else { return "the environment has changed since the last build" }
     return state.changed.map { "\($0) has changed" }
   }
 
-  /// The plan has the name of the build; the others are a shell's own, and differ from one command to the next.
+  /// The plan has the name of the build. The other variables belong to the shell, and differ from one command to the
+  /// next.
   private static let changing = ["SLUICE_BUILD", "SHLVL", "OLDPWD", "_"]
 
   private static func environment(_ settings: [String: String]) -> String? {
@@ -69,7 +71,7 @@ struct BuildRecord: Codable {
     return ContentHash(of: Array(variables.sorted().joined(separator: "\0").utf8))?.hex
   }
 
-  /// Headers and modules, which no command of the package build names.
+  /// The headers and modules that the compiler has read. No command of the package build names them.
   private static func filesRead(_ plan: CompilePlan) -> Set<String>? {
     var files: Set<String> = []
     for list in plan.dependencyLists {
@@ -81,7 +83,7 @@ struct BuildRecord: Codable {
     return files
   }
 
-  /// Those of other versions of Swift too, and what was resolved.
+  /// The manifests, also for other versions of Swift, and the resolved dependencies.
   private static func manifests(of package: String) -> Set<String> {
     let names = FolderListing.names(in: package).filter { $0.hasPrefix("Package") }
     return Set(
@@ -90,8 +92,8 @@ struct BuildRecord: Codable {
       })
   }
 
-  /// For a file of another package: its folder and those above it, up to the one with the manifest. New files there may be
-  /// sources too. None for a file that is in no package.
+  /// For a file of another package: its folder and the folders above it, up to the folder with the manifest. New files
+  /// there may be sources too. Empty for a file that is in no package.
   private static func folders(of file: String) -> [String] {
     var folders: [String] = []
     var folder = file
@@ -110,19 +112,19 @@ struct BuildRecord: Codable {
   }
 }
 
-/// What has to be noted before a package build, to know afterwards what it has seen.
+/// The state before a package build, with which a later check can tell which files the build has seen.
 struct BuildBeginning {
   let package: String
-  /// Of files and folders in the package's folder.
+  /// The names of files and folders in the package's folder.
   let names: [String]
-  /// CLOCK_REALTIME, as files have it: what was changed later may have escaped the build.
+  /// By CLOCK_REALTIME, like the times of files: the build may have missed a later change.
   let time: Duration
 
-  /// Waits for a moment, so that what was saved just now is older than the time.
+  /// Waits for a moment, so that a file that was saved just now is older than `time`.
   init(package: String) {
     self.package = package
     names = PathState.names(in: package)
-    // The kernel's time of a change is that of its last tick, at most 10 ms ago.
+    // The kernel gives a change the time of its last tick, which is up to 10 ms earlier.
     usleep(25_000)
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)

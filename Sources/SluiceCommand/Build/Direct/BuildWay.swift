@@ -1,4 +1,4 @@
-/// How a Swift plugin was built, as `sluice plugin build --direct` says it in a line of its own.
+/// How a Swift plugin was built, as `sluice plugin build --direct` reports it on a separate line.
 enum BuildWay: Equatable {
   /// The compiler was called without the package manager.
   case direct
@@ -11,7 +11,7 @@ enum BuildWay: Equatable {
     }
   }
 
-  /// Why not directly.
+  /// Why the build was not direct.
   var reason: String? {
     switch self {
     case .direct: nil
@@ -29,7 +29,7 @@ enum BuildWay: Equatable {
     }
   }
 
-  /// From a line of standard error; nil for another one.
+  /// Reads a line of standard error; nil for any other line.
   init?(line: String) {
     guard line.hasPrefix("sluice: ") else { return nil }
     let text = line.dropFirst("sluice: ".count)

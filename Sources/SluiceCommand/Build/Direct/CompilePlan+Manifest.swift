@@ -1,8 +1,8 @@
-// From what the package build has run.
+// Makes the plan from the commands of the package build.
 extension CompilePlan {
   /// - Parameters:
   ///   - package: the folder of the package, absolute and without symbolic links.
-  ///   - build: what `SLUICE_BUILD` was.
+  /// - build: the value of `SLUICE_BUILD` in that build.
   init?(_ manifest: BuildManifest, package: String, build: String, outputs: Outputs) {
     let structure = manifest.origins(of: ["<PackageStructure>"])
     let folders = structure.filter { $0.hasSuffix("/") }.map { String($0.dropLast()) }
@@ -11,7 +11,7 @@ extension CompilePlan {
       commands.sources.allSatisfy({ source in folders.contains { source.hasPrefix("\($0)/") } })
     else { return nil }
     let fixed = commands.sources + commands.otherObjects + [commands.library, package, outputs.folder]
-    // A short name may be in a word by chance.
+    // A short name could be part of another word by chance.
     guard build.utf8.count >= 8, fixed.allSatisfy({ !$0.contains(build) }) else { return nil }
 
     let origins = manifest.origins(of: [commands.library]).union(structure).filter { !$0.hasSuffix("/") }
@@ -30,13 +30,13 @@ extension CompilePlan {
       let link = linkWords(commands.link.arguments, commands.otherObjects + objects, outputs)
     else { return nil }
     let steps = [compile, wrap, link]
-    // What the package build has made of the module is not to be read, and not to be written.
+    // The commands must neither read nor write the module's outputs of the package build.
     let made = commands.compile.outputs + commands.wrap.outputs
     return steps.joined().contains { word in made.contains { word.contains($0) } } ? nil : steps
   }
 
   private static func compileWords(_ words: [String], _ sources: [String], _ outputs: Outputs) -> [String]? {
-    // The form for build tools; people get the other one.
+    // Without the output form for build tools: the compiler then writes for people.
     let wanted = words.filter { $0 != "-parseable-output" }
     let replaced = Self.words(
       wanted,
@@ -63,8 +63,8 @@ extension CompilePlan {
     return replaced[..<list] + objects + replaced[(list + 1)...]
   }
 
-  /// Replaces the word behind each of these options. Nil unless every one is there exactly once, the program is the Swift
-  /// compiler by an absolute path, and at most one word is a file of further words.
+  /// Replaces the word after each of these options. Nil unless every option occurs exactly once, the program is the
+  /// Swift compiler with an absolute path, and at most one word names a file of further words.
   private static func words(
     _ words: [String], _ values: [String: String], optional: Set<String> = []
   ) -> [String]? {
@@ -93,7 +93,7 @@ extension CompilePlan {
     return map
   }
 
-  /// `Name.swift.o` has its list in `Name.d`.
+  /// The list for `Name.swift.o` is in `Name.d`.
   private static func dependencyList(of object: String) -> String {
     let ending = object.hasSuffix(".swift.o") ? ".swift.o" : ".o"
     return "\(object.dropLast(ending.count)).d"

@@ -1,31 +1,32 @@
-/// The commands that make a plugin's library again when nothing but the sources of its one Swift module has changed: those that
-/// the package build has run, with outputs in a folder of their own.
+/// The commands that rebuild a plugin's library if only the sources of its one Swift module have changed. They are the
+/// commands of the package build, with their outputs in a separate folder.
 ///
-/// A value that decides and touches no file. Whatever is not known leads to no plan, and so to the package build.
+/// A value that decides and touches no file. If a command has an unknown form, there is no plan, and the package is
+/// built.
 struct CompilePlan: Equatable, Codable {
-  /// What `SLUICE_BUILD` was. The package may have it in the name of its module; so may the commands.
+  /// The value of `SLUICE_BUILD`. The package may use it in the name of its module, so the commands may contain it.
   let build: String
-  /// All of the module, absolute.
+  /// All sources of the module, as absolute paths.
   let sources: [String]
-  /// Compile, wrap the module for debuggers, link. Everything that they make is in the folder for outputs.
+  /// Compile, wrap the module for debuggers, link. All their outputs are in the folder for outputs.
   let steps: [[String]]
-  /// What the compiler is told about outputs of each source, by JSON.
+  /// The compiler's map of the outputs of each source, written as JSON.
   let outputFileMap: [String: [String: String]]
   let outputs: Outputs
-  /// What the package build makes, and this replaces.
+  /// The library that the package build makes, and that this plan replaces.
   let library: String
-  /// Files that go into the library and that nothing here makes: they must be as they were.
+  /// Files that go into the library and that these commands do not make: they must be unchanged.
   let files: [String]
   /// The folders of the module's sources: files may be neither added nor removed.
   let sourceFolders: [String]
-  /// Where the package build has noted which files the compiler has read.
+  /// The files in which the package build has listed what the compiler has read.
   let dependencyLists: [String]
 
   /// Names in the folder for outputs.
   struct Outputs: Equatable, Codable {
     let folder: String
 
-    /// Of the record and the lock, which outlive a build.
+    /// The names of the record and the lock, which outlive a build.
     static let lasting: Set<String> = ["record.json", "lock"]
 
     var module: String { "\(folder)/module.swiftmodule" }
@@ -39,7 +40,7 @@ struct CompilePlan: Equatable, Codable {
     func source(_ number: Int, _ ending: String) -> String { "\(folder)/source-\(number).\(ending)" }
   }
 
-  /// Whether the module has another name in each build, so that nothing compiled for one is of use to another.
+  /// Whether the module has another name in each build, so that no build can reuse what another build has compiled.
   var isNamedByBuild: Bool { steps.joined().contains { $0.contains(build) } }
 
   /// The commands with the name of this build.

@@ -1,6 +1,6 @@
-/// What a compiler has read, in the form of make: `output : /a /b\ c`.
+/// The list of files that a compiler has read, in make's syntax: `output : /a /b\ c`.
 enum DependencyList {
-  /// The absolute paths behind the colons; nil for a text of another form.
+  /// The absolute paths after the colons; nil for a text of another form.
   static func paths(in text: String) -> Set<String>? {
     var paths: Set<String> = []
     for line in text.replacing("\\\n", with: " ").split(separator: "\n") {

@@ -5,19 +5,19 @@ import SluiceSupport
 
 /// Makes the library of a Swift plugin without the package manager, from the record that the last package build has left.
 ///
-/// It either makes the library that a package build would make, or says why it cannot: then the package is built. The library
-/// is renamed to its name as the last step, when everything that it was made from was compared once more.
+/// It either makes the library that a package build would make, or says why it cannot; the package is then built.
+/// Before the library gets its name, which is the last step, all its inputs are compared again.
 struct DirectBuild {
   /// Why the package has to be built.
   struct Doubt: Error {
     let reason: String
   }
 
-  /// For each command. A compiler that takes longer is given up; the package build has no limit.
+  /// The time limit for each command. A compiler that takes longer is ended; the package build has no limit.
   private static let limit = Duration.seconds(60)
 
   private let outputs: CompilePlan.Outputs
-  /// What the commands get in their environment, as the package build does.
+  /// Variables for the environment of the commands, the same as for the package build.
   private let settings: [String: String]
   private let build: String
 
@@ -26,9 +26,9 @@ struct DirectBuild {
     (self.settings, self.build) = (settings, build)
   }
 
-  /// Gives the paths of the libraries that the package build has made, the new one among them. Messages of the compiler
-  /// go to standard error.
-  /// - Throws: ``Doubt``, or a ``CommandError`` where the compiler has found an error in the plugin's own sources.
+  /// Returns the paths of the libraries that the package build has made, including the new one. Messages of the
+  /// compiler go to standard error.
+  /// - Throws: ``Doubt``, or a ``CommandError`` if the compiler has found an error in the plugin's own sources.
   func run() throws -> [String] {
     guard Paths.isFolder(outputs.folder) else { throw Self.noRecord }
     guard let lock = BuildLock(outputs.lock) else { throw Doubt(reason: "another build is under way") }
@@ -46,14 +46,14 @@ struct DirectBuild {
       messages += try perform(words, isCompiler: number == 0, sources: plan.sources)
     }
     try check(record)
-    // A package build first removes the record. If one has begun meanwhile, its library is newer and must stay.
+    // A package build first removes the record. If one has begun in the meantime, its library is newer and must stay.
     guard access(outputs.record, F_OK) == 0 else { throw Doubt(reason: "another build has begun") }
     try put(plan.library)
     StandardError.write(messages)
     return record.libraries
   }
 
-  private static let noRecord = Doubt(reason: "nothing is known of a build before")
+  private static let noRecord = Doubt(reason: "there is no record of an earlier build")
 
   /// Removes what earlier builds have compiled.
   private func clear() {
@@ -69,10 +69,10 @@ struct DirectBuild {
   private func perform(_ words: [String], isCompiler: Bool, sources: [String]) throws -> String {
     let tool = ToolProcess(words, environment: settings)
     guard let (status, text) = tool.outcome(within: Self.limit) else {
-      throw Doubt(reason: "\(words[0]) did not end, or said too much")
+      throw Doubt(reason: "\(words[0]) did not end in time, or wrote too much")
     }
     guard status != 0 else { return text }
-    // An error elsewhere, in a module that cannot be read for instance, may be the fault of the plan.
+    // An error at another place, for instance in a module that cannot be read, may be the fault of the plan.
     guard isCompiler, status == 1, Self.hasError(text, in: sources) else {
       throw Doubt(reason: "\(words[0]) ended with status \(status)")
     }
@@ -80,7 +80,7 @@ struct DirectBuild {
     throw CommandError(.failed, "plugin build: \(words[0]) ended with status \(status)")
   }
 
-  /// Whether every error that has a place is in one of the sources, and there is one.
+  /// Whether there are errors with a place, and all of them are in the plugin's sources.
   static func hasError(_ text: String, in sources: [String]) -> Bool {
     var reader = DiagnosticReader()
     for line in text.split(separator: "\n") { reader.add(String(line)) }
@@ -88,7 +88,7 @@ struct DirectBuild {
     return !places.isEmpty && places.allSatisfy { $0.map(sources.contains) ?? false }
   }
 
-  /// In one step, so that nobody loads a half.
+  /// In one step, so that no process loads half a file.
   private func put(_ library: String) throws(Doubt) {
     chmod(outputs.library, 0o755)
     guard rename(outputs.library, library) == 0 else {
@@ -97,10 +97,10 @@ struct DirectBuild {
   }
 }
 
-// After a package build.
+// What follows a package build.
 extension DirectBuild {
-  /// Leaves a record for the builds after this one, if it is one that can be repeated directly.
-  /// - Parameter libraries: what the package build has made.
+  /// Writes a record for later builds, if they can repeat this build directly.
+  /// - Parameter libraries: the libraries that the package build has made.
   func note(_ libraries: [String], beginning: BuildBeginning) {
     let package = beginning.package
     guard mkdir(outputs.folder, 0o700) == 0 || errno == EEXIST, let lock = BuildLock(outputs.lock) else { return }
@@ -113,7 +113,7 @@ extension DirectBuild {
     try? record.write()
   }
 
-  /// To be called before a package build, which may end in the middle.
+  /// Call this before a package build, because the build may be interrupted.
   func forget() { unlink(outputs.record) }
 }
 
@@ -129,7 +129,7 @@ extension CompilePlan.Outputs {
   }
 }
 
-/// One direct build of a folder at a time. The kernel takes the lock away with the process (flock(2)).
+/// A lock that allows one direct build of a folder at a time. The kernel releases it when the process ends (flock(2)).
 struct BuildLock {
   private let descriptor: Int32
 

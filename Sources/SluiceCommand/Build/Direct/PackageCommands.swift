@@ -1,11 +1,11 @@
-/// The three commands of a package build that have to be repeated when only sources of its one Swift module have changed.
+/// The three commands of a package build that must be repeated if only sources of its one Swift module have changed.
 struct PackageCommands {
   let compile: BuildManifest.Command
-  /// Puts the module into an object, for debuggers.
+  /// Puts the module into an object file, for debuggers.
   let wrap: BuildManifest.Command
   let link: BuildManifest.Command
 
-  /// Nil where there are others, or none.
+  /// Nil if the build has other commands, or lacks one of these.
   /// - Parameter package: the folder of the package.
   init?(_ manifest: BuildManifest, package: String) {
     guard let link = Self.link(manifest), let compile = Self.compile(manifest, for: link, package),
@@ -22,20 +22,20 @@ struct PackageCommands {
   }
 
   var library: String { link.outputs[0] }
-  /// Of the module, all of them.
+  /// All objects of the module.
   var sources: [String] { compile.inputs.filter { $0.hasSuffix(".swift") } }
   var objects: [String] { compile.outputs.filter { $0.hasSuffix(".o") } }
-  /// Of other modules.
+  /// Objects of other modules.
   var otherObjects: [String] { linked.filter { !objects.contains($0) && !wrap.outputs.contains($0) } }
 
   private var linked: [String] { Self.linked(link) }
 
-  /// Without the file that lists them.
+  /// Without the file that lists the sources.
   private static func linked(_ link: BuildManifest.Command) -> [String] {
     link.inputs.filter { !$0.hasSuffix(".LinkFileList") }
   }
 
-  /// The one command that links a library of those that a plain build makes.
+  /// The only command that links one of the libraries that a plain build makes.
   private static func link(_ manifest: BuildManifest) -> BuildManifest.Command? {
     let made = Set(manifest.main.flatMap { manifest.producer(of: $0)?.inputs ?? [] })
     let links = manifest.commands.filter { command in
@@ -45,15 +45,15 @@ struct PackageCommands {
     return links[0]
   }
 
-  /// The one command that has to do with sources of this package. A package with more of them is built as a package: another
-  /// module of it may have the name of the build too.
+  /// The only command that compiles sources of this package. A package with several such commands is not built
+  /// directly, because its other modules may have the name of the build too.
   private static func compile(
     _ manifest: BuildManifest, for link: BuildManifest.Command, _ package: String
   ) -> BuildManifest.Command? {
     let makers = Set(linked(link).compactMap { manifest.producers[$0] }).map { manifest.commands[$0] }
     let own = makers.filter { command in command.inputs.contains { isOwn($0, package) } }
     guard own.count == 1, own[0].arguments.contains("-module-name") else { return nil }
-    // Modules that are not linked, such as macros, have their sources somewhere too.
+    // Modules that are not linked, such as macros, also have sources in the package.
     let others = makers.filter { $0 != own[0] && !$0.arguments.contains("-modulewrap") }.flatMap(\.outputs)
     let origins = manifest.origins(
       of: others + own[0].inputs.filter { !$0.hasSuffix(".swift") && !$0.hasSuffix("/sources") })
@@ -70,7 +70,7 @@ struct PackageCommands {
     return wraps[0]
   }
 
-  /// Whether it is a file of the package that no build has made.
+  /// Whether the path is a file of the package that no build has made.
   private static func isOwn(_ path: String, _ package: String) -> Bool {
     path.hasPrefix("\(package)/") && !path.hasPrefix("\(package)/.build/")
   }

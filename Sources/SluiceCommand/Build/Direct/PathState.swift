@@ -2,16 +2,16 @@ import Glibc
 import SluicePluginHost
 import SluiceSupport
 
-/// Whether files and folders are as they were, without reading them: a file by the numbers that the kernel changes with every
-/// write, a folder by its names.
+/// Tells whether files and folders have changed, without reading them: a file by the numbers that the kernel changes
+/// with every write, a folder by its names.
 struct PathState: Equatable, Codable {
   private var files: [String: String] = [:]
   private var folders: [String: [String]] = [:]
 
-  /// Nil where a tree is too large, or has a link in it, which may lead anywhere.
+  /// Nil if a tree is too large or contains a link, which may lead anywhere.
   /// - Parameters:
   ///   - files: followed through links.
-  ///   - folders: with what they contain, at this level only.
+  /// - folders: compared by the names in them, without folders below.
   ///   - trees: with all folders below.
   init?(files: some Sequence<String>, folders: some Sequence<String>, trees: some Sequence<String>) {
     for path in files { self.files[path] = Self.numbers(of: path) }
@@ -22,7 +22,7 @@ struct PathState: Equatable, Codable {
   }
 
   private mutating func addTree(_ folder: String) -> Bool {
-    // A mistake such as "/" is not to cost more than a package build.
+    // A mistake such as "/" must not cost more than a package build.
     guard folders.count < 2048 else { return false }
     let names = Self.names(in: folder)
     folders[folder] = names
@@ -37,14 +37,14 @@ struct PathState: Equatable, Codable {
     }
   }
 
-  /// A path that is not as it was; nil where all are. A folder that is new is a new name in one that was there.
+  /// A path that has changed; nil if none has. A new folder shows as a new name in its parent.
   var changed: String? {
     files.keys.sorted().first { files[$0] != Self.numbers(of: $0) }
       ?? folders.keys.sorted().first { folders[$0] != Self.names(in: $0) }
   }
 
-  /// Whether all files and folders have rested since before that time (CLOCK_REALTIME), so that a build that began then has
-  /// seen them as they are now.
+  /// Whether no file or folder has changed since that time (CLOCK_REALTIME), so that a build that began then has seen
+  /// their current content.
   func isOlder(than time: Duration, except isExcepted: (String) -> Bool) -> Bool {
     (Array(files.keys) + Array(folders.keys)).allSatisfy { path in
       var status = stat()
@@ -61,7 +61,7 @@ struct PathState: Equatable, Codable {
     return "\(status.st_dev) \(status.st_ino) \(status.st_mode) \(status.st_size) \(times[0]) \(times[1])"
   }
 
-  /// Without what `swift build` does not look at: hidden files, and those of editors.
+  /// Without files that `swift build` ignores: hidden files and files of editors.
   static func names(in folder: String) -> [String] {
     FolderListing.names(in: folder).filter {
       !$0.hasPrefix(".") && !$0.hasPrefix("#") && !$0.hasSuffix("~") && $0 != "4913"

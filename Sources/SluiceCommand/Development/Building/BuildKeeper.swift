@@ -4,8 +4,8 @@ import SluicePluginHost
 import SluiceSupport
 import SluiceTrial
 
-/// Runs a build, and holds everything that it starts: the hidden words of `sluice dev` for a process of its own. When it is told
-/// to, or nobody is left to tell, it kills all of that and ends.
+/// Runs a build in a separate process, which hidden words of `sluice dev` start. When the supervisor asks for it or
+/// ends, this process kills everything that the build has started, and ends.
 enum BuildKeeper {
   static let arguments = ["dev", "build"]
 
@@ -28,7 +28,7 @@ enum BuildKeeper {
 
   private static func start(_ words: [String]) throws(CommandError) -> pid_t {
     var program = ProgramStart(words)
-    // The channel is ours.
+    // The build must not read the channel, which is this process's standard input.
     program.input = .nothing
     program.leadsGroup = true
     do {
@@ -38,7 +38,7 @@ enum BuildKeeper {
     }
   }
 
-  /// Gives the status of the program; 1 where its end was not waited for.
+  /// Returns the status of the program; 1 if the channel ended the wait.
   private static func wait(for process: pid_t) -> Int32 {
     let ended = sluice_open_process(process)
     while true {
@@ -46,7 +46,7 @@ enum BuildKeeper {
         pollfd(fd: ended, events: Int16(POLLIN), revents: 0),
         pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
       ]
-      // Without a descriptor of the process, on old kernels, its end is asked for now and then.
+      // Old kernels give no descriptor of a process; its end is then polled.
       poll(&polled, nfds_t(polled.count), ended < 0 ? 20 : -1)
       var status: Int32 = 0
       if waitpid(process, &status, WNOHANG) == process {

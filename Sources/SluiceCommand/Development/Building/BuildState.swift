@@ -2,17 +2,17 @@ import Sluice
 import SluicePluginHost
 import SluicePluginImage
 
-/// One rule of the configuration by which libraries are made, and the build that runs by it.
+/// One `build` of the configuration, which makes libraries, and its running build.
 struct BuildState {
-  /// A build under way.
+  /// A running build.
   struct Run {
     let number: Int
     let process: SupervisedProcess
     let began: Duration
     var reader = DiagnosticReader()
-    /// Of a plugin in Swift, once the build has said it.
+    /// How a plugin in Swift is built, once the build has reported it.
     var way: BuildWay?
-    /// The sources have changed since: what it makes is not wanted any more.
+    /// The sources have changed since it began, so its result will not be used.
     var isStale = false
 
     mutating func add(_ line: String) {
@@ -23,7 +23,7 @@ struct BuildState {
   let rule: PluginBuildRule
   var plugins: [String] = []
   var libraries: Set<String> = []
-  /// Of the sources, as the last build began with them.
+  /// The hash of the sources with which the last build began.
   var sources: ContentHash?
   var run: Run?
 
@@ -32,7 +32,7 @@ struct BuildState {
     ".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".swift", ".modulemap",
   ]
 
-  /// Tells whether there is something new to build.
+  /// The hash of the current sources; it tells whether there is something new to build.
   var currentSources: ContentHash? {
     if case .folder = rule.way {
       return SourceTree.hash(of: rule.sources, endings: Self.endings)
@@ -40,7 +40,7 @@ struct BuildState {
     return SourceTree.hash(of: rule.sources)
   }
 
-  /// What runs: the folder first.
+  /// The folder in which the build runs, then the program and its arguments.
   func words(program: String) -> [String] {
     switch rule.way {
     case .folder(let folder): [folder, program, "plugin", "build", "--direct", "."]

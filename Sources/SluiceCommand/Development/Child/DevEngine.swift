@@ -8,8 +8,8 @@ import SluicePipeline
 import SluicePluginHost
 import SluiceTrial
 
-/// The process that `sluice dev` runs the engine in, by words that its help does not show. A plugin that crashes takes this
-/// process along and no other.
+/// The process in which `sluice dev` runs the engine; hidden words of the command start it. A plugin that crashes ends
+/// only this process.
 final class DevEngine: Sendable {
   static let arguments = ["dev", "engine"]
   private static let lineLimitBytes = 256 << 20
@@ -39,7 +39,7 @@ final class DevEngine: Sendable {
     guard case .text(let line) = lines.next(), let document = try? JSONValue(parsing: line),
       let order = EngineOrder(document), sluice_die_with_parent(order.parent) != 0
     else { return .failed }
-    // Without a record, as under a sanitizer, the supervisor knows the signal.
+    // If there is no record, as under a sanitizer, the supervisor still knows the signal.
     if let path = order.crashRecord { try? CrashReporter.install(path: path) }
     let reporter = EngineReporter(channel)
     let started: DevEngine
@@ -58,7 +58,7 @@ final class DevEngine: Sendable {
     }
     started.sayReady(control.path)
     let drain = started.obey(lines)
-    // Clients that connect from here on wait for the next process.
+    // Clients that connect from now on wait for the next process.
     listener?.stopAccepting()
     Waiting.result { await started.engine.shutdown(drain: drain, deactivation: min(drain, EngineStart.farewell)) }
     started.pulse.stop()
@@ -67,7 +67,7 @@ final class DevEngine: Sendable {
     return interruption.received.map { .interrupted(by: $0) } ?? .succeeded
   }
 
-  /// What plugins read from standard input is nothing, and what they write to standard output is no part of the channel.
+  /// Plugins read nothing from standard input, and what they write to standard output does not get into the channel.
   private static func takeChannel() -> Int32 {
     let channel = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
     let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
@@ -112,7 +112,7 @@ final class DevEngine: Sendable {
 
   private func reload(_ new: Configuration) async throws(SwapError) -> SwapReport {
     var configuration = new
-    // What it says about it holds from the next start on.
+    // A change of `control` in the configuration takes effect at the next start.
     configuration.control = place
     let report = try await engine.reload(configuration)
     reporter.adopt(configuration.redaction)
@@ -129,8 +129,8 @@ final class DevEngine: Sendable {
       ])
   }
 
-  /// Does what the supervisor says, up to its end.
-  /// - Returns: how long what is in flight may take.
+  /// Carries out the supervisor's messages until the end.
+  /// - Returns: how long requests in flight may take to finish.
   private func obey(_ lines: InputLines) -> Duration {
     while true {
       switch lines.next() {
@@ -142,7 +142,7 @@ final class DevEngine: Sendable {
         }
         if let documents = document["recordings"] { recordings.adopt(documents) }
       case .tooLong: reporter.refuse("the line is too long", id: nil)
-      // The supervisor is gone, or somebody else wants an end.
+      // The supervisor has ended, or a signal asks this process to end.
       case .end, .failure: return .zero
       }
     }

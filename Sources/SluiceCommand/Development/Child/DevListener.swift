@@ -3,9 +3,9 @@ import SluiceMessages
 import SluicePipeline
 import SluiceServer
 
-/// A local endpoint: what comes in goes through the pipeline to `transport.baseURL`, and the response back.
+/// A local endpoint: requests go through the pipeline to `transport.baseURL`, and the responses go back.
 final class DevListener: Sendable {
-  /// Fields that the two sides make for themselves, beside those of one connection.
+  /// Fields that each side sets itself, in addition to the fields of one connection.
   private static let ownFields: Set<String> = ["host", "content-length", "expect", "accept-encoding"]
 
   private let server: EmbeddedServer
@@ -40,7 +40,7 @@ final class DevListener: Sendable {
       return .text("this is not a proxy: send a path, which is resolved against transport.baseURL\n", status: 400)
     }
     guard HostField.isLocal(incoming.headers.first("Host") ?? "", servedAs: host) else {
-      return .text("the field Host names somebody else\n", status: 421)
+      return .text("the field Host names another machine\n", status: 421)
     }
     let request: Request
     do {
@@ -92,7 +92,7 @@ final class DevListener: Sendable {
       guard !isOwn(name), !named.contains(name.lowercased()) else { continue }
       lines.append(HeaderLine(name, bytes: Array(response.headers.buffer[response.headers.valueRange(at: index)])))
     }
-    // The engine has decoded it, whatever the server sent.
+    // The engine has already decoded the body.
     lines.removeAll { $0.isNamed("Content-Encoding") }
     return ServerResponse(status: response.status, headers: lines, body: .bytes(bytes(of: response.body)))
   }

@@ -1,13 +1,13 @@
 import Glibc
 import SluiceJSON
 
-/// What the engine's process is told at its start: the first document over its channel.
+/// The order for the engine's process at its start: the first document over its channel.
 struct EngineOrder: Sendable {
   /// Absolute.
   var configuration: String
   /// The supervisor.
   var parent: pid_t = getpid()
-  /// Files that libraries are read from in place of their paths.
+  /// Files from which libraries are read, instead of from their paths.
   var sources: [String: String] = [:]
   /// `HOST:PORT` of the socket that the process inherits; nil without an endpoint.
   var listen: String?

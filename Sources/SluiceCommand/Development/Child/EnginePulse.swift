@@ -5,7 +5,7 @@ import SluicePluginHost
 import SluiceSupport
 
 /// Tells the supervisor several times a second which loops turn, and which call of a plugin each is in. The supervisor
-/// decides by its own clock, because a process that is stuck as a whole cannot.
+/// decides by its own clock, because a process that is completely stuck cannot decide.
 final class EnginePulse: Sendable {
   /// The time between two pulses.
   static let period = Duration.milliseconds(250)

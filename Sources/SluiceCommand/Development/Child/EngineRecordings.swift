@@ -3,13 +3,13 @@ import SluiceJSON
 import SluicePipeline
 import SluiceSupport
 
-/// The last exchanges, and what a new build makes of them. From any thread.
+/// The last exchanges, and their replays through new builds. From any thread.
 final class EngineRecordings: Sendable {
   private struct State: Sendable {
     var last = RecordingBuffer(maximumCount: EngineRecordings.lastCount)
-    /// Those of `-i`, which go before the others.
+    /// Exchanges of the requests of `-i`; if there are any, only these are replayed.
     var set = RecordingBuffer()
-    /// What serves.
+    /// The builds that serve.
     var build: Replay.Build?
     var comparison: Task<Void, Never>?
   }
@@ -24,21 +24,21 @@ final class EngineRecordings: Sendable {
 
   func begin(with build: Replay.Build?) { state.withLock { $0.build = build } }
 
-  /// - Parameter isOfSet: told to the supervisor too, which keeps it for the next process.
+  /// - Parameter isOfSet: if true, the supervisor gets the exchange too, and keeps it for the next process.
   func note(_ exchange: RecordedExchange?, isOfSet: Bool) {
     guard let exchange else { return }
     state.withLock { if isOfSet { $0.set.append(exchange) } else { $0.last.append(exchange) } }
     if isOfSet { reporter.send("recording", ["exchange": exchange.document(.complete)]) }
   }
 
-  /// Takes what a process before this one recorded of the set. Bodies in its files are gone with it.
+  /// Takes the exchanges of the set that an earlier process recorded. Bodies in files of that process no longer exist.
   func adopt(_ documents: JSONValue) {
     for document in documents.elements {
       if let exchange = try? RecordedExchange(document) { state.withLock { $0.set.append(exchange) } }
     }
   }
 
-  /// Replays the recordings through what served and what serves now, one comparison after the other.
+  /// Replays the recordings through the previous and the new builds, one comparison at a time.
   func compare(with new: Replay.Build, plugins: [String]) {
     state.withLock { state in
       let old = state.build
@@ -48,7 +48,7 @@ final class EngineRecordings: Sendable {
       let before = state.comparison
       state.comparison = Task.detached { [reporter] in
         await before?.value
-        // Where a build cannot be replayed at all, the engine has said what is wrong with it.
+        // If a build cannot be replayed at all, the engine has already reported the reason.
         guard let report = try? await replay.compare(exchanges, old: old, new: new) else { return }
         reporter.send(
           "difference",
@@ -60,7 +60,7 @@ final class EngineRecordings: Sendable {
     }
   }
 
-  /// What serves, with other libraries.
+  /// The serving configuration with other libraries.
   func build(with libraries: [String: String]) -> Replay.Build? {
     state.withLock { state in
       var build = state.build

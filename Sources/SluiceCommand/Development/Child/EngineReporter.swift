@@ -10,13 +10,13 @@ final class EngineReporter: Sendable {
   private let engine = Locked<Engine?>(nil)
   private let mask = Locked(SecretMask(RedactionSettings()))
   private let onPublished = Locked<(@Sendable (SwapReport) -> Void)?>(nil)
-  /// The swaps that were told of.
+  /// The numbers of the swaps that were reported.
   private let told = Locked<Set<Int>>([])
 
   init(_ channel: ByteOutput) { self.channel = channel }
 
   func adopt(_ engine: Engine) { self.engine.withLock { $0 = engine } }
-  /// Runs it for each swap that published something, behind its report.
+  /// Runs the handler for each swap that published something, after its report.
   func whenPublished(_ handler: @escaping @Sendable (SwapReport) -> Void) { onPublished.withLock { $0 = handler } }
   func adopt(_ redaction: RedactionSettings) { mask.withLock { $0 = SecretMask(redaction) } }
 
@@ -27,7 +27,7 @@ final class EngineReporter: Sendable {
   }
 
   func log(_ line: LogLine) {
-    // Reports go over as such. One is in the history before it is in the log.
+    // Reports are sent as documents, not as log lines. A report is in the history before its line is in the log.
     if line.swap != nil {
       ProcessEnd.watch()
       Task.detached { [self] in await reportSwaps() }
@@ -84,7 +84,7 @@ final class EngineReporter: Sendable {
     send("request", document)
   }
 
-  /// A line that is no request.
+  /// Reports a line that is not a request.
   func refuse(_ message: String, id: JSONValue?) {
     let document: JSONValue = [
       "error": ResultDocument.Failure(code: "invalid_request", message: message).document()

@@ -4,33 +4,33 @@ import SluiceJSON
 import SluicePluginHost
 import SluiceSupport
 
-/// A process of this same program that does what must not be done here, as its supervisor sees it: a channel of documents in
-/// both directions, what it writes, and how it ends.
+/// A child process of the same program, as its supervisor sees it. It does work that must not run in the supervisor:
+/// documents go over a channel in both directions, and the supervisor gets the child's output and its end.
 ///
-/// Its channel is closed when the supervisor ends, in whichever way: then it ends too.
+/// When the supervisor ends, for whatever reason, the channel is closed, and the child ends too.
 final class SupervisedProcess: Sendable {
-  /// What there is to hear, on threads of this process's own.
+  /// A message about the child; it comes on separate threads.
   enum Message: Sendable {
     case document(JSONValue)
-    /// A line that the process wrote, to whichever of its streams.
+    /// A line that the process wrote to one of its streams.
     case written(String)
-    /// Once, behind everything else.
+    /// Once, after all other messages.
     case ended(WaitStatus)
   }
 
   let id: pid_t
   private let channel: ByteOutput
-  /// Whether it was waited for: its id may be another's by now.
+  /// Whether the process was reaped: its id may then belong to another process.
   private let isReaped = Locked(false)
 
   /// - Parameters:
-  ///   - words: behind the name of this very program.
-  ///   - environment: beside that of this process.
+  /// - words: the arguments after the program's name.
+  /// - environment: added to the environment of this process.
   ///   - passed: the descriptor that the process gets as its descriptor 3; the caller keeps ownership. Negative passes
   ///     nothing.
   ///   - listener: called on other threads, one call at a time for each kind of message.
-  /// - Important: to be called on a thread that lives as long as the process is to: where the process asked the kernel for a
-  ///   signal at the end of its parent, that is the end of this thread.
+  /// - Important: call it on a thread that lives at least as long as the process. If the process has asked the kernel
+  /// for a signal at the end of its parent, the kernel sends it when this thread ends.
   init(
     _ words: [String], environment: [String: String] = [:], passing passed: CInt = -1,
     _ listener: @escaping @Sendable (Message) -> Void
@@ -40,7 +40,7 @@ final class SupervisedProcess: Sendable {
     guard socketpair(AF_UNIX, sluice_socket_stream | sluice_socket_close_on_exec, 0, &ends) == 0,
       pipe(&pipeEnds) == 0
     else { throw CommandError(.failed, "cannot start a process: \(String(cString: strerror(errno)))") }
-    // In time for all that is started from this thread.
+    // Early enough for all processes that are started from this thread.
     for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer {
       close(ends[1])
@@ -57,7 +57,7 @@ final class SupervisedProcess: Sendable {
     try watch(documents: ends[0], written: pipeEnds[0], listener)
   }
 
-  /// From any thread. What the process does not take any more is dropped.
+  /// From any thread. A document that the process does not read any more is dropped.
   func send(_ document: JSONValue) {
     guard let line = try? document.serialized() else { return }
     channel.append(line + [UInt8(ascii: "\n")])
@@ -88,7 +88,7 @@ final class SupervisedProcess: Sendable {
     return process
   }
 
-  /// Three threads: one for each stream, and one that waits for the end, and for the other two.
+  /// Three threads: one for each stream, and one that waits for the end of the process and of the other two threads.
   private func watch(
     documents: CInt, written: CInt, _ listener: @escaping @Sendable (Message) -> Void
   ) throws(CommandError) {
@@ -102,7 +102,7 @@ final class SupervisedProcess: Sendable {
     let process = id
     try SystemThread.begin("sluice-child") { [channel, isReaped] in
       let status = Self.reap(process, isReaped)
-      // A process that it left behind may hold the pipe open; what it wrote last is worth a moment.
+      // A process that the child left behind may hold the pipe open, so the wait for the last output is short.
       let _: Void? = open.wait(upTo: .seconds(1)) { $0 == 0 ? () : nil }
       listener(.ended(status))
       _ = channel.finish()
@@ -110,7 +110,7 @@ final class SupervisedProcess: Sendable {
   }
 
   private static func reap(_ process: pid_t, _ isReaped: Locked<Bool>) -> WaitStatus {
-    // Waits without reaping first: until that is noted, the id stays taken.
+    // Waits without reaping first: until `isReaped` is set, no other process can get the id.
     var information = siginfo_t()
     while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
     return isReaped.withLock { isReaped in

@@ -2,11 +2,11 @@ import SluiceIDNA
 import SluiceJSON
 import SluiceMessages
 
-/// A request as somebody types it: a document, a URL, or a method and a URL.
+/// A request as a user types it: a document, a URL, or a method and a URL.
 struct TypedRequest {
   let request: Request
 
-  /// - Parameter base: what a URL without a scheme starts from.
+  /// - Parameter base: the URL from which a URL without a scheme starts.
   init(_ text: String, from base: HTTPURL?) throws(MessageError) {
     let document: JSONValue
     if text.drop(while: \.isWhitespace).first == "{" {

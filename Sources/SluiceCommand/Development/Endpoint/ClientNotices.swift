@@ -25,7 +25,7 @@ final class ClientNotices: Sendable {
   func takeListener(at endpoint: ServerEndpoint) -> SharedListener? {
     var byte: UInt8 = 0
     var descriptor: Int32 = -1
-    // The packet was sent before this process started, so it is there at once.
+    // The packet was sent before this process started, so it can be read at once.
     var ready = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     guard poll(&ready, 1, 1000) > 0, sluice_receive_packet(socket, &byte, 1, &descriptor) == 1, descriptor >= 0 else {
       return nil
@@ -33,7 +33,7 @@ final class ClientNotices: Sendable {
     return SharedListener(adopting: descriptor, at: endpoint)
   }
 
-  /// Called before any work on the request: when this returns, the supervisor answers the client after a crash.
+  /// Called before any work on the request. From its return on, the supervisor answers the client after a crash.
   func began(_ connection: Int32, isHead: Bool) -> UInt64 {
     let id = lastID.wrappingAdd(1, ordering: .relaxed).newValue
     send(ClientPacket(kind: .began, id: id, isHead: isHead), connection)
@@ -43,7 +43,7 @@ final class ClientNotices: Sendable {
   /// Called before the first byte of the response is written.
   func answered(_ id: UInt64) { send(ClientPacket(kind: .answered, id: id), -1) }
 
-  /// A supervisor that does not keep up misses the packet: it then does not answer, and the client sees a closed
+  /// If the supervisor does not read fast enough, it misses the packet and does not answer; the client sees a closed
   /// connection.
   private func send(_ packet: ClientPacket, _ descriptor: Int32) {
     let bytes = packet.bytes

@@ -2,7 +2,7 @@
 /// for ``Kind/began``.
 struct ClientPacket: Equatable {
   enum Kind: UInt8 {
-    /// Its request goes into the engine.
+    /// The request of the client goes into the engine.
     case began
     /// The response is about to be written.
     case answered

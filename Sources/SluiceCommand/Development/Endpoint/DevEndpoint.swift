@@ -21,7 +21,7 @@ final class DevEndpoint: Sendable {
   }
 
   /// Creates the socket pair for the next process of the engine.
-  /// - Returns: the clients as this side holds them, and the descriptor that the process inherits and the caller must
+  /// - Returns: the clients that this side holds, and the descriptor that the process inherits and the caller must
   ///   close.
   func connect() throws(CommandError) -> (clients: HeldClients, inherited: Int32) {
     var ends: [Int32] = [-1, -1]

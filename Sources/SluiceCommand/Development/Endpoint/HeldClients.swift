@@ -64,8 +64,8 @@ final class HeldClients: Sendable {
   /// - Returns: how many clients there were.
   @discardableResult
   func giveUp(_ body: [UInt8]) -> Int {
-    // The last packets of the process must still be read. The wait is bounded, because a process that it left behind
-    // may hold the socket open.
+    // Packets of the ended process may still have to be read. The wait is bounded, because a process that it left
+    // behind may hold the socket open.
     let _: Void? = state.wait(upTo: .seconds(1)) { $0.isOver ? () : nil }
     let clients = state.withLock { state in
       defer { state.clients = [:] }

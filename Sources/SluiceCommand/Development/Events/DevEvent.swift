@@ -11,18 +11,18 @@ struct DevEvent: Sendable {
     case rolledBack = "rolled-back"
   }
 
-  /// How a line is to be taken.
+  /// How good or bad the news of a line is.
   enum Tone: Sendable { case plain, good, bad, doubtful, quiet }
 
   let name: Name
-  /// What it is about, by the names of the configuration.
+  /// The plugins that the event is about, by their names in the configuration.
   var plugins: [String] = []
-  /// For people; empty for what they need not see.
+  /// The line for people; empty if people need not see the event.
   var text = ""
-  /// Further lines: what a compiler said, or a backtrace. Colours in them are our own.
+  /// Further lines, such as messages of a compiler or a backtrace. Only `sluice` itself colours them.
   var details: [String] = []
   var tone = Tone.plain
-  /// Beside `event`, `at` and `plugins`.
+  /// The members of the document besides `event`, `at` and `plugins`.
   var members: JSONValue = .object()
 
   init(_ name: Name, plugins: [String] = [], _ text: String = "", tone: Tone = .plain) {

@@ -2,7 +2,7 @@ import Glibc
 
 /// The lines of events, as a terminal shows them.
 struct DevEventText {
-  /// Names up to this are in a column of their own.
+  /// Names up to this length have their own column.
   private static let nameColumns = 12
 
   let terminal: Terminal
@@ -10,7 +10,7 @@ struct DevEventText {
   /// - Parameter moment: since 1970-01-01T00:00:00Z; shown in the local time zone.
   func lines(_ event: DevEvent, at moment: Duration) -> [String] {
     guard !event.text.isEmpty else { return [] }
-    // A terminal has a line of its own for what goes on.
+    // On a terminal, the running work has its own line.
     guard event.name != .building || !terminal.isTerminal else { return [] }
     let names = event.plugins.isEmpty ? "-" : event.plugins.joined(separator: ", ")
     let padding = String(repeating: " ", count: max(0, Self.nameColumns - names.count))

@@ -8,7 +8,7 @@ final class DevOutput {
   private let isJSON: Bool
   let terminal: Terminal
   private let text: DevEventText
-  /// What the last line of a terminal shows until the next event.
+  /// The text of the terminal's last line until the next event.
   private var status = ""
 
   init(isJSON: Bool, terminal: Terminal = .standardOutput) throws(CommandError) {
@@ -18,7 +18,7 @@ final class DevOutput {
     output = try ByteOutput(path: nil)
   }
 
-  /// - Parameter handler: called once, on another thread, when nobody reads any more.
+  /// - Parameter handler: called once, on another thread, if the output cannot be written any more.
   func onFailure(_ handler: @escaping @Sendable (ByteOutput.Failure) -> Void) {
     output.listen(ByteOutput.Listener(onRoom: {}, onFailure: handler))
   }
@@ -34,7 +34,7 @@ final class DevOutput {
     }
   }
 
-  /// Shows what goes on at the moment; on a terminal alone.
+  /// Shows the running work, only on a terminal.
   func show(status new: String) {
     guard !isJSON, terminal.isTerminal, new != shown else { return }
     shown = new
@@ -46,7 +46,7 @@ final class DevOutput {
   private var shown = ""
   private var erasure: String { status.isEmpty ? "" : "\r\u{1B}[K" }
 
-  /// Writes what is left.
+  /// Writes the remaining text.
   func finish() -> ByteOutput.Failure? {
     show(status: "")
     return output.finish()

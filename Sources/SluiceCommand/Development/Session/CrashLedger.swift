@@ -2,15 +2,15 @@
 struct CrashLedger {
   enum Decision: Equatable { case restart, giveUp }
 
-  /// The number of crashes of the same builds within the span that ends the restarts.
+  /// This many crashes of the same builds within `span` end the restarts.
   static let limit = 3
   static let span = Duration.seconds(60)
 
   private var crashes: [Duration] = []
 
   /// - Parameters:
-  ///   - goesBack: whether it will run other builds than the crashed ones, whose number is limited.
-  ///   - wasReady: without, it would come no further the next time.
+  /// - goesBack: whether the engine will run earlier builds than the crashed ones. Their number is limited.
+  /// - wasReady: whether the engine had started; otherwise it would crash at the same point again.
   mutating func note(at now: Duration, goesBack: Bool, wasReady: Bool) -> Decision {
     if goesBack {
       crashes = []
@@ -20,6 +20,6 @@ struct CrashLedger {
     return wasReady && crashes.count < Self.limit ? .restart : .giveUp
   }
 
-  /// Something was mended.
+  /// Forgets the crashes, because something has been fixed.
   mutating func clear() { crashes = [] }
 }

@@ -1,14 +1,14 @@
 import SluiceControl
 import SluiceJSON
 
-/// What the threads around a session tell it.
+/// A message from another thread to the session.
 enum DevMessage: Sendable {
   case changed(Set<InotifyWatch.Subject>)
-  /// Of the engine's process with that number.
+  /// A message of the engine's process with that number.
   case engine(Int, SupervisedProcess.Message)
-  /// What became of a command that it was given over its control socket.
+  /// The result of a command that the engine got over its control socket.
   case answered(Int, Result<JSONValue, ControlError>)
-  /// Of the build with that number.
+  /// A message of the build with that number.
   case build(Int, SupervisedProcess.Message)
   /// A line on standard input.
   case typed(String)

@@ -6,7 +6,7 @@ import SluiceSupport
 
 // Sources that change, and the builds that follow.
 extension DevSession {
-  /// Takes the rules of a configuration over, and builds by those that are new.
+  /// Adopts the build rules of a configuration, and starts a build for each new rule.
   func adoptBuilds(of configuration: Configuration) {
     var states: [PluginBuildRule: BuildState] = [:]
     for plugin in configuration.plugins {
@@ -22,7 +22,7 @@ extension DevSession {
     for rule in states.keys { sourcesChanged(rule) }
   }
 
-  /// Builds, unless the sources are what the last build began with. The newest wins.
+  /// Starts a build, unless the sources are those of the last build. A running build with older sources is stopped.
   func sourcesChanged(_ rule: PluginBuildRule) {
     guard let state = builds[rule], let hash = state.currentSources, hash != state.sources else { return }
     builds[rule]?.sources = hash
@@ -64,7 +64,8 @@ extension DevSession {
     let event = outcome(state, run, isGood: isGood)
     say(event)
     if engine == nil {
-      // With what it mended; where it failed, with what is there, unless that was given up already.
+      // After a successful build the engine starts with its result. After a failed build it starts with the existing
+      // builds, unless the session has given these up.
       if isGood { startAnew() } else if waitingReason == nil { start(because: nil) }
     } else {
       let now = MonotonicClock.now
@@ -100,7 +101,7 @@ extension DevSession {
 
   private static let shownDiagnostics = 10
 
-  /// Whether what lies at the path is about to be replaced.
+  /// Whether a running build is about to replace the library.
   func isBeingBuilt(_ library: String) -> Bool {
     builds.values.contains { $0.run != nil && $0.libraries.contains(library) }
   }

@@ -3,7 +3,8 @@ import SluiceJSON
 
 // The configuration file.
 extension DevSession {
-  /// Reads it and watches what it names. What is wrong with it is said, and the one before stays.
+  /// Reads the configuration and watches the files that it names. If it is invalid, reports that and keeps the previous
+  /// one.
   @discardableResult
   func readConfiguration() -> Bool {
     do {
@@ -69,7 +70,7 @@ extension DevSession {
     guard fixed.isEmpty else {
       return restart(because: "\(fixed.joined(separator: ", ")) cannot change while an engine runs")
     }
-    // A reload would read what lies at the paths, and be refused for it.
+    // A reload would read the refused builds at the paths, and would be refused too.
     guard !servesOldBuilds(configuration) else { return restart(because: "the configuration has changed") }
     send(.reload, ["configuration": JSONValue(settings.configuration)])
   }

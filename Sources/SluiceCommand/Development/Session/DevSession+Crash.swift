@@ -20,7 +20,7 @@ extension DevSession {
       ended.clients?.giveUp(Self.answer("engine_stopped", "the engine ended before it had answered"))
     }
     if ended.isStopping, ended.stall == nil { return start(because: ended.restart) }
-    // It said why already; what changed meanwhile may mend it.
+    // The engine has already said why it cannot serve. A change since then may fix that.
     if waitingReason != nil {
       if isReloadDue { return configurationChanged() }
       return librariesChanged(libraries.compactMapValues(\.waiting))
@@ -32,12 +32,13 @@ extension DevSession {
     let words = ended.stall?.headline ?? "the engine \(Self.words(of: status))"
     recover(from: culprits, wasReady: ended.client != nil, because: words)
     forgetSwap(of: ended)
-    // It may mend what was given up.
+    // A change that waits may fix the builds that the session has given up.
     guard engine == nil else { return }
     if isReloadDue { configurationChanged() } else { librariesChanged(libraries.compactMapValues(\.waiting)) }
   }
 
-  /// Takes up again what was being swapped in and is not refused, because no other event will report it.
+  /// Builds that were being swapped in and are not refused wait for a swap again, because no other event will report
+  /// them.
   private func forgetSwap(of ended: RunningEngine) {
     for (library, value) in ended.asked where libraries[library]?.refused != value.hash {
       libraries[library]?.handled = nil
@@ -58,17 +59,17 @@ extension DevSession {
     return ((try? document.serialized()) ?? []) + [UInt8(ascii: "\n")]
   }
 
-  /// What the process left behind; nil where it ended in another way.
+  /// The report of the crash; nil if the process left no record.
   private func crashReport(of ended: RunningEngine) -> CrashReport? {
     guard var report = CrashReport(path: sources.crashRecord(ended.number)) else { return nil }
     let secrets = configuration?.plugins.flatMap { Self.strings(in: $0.config) } ?? []
     report.addOutput(ended.output.bytes, hiding: secrets)
-    // Before the next engine clears the private copies away.
+    // This must happen before the next engine removes the private copies.
     report.symbolize(limit: Self.symbolLimit)
     return report
   }
 
-  /// The restart must not wait longer for a tool.
+  /// How long a restart waits for a tool that finds symbols.
   private static let symbolLimit = Duration.seconds(3)
 
   private static func strings(in value: JSONValue) -> [String] {
@@ -76,7 +77,8 @@ extension DevSession {
     return value.members.flatMap { strings(in: $0.value) } + value.elements.flatMap { strings(in: $0) }
   }
 
-  /// Without a report, the builds that are taken to be at fault: what was being swapped in, or was swapped in last.
+  /// The builds that are considered at fault if there is no report: those that were being swapped in, otherwise those
+  /// that were swapped in last.
   private func culprits(of ended: RunningEngine) -> [String: String] {
     if let call = ended.stall?.call { return ended.builds[call.generation].map { [$0.library: $0.hash] } ?? [:] }
     let asked = ended.asked
@@ -115,10 +117,10 @@ extension DevSession {
   private static let shownLines = 32
   private static let shownWords = 20
 
-  /// Goes back to builds that served before, or begins again with the same; or gives up.
+  /// Starts the engine with builds that served before, or again with the same builds, or gives up.
   private func recover(from culprits: [String: String], wasReady: Bool, because reason: String) {
     good.drop(Set(culprits.values))
-    // Without another to go back to a build is kept: else nothing would serve.
+    // A build without a predecessor is kept, because otherwise nothing would serve.
     let bad = culprits.filter { library, hash in good.newest(of: library).map { $0.hash != hash } ?? false }
     for (library, hash) in bad.sorted(by: { $0.key < $1.key }) {
       refuse(hash, of: library, because: reason)
@@ -135,7 +137,7 @@ extension DevSession {
     }
   }
 
-  /// Recorded in the store, so that no engine of this configuration swaps the build in.
+  /// Records the refusal in the store, so that no engine of this configuration swaps the build in.
   private func refuse(_ hash: String, of library: String, because reason: String) {
     guard let store = configuration?.store ?? PluginStore.defaultPath() else { return }
     let project = RefusalList.project(of: settings.configuration)

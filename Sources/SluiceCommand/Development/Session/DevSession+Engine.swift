@@ -8,16 +8,16 @@ import SluiceSupport
 
 // The engine's process, from its start to its end.
 extension DevSession {
-  /// - Parameter reason: why it is started again; nil for the first time, and after nothing served.
+  /// - Parameter reason: why the engine starts again; nil for the first start, and if nothing served before.
   func start(because reason: String?) {
     guard engine == nil else { return }
-    // The engine reads the file as it is by now.
+    // The engine will read the current file, so the session must read it too.
     if isReloadDue {
       isReloadDue = false
       readConfiguration()
     }
     guard let configuration else { return }
-    // What is missing is being made.
+    // A missing library is being built: the end of the build starts the engine.
     guard
       !configuration.libraries.contains(where: { isBeingBuilt($0) && good.newest(of: $0) == nil && !Self.isThere($0) })
     else { return }
@@ -30,7 +30,7 @@ extension DevSession {
       order.sources = try sources(for: configuration)
       let link = try endpoint?.connect()
       defer { if let link { close(link.inherited) } }
-      // What it writes when it crashes is ours to show.
+      // The session shows what the engine writes when it crashes.
       let process = try SupervisedProcess(
         DevEngine.arguments, environment: Self.environment, passing: link?.inherited ?? -1
       ) { [mailbox] message in mailbox.put(.engine(number, message)) }
@@ -40,7 +40,7 @@ extension DevSession {
       engine?.restart = reason
       engine?.clients = link?.clients
       engine?.files = Array(order.sources.values)
-      // What this one comes to is news.
+      // The outcome of this start must be reported again.
       waitingReason = nil
     } catch {
       wait(because: error.message)
@@ -49,10 +49,10 @@ extension DevSession {
 
   private static func isThere(_ path: String) -> Bool { access(path, R_OK) == 0 }
 
-  /// Without the backtraces of Swift's runtime, which take seconds.
+  /// Disables the backtraces of Swift's runtime, which take seconds.
   private static let environment = ["SWIFT_BACKTRACE": "enable=no"]
 
-  /// What the libraries are to be read from: the build that served last, where something else lies at the path by now.
+  /// The files from which the engine reads libraries whose path now has another build than the one that served last.
   private func sources(for configuration: Configuration) throws(CommandError) -> [String: String] {
     var files: [String: String] = [:]
     for library in configuration.libraries {
@@ -106,9 +106,9 @@ extension DevSession {
     hasStarted = true
     say(event)
     sendRequests()
-    // What changed meanwhile; and what lies there in place of the builds that it began with.
+    // Handles changes since the start, and libraries whose path has another build than the one that the engine loaded.
     librariesChanged(libraries.mapValues { _ in MonotonicClock.now }, isAsked: false)
-    // After a swap it is taken up when that has ended.
+    // If a swap is running, the reload follows when the swap has ended.
     if isReloadDue, engine?.command == nil { configurationChanged() }
   }
 
@@ -156,7 +156,7 @@ extension DevSession {
     return event
   }
 
-  /// Nothing serves until something changes.
+  /// Reports that nothing serves until something changes.
   func wait(because reason: String) {
     guard reason != waitingReason else { return }
     waitingReason = reason
@@ -176,7 +176,8 @@ extension DevSession {
 
   /// Ends the session: stops the engine and the builds under way, and waits for them. An engine that is already stuck
   /// is killed at once.
-  /// - Parameter messages: those that came with what ended it, and were not handled; an end is told once.
+  /// - Parameter messages: messages after the one that ended the session, not handled yet. The end of a process is
+  ///   reported only once, so it may be among them.
   func endProcesses(_ messages: ArraySlice<DevMessage>) {
     for state in builds.values { state.run?.process.send(["stop": true]) }
     engine?.process.stop(drain: Self.lastDrain)
@@ -190,7 +191,7 @@ extension DevSession {
         isKilled = true
         engine?.process.kill(SIGKILL)
       }
-      // What is killed ends for sure; a build that does not is left to its keeper.
+      // A killed process surely ends. A build that does not end is left to its keeper.
       let messages = mailbox.take(until: isKilled ? limit + Self.lastKillDelay : limit)
       if messages.isEmpty, isKilled { return }
       for message in messages { finish(message) }

@@ -5,17 +5,17 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-// Libraries that change, and what becomes of them.
+// Changed libraries, and their swaps.
 extension DevSession {
-  /// When a refused file is looked at again: what is written through a mapping tells nobody.
+  /// The delays after which a refused file is checked again, because a write through a mapping causes no event.
   private static let looks: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(4)]
 
   /// - Parameters:
   ///   - changed: paths of libraries, with the moment of the first change.
-  ///   - isAsked: without, nobody has touched them, and nobody wants to hear that they are as they were.
+  /// - isAsked: if false, nobody has touched them, and unchanged content is not reported.
   func librariesChanged(_ changed: [String: Duration], isAsked: Bool = true) {
     guard let running = engine else {
-      // Something is mended, perhaps; what is being built is told of when it is whole.
+      // The change may fix the problem. A library that is being built is handled when its build has ended.
       if changed.contains(where: { !isBeingBuilt($0.key) && isNew($0.key) }) { startAnew() }
       return
     }
@@ -30,7 +30,7 @@ extension DevSession {
     if !swap.isEmpty { ask(for: swap) }
   }
 
-  /// After nothing served: with the configuration as it is now.
+  /// Starts the engine after a time in which nothing served, with the current configuration.
   func startAnew() {
     crashes.clear()
     waitingReason = nil
@@ -45,11 +45,11 @@ extension DevSession {
   }
 
   private struct Look {
-    /// Nil where it cannot be read, which the engine has the patience to try again.
+    /// Nil if the library cannot be read; the engine retries that for a while.
     let hash: String?
   }
 
-  /// Reads it; nil where its content was handled already.
+  /// Reads the library; nil if its content was already handled.
   private func look(at library: String, isAsked: Bool) -> Look? {
     let image: LibraryImage
     do throws(PluginError) { image = try LibraryImage(reading: library) } catch {
@@ -61,12 +61,12 @@ extension DevSession {
     let hash = image.hash.hex
     let serving = good.serving[library]
     if hash == serving?.hash || hash == libraries[library]?.handled {
-      // What is neither is on its way: the report of its swap is still to come.
+      // A hash that is neither serving nor refused is being swapped in; its report will follow.
       let isRefused = hash == libraries[library]?.refused && hash != serving?.hash
       let isKnown = hash == serving?.hash || isRefused
       if isAsked, isKnown, libraries[library]?.handled == hash, libraries[library]?.saidUnchanged == false {
         libraries[library]?.saidUnchanged = true
-        // Somebody builds, and wonders why nothing happens.
+        // The user has built the plugin, and would wonder why nothing happens.
         let text = isRefused ? "the same build again, which was refused" : ""
         say(
           DevEvent(.unchanged, plugins: libraries[library]?.plugins ?? [], text, tone: .doubtful)
@@ -115,7 +115,7 @@ extension DevSession {
       default: break
       }
     }
-    // What changed meanwhile.
+    // Handles what has changed since the command was sent.
     if isReloadDue { configurationChanged() }
     librariesChanged([:])
   }
@@ -127,7 +127,8 @@ extension DevSession {
       }
       return
     }
-    // All or none: those that are sound are not to wait for the other.
+    // A swap takes all libraries or none. So that good builds do not wait for a bad one, they are now swapped one at a
+    // time.
     for library in failed.keys { libraries[library]?.handled = nil }
     if let next = failed.min(by: { $0.key < $1.key }) {
       for (library, value) in failed where library != next.key { libraries[library]?.waiting = value.since }
@@ -148,7 +149,7 @@ extension DevSession {
 
   // MARK: Reports
 
-  /// A swap, a reload or a return has ended, whichever client asked for it.
+  /// A swap, a reload or a rollback has ended, whichever client asked for it.
   func swapEnded(_ document: JSONValue) {
     guard let report = document["report"] else { return }
     let changes = report["changes"].map { Array($0.elements) } ?? []
@@ -198,7 +199,7 @@ extension DevSession {
     default: event = DevEvent(.swapped, plugins: plugins, "swapped, \(what)", tone: .good)
     }
     event = event.with("report", report).with("snapshot", report["snapshot"])
-    // The answer to the command may have come before.
+    // The answer to the command may have arrived earlier than this report.
     let paths = changes.compactMap { $0["library"]?.string }
     if let since = paths.compactMap({ libraries[$0]?.changedAt }).min() {
       event = event.with("sinceChangeMs", .milliseconds(MonotonicClock.now - since))

@@ -3,16 +3,16 @@ import Sluice
 import SluiceJSON
 import SluiceSupport
 
-// An engine whose loops do not come back. Nothing inside its process can take a loop away from a plugin, so the process
-// is ended.
+// An engine with stuck loops. Nothing inside its process can take a loop away from a plugin, so the session ends the
+// process.
 extension DevSession {
   func notePulse(_ document: JSONValue) {
     watchPulse()
     engine?.watch?.note(document, at: MonotonicClock.now)
   }
 
-  /// Begins at the first sign of a process, so that a process which falls silent between that sign and its first pulse
-  /// is found too.
+  /// Begins with the first message of a process, so that the watch also finds a process that is silent from then on,
+  /// without a single pulse.
   func watchPulse() {
     guard let engine, engine.watch == nil else { return }
     self.engine?.watch = StallWatch(at: MonotonicClock.now)

@@ -1,6 +1,6 @@
 import SluiceJSON
 
-// Requests, and what they came to.
+// Requests and their results.
 extension DevSession {
   func sendRequests() {
     guard let engine, engine.isReady else { return }
@@ -34,7 +34,7 @@ extension DevSession {
     document["error"] != nil ? .bad : (document["status"]?.integer ?? 0) >= 400 ? .doubtful : .plain
   }
 
-  /// What is new for the first request on a snapshot.
+  /// The builds of a new snapshot, shown with the first request on it.
   private func newBuilds(_ document: JSONValue) -> String {
     guard let snapshot = document["snapshot"]?.integer, snapshot > 1, snapshot != lastSnapshot else { return "" }
     lastSnapshot = snapshot
@@ -45,7 +45,7 @@ extension DevSession {
 
   // MARK: Replays
 
-  /// What the new build did otherwise with the requests so far.
+  /// Shows what the new build did differently with the recorded requests.
   func differenceFound(_ document: JSONValue) {
     let report = document["report"]
     let lines = (document["text"]?.string ?? "").split(separator: "\n").map(String.init)

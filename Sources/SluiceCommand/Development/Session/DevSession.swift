@@ -3,21 +3,21 @@ import Sluice
 import SluiceJSON
 import SluiceSupport
 
-/// `sluice dev` at work: takes what the threads around it tell, one message after the other, and decides.
+/// The logic of `sluice dev`: takes the messages of all other threads, one at a time, and decides.
 ///
 ///     InotifyWatch ──changed──► mailbox ─► handle ─► swap, reload (control socket) ─► SupervisedProcess
 ///     SupervisedProcess ──documents, end──►   │
 ///     standard input ──lines──►           └─► DevOutput: an event a line
 ///
-/// Confined to the thread that runs it, which is the parent of the engine's process for the kernel.
+/// Confined to the thread that runs it. For the kernel, this thread is the parent of the engine's process.
 final class DevSession {
-  /// What happens at a time of its own.
+  /// An action for a later time.
   enum Timer: Equatable {
-    /// A file that was refused may have become whole without anybody telling.
+    /// A refused file may have become complete without an event.
     case lookAgain(library: String, attempt: Int)
     /// The engine's process should have ended by now.
     case killEngine(Int)
-    /// It is time to look at the engine's pulse.
+    /// The engine's pulse must be checked.
     case lookAtPulse(Int)
   }
 
@@ -36,7 +36,7 @@ final class DevSession {
   var debounce = Debounce<InotifyWatch.Subject>()
   var timers: [(due: Duration, timer: Timer)] = []
 
-  /// The one that was applied last, or is to be at the next start.
+  /// The configuration that was applied last, or will be applied at the next start.
   var configuration: Configuration?
   var configurationText: [UInt8] = []
   var engine: RunningEngine?
@@ -46,23 +46,23 @@ final class DevSession {
   var builds: [PluginBuildRule: BuildState] = [:]
   var lastBuild = 0
   var crashes = CrashLedger()
-  /// Builds that crashed and had none before them; what lies at the path in their place is taken without ado.
+  /// Crashed builds without a predecessor. If their path has another build now, the engine starts with that one.
   var suspects: Set<String> = []
   var traffic: DevTraffic
-  /// What became of the requests of `-i`, for replays by an engine that is started again.
+  /// The recordings of the requests of `-i`, for replays by an engine that is started again.
   var recordings: [JSONValue] = []
   /// Nil without `--listen`.
   let endpoint: DevEndpoint?
   var hasStarted = false
-  /// The configuration has changed while the engine was at something else.
+  /// The configuration has changed while the engine was busy with a command, or was starting.
   var isReloadDue = false
-  /// That of the last request.
+  /// The snapshot of the last request.
   var lastSnapshot: Int64 = 1
-  /// Why nothing serves, as it was said last.
+  /// The last reported reason why nothing serves.
   var waitingReason: String?
 
   private var ending: ExitStatus?
-  /// What it ends by.
+  /// The signal that ends the session.
   private var signal: Int32?
 
   init(_ settings: DevSettings) throws(CommandError) {
@@ -75,7 +75,7 @@ final class DevSession {
     output.onFailure { [mailbox] in mailbox.put(.outputFailed($0)) }
   }
 
-  /// Runs to its end. On the main thread.
+  /// Runs the session to its end. On the main thread.
   func run() throws(CommandError) -> ExitStatus {
     try readTypedLines()
     try watchOutput()
@@ -102,10 +102,10 @@ final class DevSession {
     }.detach()
   }
 
-  /// The reader of the events may close its end while there is nothing to write.
+  /// The reader of the events may close its end while the session writes nothing.
   private func watchOutput() throws(CommandError) {
     try SystemThread.begin("sluice-reader") { [mailbox] in
-      // No event is asked for, and errors are told all the same (poll(2)).
+      // `poll` reports errors even if no event is asked for (poll(2)).
       var output = pollfd(fd: StandardOutput.descriptor, events: 0, revents: 0)
       while poll(&output, 1, -1) < 0, errno == EINTR {}
       mailbox.put(.outputFailed(ByteOutput.Failure(name: "standard output", errorNumber: EPIPE)))
@@ -114,7 +114,7 @@ final class DevSession {
 
   // MARK: Messages and times
 
-  /// Takes messages up to the one that ends the session; gives those behind it.
+  /// Handles messages up to the one that ends the session; returns the messages after it.
   func handle(_ messages: [DevMessage]) -> ArraySlice<DevMessage> {
     var left = messages[...]
     while ending == nil, let message = left.popFirst() { handle(message) }
@@ -161,7 +161,7 @@ final class DevSession {
 
   func after(_ delay: Duration, _ timer: Timer) { timers.append((MonotonicClock.now + delay, timer)) }
 
-  /// - Parameter changed: with the moment of the first change.
+  /// - Parameter changed: each subject with the moment of its first change.
   private func handle(_ changed: [InotifyWatch.Subject: Duration]) {
     if changed[.file(settings.configuration)] != nil { configurationChanged() }
     var paths: [String: Duration] = [:]

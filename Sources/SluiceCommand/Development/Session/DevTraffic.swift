@@ -1,18 +1,18 @@
-/// The requests that are to be sent, and those that are on their way.
+/// The requests that wait to be sent, and the requests in flight.
 struct DevTraffic {
-  /// More would only hide which of them does harm.
+  /// With more of them it would be hard to see which request caused a crash.
   private static let limit = 8
 
   private var waiting: [(line: String, isOfSet: Bool)]
   private(set) var inFlight: [Int64: String] = [:]
   private var lastID: Int64 = 0
 
-  /// - Parameter recorded: those of `-i`.
+  /// - Parameter recorded: the requests of `-i`.
   init(recorded: [String]) { waiting = recorded.map { ($0, true) } }
 
   mutating func append(_ line: String) { waiting.append((line, false)) }
 
-  /// The next one that may be sent.
+  /// The next request that may be sent.
   mutating func next() -> (id: Int64, line: String, isOfSet: Bool)? {
     guard inFlight.count < Self.limit, !waiting.isEmpty else { return nil }
     lastID += 1
@@ -23,7 +23,7 @@ struct DevTraffic {
 
   mutating func finish(_ id: Int64) { inFlight[id] = nil }
 
-  /// Nobody answers these any more.
+  /// Forgets the requests in flight, which will not be answered, and returns them.
   mutating func giveUp() -> [String] {
     defer { inFlight = [:] }
     return inFlight.sorted { $0.key < $1.key }.map(\.value)

@@ -4,11 +4,12 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceSupport
 
-/// The builds that served, kept so that an engine that is started again begins with them, whatever lies at their paths by then.
+/// The builds that served. They are kept so that an engine that is started again can use them, even if their paths have
+/// other builds by then.
 ///
-/// In memory: the copies in the store go with the process that made them.
+/// They are in memory, because the copies in the store are removed after their process has ended.
 struct GoodBuilds {
-  /// One that the engine told of.
+  /// A build that the engine has reported.
   struct Build: Equatable {
     let library: String
     let plugins: [String]
@@ -19,13 +20,13 @@ struct GoodBuilds {
 
   private static let keptBuilds = 3
 
-  /// What serves, by the path of the library.
+  /// The serving builds, by the path of the library.
   private(set) var serving: [String: Build] = [:]
-  /// The hashes of those that served, the newest last.
+  /// The hashes of the builds that served, the newest last.
   private var served: [String: [String]] = [:]
   private var bytes: [String: [UInt8]] = [:]
 
-  /// Takes over what serves now.
+  /// Notes the builds that serve now.
   /// - Parameter candidates: bytes that were read already, by their hash.
   mutating func adopt(_ builds: [Build], candidates: [String: [UInt8]], store: String?) {
     serving = Dictionary(builds.map { ($0.library, $0) }) { _, last in last }
@@ -41,7 +42,7 @@ struct GoodBuilds {
     bytes = bytes.filter { kept.contains($0.key) }
   }
 
-  /// Forgets builds that did harm; the last one of a library is kept.
+  /// Forgets builds at fault, but keeps at least one build of each library.
   mutating func drop(_ hashes: Set<String>) {
     for (library, all) in served {
       let rest = all.filter { !hashes.contains($0) }
@@ -49,13 +50,13 @@ struct GoodBuilds {
     }
   }
 
-  /// The newest that served; nil where none did.
+  /// The newest build that served; nil if none did.
   func newest(of library: String) -> (hash: String, bytes: [UInt8])? {
     guard let hash = served[library]?.last, let bytes = bytes[hash] else { return nil }
     return (hash, bytes)
   }
 
-  /// From its path, else from its private copy.
+  /// Reads the build from its path, otherwise from its private copy.
   private static func read(_ build: Build, store: String?) -> [UInt8]? {
     if let image = try? LibraryImage(reading: build.library), image.hash.hex == build.hash { return image.bytes }
     guard let store = store ?? PluginStore.defaultPath() else { return nil }

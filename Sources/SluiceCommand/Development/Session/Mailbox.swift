@@ -1,6 +1,6 @@
 import SluiceSupport
 
-/// Messages of any thread for the one that takes them.
+/// Messages from any thread to the one thread that takes them.
 final class Mailbox<Message: Sendable>: Sendable {
   private let messages = Monitor<[Message]>([])
 

@@ -1,6 +1,7 @@
 /// The last lines that a process wrote, in a bounded buffer.
 struct OutputTail {
-  /// Large enough for the frames of a deep stack: a runtime writes them after its reason, and the reason must be kept.
+  /// Large enough for the frames of a deep stack: a runtime writes the frames after its message, and the message must
+  /// be kept.
   private static let keptLines = 400
   private static let keptCharacters = 2000
 

@@ -1,9 +1,9 @@
 import SluiceControl
 import SluiceJSON
 
-/// The engine's process, and what it is about.
+/// The engine's process, and its current work.
 struct RunningEngine {
-  /// What it was asked for over its control socket.
+  /// A command that the engine got over its control socket.
   enum Command {
     /// These libraries, each with the hash that was read, and the moment of its change.
     case swap([String: (hash: String?, since: Duration)])
@@ -12,19 +12,19 @@ struct RunningEngine {
 
   let number: Int
   let process: SupervisedProcess
-  /// Nil until it is ready.
+  /// Nil until the engine is ready.
   var client: ControlClient?
   var command: Command?
-  /// What was to be swapped in by commands that got no answer. Their connection ends with the process, and that may be
-  /// reported before the process's end.
+  /// Libraries of swap commands that got no answer. The connection of such a command ends with the process, and its end
+  /// may be reported before the end of the process.
   var unanswered: [String: (hash: String?, since: Duration)] = [:]
-  /// What was swapped in while it ran, the newest last.
+  /// The builds that were swapped in while it ran, the newest last.
   var swappedIn: [[String: String]] = []
-  /// Why it is being stopped; nil where it is not.
+  /// Whether it is being stopped.
   var isStopping = false
   /// The reason for starting it again when it has ended.
   var restart: String?
-  /// Files that it was started from.
+  /// The files from which it was started.
   var files: [String] = []
   /// The last lines that it wrote.
   var output = OutputTail()
@@ -37,7 +37,7 @@ struct RunningEngine {
   /// The stall for which it was killed, if it was.
   var stall: StallWatch.Stall?
 
-  /// What was being swapped in, as far as is known.
+  /// The libraries that were being swapped in, as far as is known.
   var asked: [String: (hash: String?, since: Duration)] {
     guard case .swap(let libraries) = command else { return unanswered }
     return unanswered.merging(libraries) { $1 }
@@ -51,19 +51,19 @@ struct RunningEngine {
   }
 }
 
-/// What is known of a library of the configuration.
+/// The state of a library of the configuration.
 struct LibraryState {
   var plugins: [String]
-  /// The content that was looked at last, whatever came of it.
+  /// The content that was handled last, whatever the result.
   var handled: String?
   /// The content that was refused last.
   var refused: String?
-  /// Whether it was said that nothing changed.
+  /// Whether unchanged content was already reported.
   var saidUnchanged = false
-  /// What is read while it changes, until it serves.
+  /// The content that was read after a change, until it serves.
   var candidate: (hash: String, bytes: [UInt8])?
-  /// When the change began that a swap is under way for.
+  /// When the change began for which a swap is running.
   var changedAt: Duration?
-  /// Since when it waits for a command to end.
+  /// The moment since which the library waits for a running command to end.
   var waiting: Duration?
 }

@@ -2,10 +2,11 @@ import Glibc
 import SluicePluginHost
 import SluiceSupport
 
-/// A folder of this user's own for the files that an engine is started from; removed at the end of its life. What sessions that
-/// were killed have left is removed by the next one.
+/// A private folder for the files from which an engine is started; removed at the end of its life. A session removes
+/// the folders that killed sessions have left.
 ///
-/// A lock on the folder (flock(2)) says that its session lives: the kernel takes it away with the process, however that ends.
+/// A lock on the folder (flock(2)) shows that its session is running: the kernel releases it when the process ends,
+/// however that happens.
 final class SourceFolder {
   private static let prefix = "sluice-dev-"
 
@@ -13,10 +14,11 @@ final class SourceFolder {
   /// The folder, open and locked.
   private let lock: Int32
 
-  /// - Parameter base: where it is made, and where abandoned ones are looked for.
+  /// - Parameter base: where the folder is created, and where abandoned folders are removed.
   init(in base: String = SourceFolder.base) throws(CommandError) {
     Self.clearAbandoned(in: base)
-    // One that is not locked yet may be taken for abandoned by a session that starts at the same time.
+    // Before the folder is locked, another session that starts at the same time may consider it abandoned and remove
+    // it.
     while true {
       let path = try Self.make(in: base)
       let lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -49,10 +51,10 @@ final class SourceFolder {
     return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Where the engine's process with that number leaves the record of a crash.
+  /// The path at which the engine's process with that number writes the record of a crash.
   func crashRecord(_ number: Int) -> String { "\(path)/crash-\(number)" }
 
-  /// Gives the path of the file.
+  /// Writes a file, and returns its path.
   func write(_ bytes: [UInt8], as name: String) throws(CommandError) -> String {
     let file = "\(path)/\(name)"
     try ByteOutput.write(bytes, to: file, mode: 0o700)
@@ -64,13 +66,14 @@ final class SourceFolder {
   }
 }
 
-// What others have left.
+// Folders that other sessions have left.
 extension SourceFolder {
-  /// Only folders of this user's alone, by this name, that nobody has locked; and in them only files.
+  /// Removes only folders with this name that only this user can access and that nobody has locked, and only files in
+  /// them.
   private static func clearAbandoned(in base: String) {
     for name in FolderListing.names(in: base) where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 {
       let path = "\(base)/\(name)"
-      // The folder itself and no link to another: the base is everybody's, as a rule.
+      // Opens the folder itself and follows no link, because usually everybody can write to the base.
       let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       guard folder >= 0 else { continue }
       defer { close(folder) }

@@ -3,7 +3,7 @@ import SluiceJSON
 /// Finds out from the pulses of an engine's process when one of its loops, or the whole process, is stuck. Uses the
 /// watching process's clock.
 struct StallWatch {
-  /// A loop or a process that does not come back.
+  /// A loop or a process that makes no progress.
   struct Stall: Equatable {
     /// Nil when the whole process is silent.
     var loop: Int?
@@ -22,7 +22,7 @@ struct StallWatch {
     var transaction: String?
   }
 
-  /// A watcher that has not looked for longer than this was stopped itself, and does not count that time.
+  /// If the watcher has not looked for longer than this, it was stopped itself, and that time does not count.
   private static let longestPause = Duration.seconds(1)
 
   private var turns: [Int64] = []
@@ -102,7 +102,7 @@ extension StallWatch.Stall {
   /// `plugin "auth" (bearer-auth, generation 3) kept loop 0 in on_request for 5.1 s`
   var headline: String {
     let time = Figures.time(nanoseconds: UInt64(max(0, age / .nanoseconds(1))))
-    guard let loop else { return "the engine gave no sign for \(time)" }
+    guard let loop else { return "the engine did not respond for \(time)" }
     guard let call else { return "loop \(loop) did not turn for \(time), in no call of a plugin" }
     return "plugin \"\(call.plugin)\" (\(call.pluginID), generation \(call.generation)) kept loop \(loop) "
       + "in \(call.callback) for \(time)"

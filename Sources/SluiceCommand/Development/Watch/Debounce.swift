@@ -1,4 +1,4 @@
-/// Holds changes back until none has come for a moment, because a linker, an editor or `cp` changes a file more than
+/// Delays changes until there has been none for a moment, because a linker, an editor or `cp` changes a file more than
 /// once. The delay is bounded, because some files change all the time.
 struct Debounce<Subject: Hashable> {
   private struct Wait {
@@ -6,24 +6,24 @@ struct Debounce<Subject: Hashable> {
     var due: Duration
   }
 
-  /// After which it is told all the same.
+  /// The longest delay: after it, a change is reported in any case.
   let longest: Duration
   private var waits: [Subject: Wait] = [:]
 
   init(longest: Duration = .milliseconds(500)) { self.longest = longest }
 
   /// - Parameters:
-  ///   - now: by a clock that only goes forward, as in all calls.
-  ///   - silence: how long nothing may happen to it from now on.
+  /// - now: the time on a monotonic clock, as in all calls.
+  /// - silence: how long the subject must stay unchanged from now on.
   mutating func note(_ subject: Subject, at now: Duration, silence: Duration) {
     let since = waits[subject]?.since ?? now
     waits[subject] = Wait(since: since, due: min(now + silence, since + longest))
   }
 
-  /// When there will be something to take.
+  /// When the next change is due.
   var nextDue: Duration? { waits.values.map(\.due).min() }
 
-  /// What is due, with the moment of its first change.
+  /// The changes that are due, each with the moment of its first change.
   mutating func takeDue(at now: Duration) -> [Subject: Duration] {
     let due = waits.filter { $0.value.due <= now }.mapValues(\.since)
     for subject in due.keys { waits[subject] = nil }

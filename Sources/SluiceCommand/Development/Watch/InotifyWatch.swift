@@ -2,18 +2,18 @@ import CLinux
 import Glibc
 import SluiceSupport
 
-/// Tells when what paths lead to has changed, by inotify(7), on a thread of its own.
+/// Reports changes of the files that paths lead to, by inotify(7), on its own thread.
 ///
-/// Folders are watched and not files: a file that is replaced by another is gone, and its watch with it.
+/// It watches folders, not files: if a file is replaced by another, a watch on the file ends.
 final class InotifyWatch: Sendable {
   enum Subject: Hashable, Sendable {
-    /// What a path leads to, through all links.
+    /// The file that a path leads to, through all links.
     case file(String)
     /// The sources at a path, or below it.
     case tree(String)
 
-    /// How long nothing may happen to it before it is taken for done. What a file's writer has closed is whole but for tools
-    /// that work on it once more, such as strip(1); of sources several are saved in a row.
+    /// How long it must stay unchanged before it counts as complete. A closed file is complete, unless a tool such as
+    /// strip(1) changes it again; sources are often saved several at a time.
     var silence: Duration {
       switch self {
       case .file: .milliseconds(20)
@@ -45,7 +45,7 @@ final class InotifyWatch: Sendable {
     try SystemThread.begin("sluice-watch") { [self] in readAll() }.detach()
   }
 
-  /// Watches these from now on, and no others; from any thread.
+  /// From now on watches only these subjects; from any thread.
   /// - Returns: why a folder could not be watched.
   func watch(_ subjects: Set<Subject>) -> String? {
     state.withLock { table in
@@ -57,7 +57,7 @@ final class InotifyWatch: Sendable {
     }
   }
 
-  /// Ends with the process.
+  /// Reads events until the process ends.
   private func readAll() {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 8)
     defer { buffer.deallocate() }

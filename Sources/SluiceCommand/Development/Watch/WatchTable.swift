@@ -15,7 +15,7 @@ struct WatchTable: Sendable {
   private(set) var failure: (String, Int32)?
 
   /// - Parameters:
-  ///   - add: begins to watch a folder, and gives the number of the watch, or -1 with `errno`.
+  /// - add: begins to watch a folder, and returns the number of the watch, or -1 with `errno`.
   ///   - remove: ends a watch.
   init(add: @escaping @Sendable (String) -> Int32, remove: @escaping @Sendable (Int32) -> Void) {
     self.add = add
@@ -27,7 +27,7 @@ struct WatchTable: Sendable {
     renew()
   }
 
-  /// The subjects that a batch of events has changed. Watches what is new.
+  /// The subjects that a batch of events has changed. Begins to watch new folders.
   mutating func changes(_ events: [WatchEvent]) -> Set<Subject> {
     var changed: Set<Subject> = []
     var isMoved = false
@@ -52,7 +52,7 @@ struct WatchTable: Sendable {
       }
       for (subject, folders) in trees where folders.contains(folder) && !SourceTree.isSkipped(event.name) {
         if event.has(IN_CLOSE_WRITE, IN_MOVED_TO, IN_MOVED_FROM, IN_DELETE) { changed.insert(subject) }
-        // A new folder may have files already that nothing is told of.
+        // A new folder may already contain files, for which no event comes.
         if event.has(IN_ISDIR) {
           changed.insert(subject)
           isMoved = true
@@ -63,7 +63,7 @@ struct WatchTable: Sendable {
     return changed
   }
 
-  /// A link has its content from the beginning; a file that is made is still to be written, and closed.
+  /// A new link is complete at once; a new file must still be written and closed.
   private func isComplete(_ place: WatchedPlace) -> Bool {
     var status = stat()
     guard lstat("\(place.folder)/\(place.name)", &status) == 0 else { return false }
@@ -79,7 +79,7 @@ struct WatchTable: Sendable {
 
   private mutating func renew() {
     failure = nil
-    // A path may change between being looked at and being watched, hence until it stays.
+    // A path may change after it was resolved and before it is watched, so this is repeated until nothing changes.
     for _ in 0..<8 {
       let before = (places, trees)
       look()
@@ -97,7 +97,7 @@ struct WatchTable: Sendable {
       case .tree(let path):
         let tree = SourceTree(path)
         trees[subject] = Set(tree.folders)
-        // A single file, and whatever leads to the tree.
+        // The tree may be a single file; its place and all links on the way to it are watched too.
         places[subject] = WatchedPlace.all(of: path)
       }
     }
@@ -109,8 +109,7 @@ struct WatchTable: Sendable {
       remove(watch)
       folders[watch] = nil
     }
-    // All folders are added again: a folder of that name may be another one by now, and adding a watched one changes
-    // nothing.
+    // All folders are added again: the path may now be another folder, and adding a watched folder changes nothing.
     var current: [Int32: String] = [:]
     for folder in wanted {
       let watch = add(folder)

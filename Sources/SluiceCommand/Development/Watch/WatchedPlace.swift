@@ -1,8 +1,8 @@
 import Glibc
 
-/// A name in a folder whose change may change what a path leads to.
+/// A name in a folder. If it changes, a path may lead to another file.
 struct WatchedPlace: Hashable {
-  /// Absolute; there when it was found.
+  /// Absolute; the folder existed when the place was found.
   let folder: String
   let name: String
 
