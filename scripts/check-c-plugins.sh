@@ -11,8 +11,8 @@ passed=0 failed=0
 flags="-std=c11 -g -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -ITests/CPlugins"
 flags="$flags -Wl,--wrap=malloc -Wl,--wrap=calloc $(pkg-config --cflags jansson)"
 sanitizers="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
-echo 'int main(void) { return 0; }' >"$work/probe.c"
-if ! $CC $sanitizers "$work/probe.c" -o "$work/probe" 2>/dev/null || ! "$work/probe"; then
+echo 'int main(void) { return 0; }' >"$work/trial.c"
+if ! $CC $sanitizers "$work/trial.c" -o "$work/trial" 2>/dev/null || ! "$work/trial"; then
   sanitizers=
   echo "check-c-plugins: $CC has no sanitizers here; leaks and overruns go unseen" >&2
 fi

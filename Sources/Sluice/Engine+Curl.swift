@@ -12,26 +12,26 @@ extension Engine {
   ///   - loop: a loop that a thread of the program runs, in place of threads of the engine; `transport.loops` is then 1. It
   ///     ends with the engine, and if this initializer throws.
   ///   - delegate: decides about redirects and challenges if neither a stage nor the transaction's own delegate does.
-  ///   - probe: tries libraries out before they are loaded; nil loads every library that passes the preflight.
-  ///   - leastLogLevel: lines of plugins below it are dropped, and plugins can ask for it.
+  ///   - trial: tries libraries out before they are loaded; nil loads every library that passes the preflight.
+  ///   - minimumLogLevel: lines of plugins below it are dropped, and plugins can ask for it.
   ///   - log: gets the log lines of the engine and its plugins; called from any thread.
   public convenience init(
     _ configuration: Configuration, on loop: HostedLoop? = nil, delegate: (any TransactionDelegate)? = nil,
-    probe: (any SwapProbe)? = nil, leastLogLevel: LogLine.Level = .debug,
+    trial: (any LibraryTrial)? = nil, minimumLogLevel: LogLine.Level = .debug,
     log: @escaping @Sendable (LogLine) -> Void = { _ in }
   ) throws(EngineError) {
     try self.init(
-      configuration, sources: [:], on: loop, delegate: delegate, probe: probe, leastLogLevel: leastLogLevel, log: log)
+      configuration, sources: [:], on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel, log: log)
   }
 
   /// - Parameter sources: the files from which libraries are read at the start, by their paths in the configuration.
   package convenience init(
     _ configuration: Configuration, sources: [String: String], on loop: HostedLoop? = nil,
-    delegate: (any TransactionDelegate)? = nil, probe: (any SwapProbe)? = nil, leastLogLevel: LogLine.Level = .debug,
+    delegate: (any TransactionDelegate)? = nil, trial: (any LibraryTrial)? = nil, minimumLogLevel: LogLine.Level = .debug,
     log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     try self.init(
-      configuration, sources: sources, on: loop, delegate: delegate, probe: probe, leastLogLevel: leastLogLevel,
+      configuration, sources: sources, on: loop, delegate: delegate, trial: trial, minimumLogLevel: minimumLogLevel,
       makeTransport: { loop, settings throws(TransportError) in try CurlTransport(loop: loop, settings: settings) },
       log: log)
   }

@@ -19,7 +19,7 @@ public final class ControlClient: Sendable {
     configuration.transport.unixSocket = self.path
     // Each request has its own time limit.
     configuration.transport.timeout = .seconds(86_400)
-    configuration.maxAttempts = 1
+    configuration.maximumAttempts = 1
     configuration.deadline = nil
     configuration.redirects.maximum = 0
     // Every answer with a document counts as an answer, whatever its status.

@@ -15,7 +15,7 @@ public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let invalidMethod = Code("invalid_method")
     /// A field name or value that breaks RFC 9110 §5, or a wrong `Host`.
     public static let invalidHeader = Code("invalid_header")
-    /// A body that is not accepted, for instance one larger than `transport.maxRequestBytes`.
+    /// A body that is not accepted, for instance one larger than `transport.maximumRequestBytes`.
     public static let invalidBody = Code("invalid_body")
     /// Not JSON, or JSON that is not the expected document.
     public static let invalidDocument = Code("invalid_document")

@@ -119,7 +119,7 @@ import Testing
     #expect(try await Tool.run("dev", "-c", file, "-i", "/nowhere").status == 2)
   }
 
-  @Test func `an engine that nothing supervises any more ends, and so do its probes`() async throws {
+  @Test func `an engine that nothing supervises any more ends, and so do its trials`() async throws {
     let (run, _) = try await DevRun.stamped()
     let process = try #require(try await run.next("started")["process"]?.integer)
     try #require(kill(pid_t(process), 0) == 0)

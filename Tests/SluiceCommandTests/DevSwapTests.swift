@@ -191,7 +191,7 @@ import Testing
     try await run.end()
   }
 
-  @Test func `a build that the probe finds out is refused with the reason, and mended`() async throws {
+  @Test func `a build that the trial finds out is refused with the reason, and mended`() async throws {
     let (run, library) = try await DevRun.stamped("--listen", "0")
     let address = try await run.start()
     let bad = try await StampedLibrary.inC(.failsCreate)

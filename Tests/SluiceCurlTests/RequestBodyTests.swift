@@ -27,7 +27,7 @@ import Testing
 
   @Test func `a limit that is set holds for streamed bodies too`() async throws {
     var settings = TransportSettings.patient
-    settings.maxRequestBytes = 10
+    settings.maximumRequestBytes = 10
     let body = Body.stream(BodyStream(byteCount: 11) { _ in Array("eleven byte".utf8) })
     let record = try await Wire(settings).send(Request(method: "POST", url: HTTPURL("http://127.0.0.1:9/"), body: body))
     #expect(record.code == .requestTooLarge)

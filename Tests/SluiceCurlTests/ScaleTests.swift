@@ -124,7 +124,7 @@ import Testing
     let server = try LoopbackServer()
     server.hold()
     var settings = TransportSettings.patient
-    settings.maxConnectionsPerHost = 3
+    settings.maximumConnectionsPerHost = 3
     let wire = try Wire(settings)
     let probes = (0..<10).map { _ in Probe() }
     for probe in probes { wire.start(Request(url: try HTTPURL(server.baseURL)), probe) }

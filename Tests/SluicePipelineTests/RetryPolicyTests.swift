@@ -7,7 +7,7 @@ import Testing
 /// The parts of the policy, each for itself.
 @Suite struct RetryPolicyTests {
   @Test func `the wait is anything up to a bound that doubles, and stops growing at the maximum`() {
-    let backoff = Backoff(base: .milliseconds(100), max: .seconds(1))
+    let backoff = Backoff(base: .milliseconds(100), maximum: .seconds(1))
     var random = SeededRandom(seed: 1)
     for (attempt, bound) in [100, 200, 400, 800, 1000, 1000].enumerated() {
       let waits = (0..<2000).map { _ in backoff.delay(after: attempt, using: &random) }
@@ -18,7 +18,7 @@ import Testing
       #expect((waits.max() ?? .zero) > bound * 0.95)
     }
     for attempt in [63, 64, 99] { #expect(backoff.delay(after: attempt, using: &random) <= .seconds(1)) }
-    #expect(Backoff(base: .zero, max: .zero).delay(after: 3, using: &random) == .zero)
+    #expect(Backoff(base: .zero, maximum: .zero).delay(after: 3, using: &random) == .zero)
   }
 
   @Test func `the same seed gives the same waits`() {

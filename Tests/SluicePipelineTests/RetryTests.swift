@@ -8,7 +8,7 @@ import Testing
 @Suite struct RetryTests {
   private static let policy = RetryPolicy(
     statuses: StatusSet([429...429, 503...503]), connectionErrors: .always,
-    backoff: Backoff(base: .seconds(1), max: .seconds(4)))
+    backoff: Backoff(base: .seconds(1), maximum: .seconds(4)))
   private static let lost = TransportError(.connectionLost, "gone")
   private static let refused = TransportError(.connect, "refused", isBeforeSending: true)
 
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func `a failure whose wait would pass the deadline is the result`() throws {
-    let policy = RetryPolicy(connectionErrors: .always, backoff: Backoff(base: .seconds(3600), max: .seconds(3600)))
+    let policy = RetryPolicy(connectionErrors: .always, backoff: Backoff(base: .seconds(3600), maximum: .seconds(3600)))
     let fixture = RetryFixture(policy, deadline: .milliseconds(1)) { _, _ in .failure(Self.lost) }
     let result = try #require(try fixture.begin().result)
     #expect(result.error?.code == "connection_lost")
@@ -176,7 +176,7 @@ import Testing
     }
     for _ in 0..<100 { #expect(try fixture.run().error == nil) }
     let dead = RetryFixture(
-      RetryPolicy(backoff: Backoff(base: .zero, max: .zero), budget: 0), attempts: 5
+      RetryPolicy(backoff: Backoff(base: .zero, maximum: .zero), budget: 0), attempts: 5
     ) { _, _ in .failure(TransportError(.resent, "again")) }
     for _ in 0..<20 {
       let outcome = try dead.begin()
@@ -266,7 +266,7 @@ import Testing
 
   @Test func `in a storm the budget bounds the repetitions, and says what it refused`() throws {
     var policy = Self.policy
-    policy.backoff = Backoff(base: .zero, max: .zero)
+    policy.backoff = Backoff(base: .zero, maximum: .zero)
     let fixture = RetryFixture(policy, answer: RetryFixture.answers(Array(repeating: 503, count: 5000)))
     var refused = 0
     for _ in 0..<1000 {

@@ -93,8 +93,8 @@ import Testing
   @Test func `a stage of the program reads and sets them, and a value that is not allowed is not set`() async throws {
     let kept = Watched<TransactionAttributes?>(nil)
     let run = try await run { configuration in
-      configuration.append(
-        StageCode(
+      configuration.addStage(
+        "program", StageCode(
           request: { _, context in
             await Task.yield()
             context.attributes["seen"] = context.attributes["http.route"]
@@ -107,7 +107,7 @@ import Testing
           response: { _, context in
             context.attributes["status.seen"] = .integer(Int64(context.attributes.names.count))
             kept.update { $0 = context.attributes }
-          }), named: "program")
+          }))
     }
     #expect(run.result.attributes["seen"] == "/second" && run.result.attributes["user.id"] == nil)
     #expect(run.result.attributes["token"] == "t0ken" && run.result.attributes["status.seen"] == 6)

@@ -90,7 +90,7 @@ import Testing
   @Test func `a call-out can be started on a thread of the plugin's, with and without a parent`() async throws {
     for defines in [["THREAD=1"], ["THREAD=1", "PARENT=0"]] {
       let setup = try await Setup("calls-out", defines)
-      _ = try await setup.engine.execute(setup.request())
+      _ = try await setup.engine.perform(setup.request())
       #expect(setup.told("completed") == ["1"])
       // Without a parent there may be another loop; here there is one.
       #expect(setup.told("entered") == ["1"])
@@ -149,7 +149,7 @@ import Testing
   @Test func `a call-out ends at its own timeout, and the transaction goes on`() async throws {
     let setup = try await Setup("calls-out", ["TIMEOUT=20000000"])
     setup.target.hold()
-    _ = try await setup.engine.execute(setup.request())
+    _ = try await setup.engine.perform(setup.request())
     #expect(setup.told("code") == ["timeout"])
     #expect(setup.told("entered") == ["1"])
     #expect(setup.origin.requestCount == 1)
@@ -158,7 +158,7 @@ import Testing
 
   @Test func `a host that cannot be resolved is an error with the code dns`() async throws {
     let setup = try await Setup("calls-out")
-    _ = try await setup.engine.execute(setup.request("http://nowhere.invalid/"))
+    _ = try await setup.engine.perform(setup.request("http://nowhere.invalid/"))
     #expect(setup.told("completed") == ["0"])
     #expect(setup.told("code") == ["dns"])
     await setup.stop()
@@ -168,7 +168,7 @@ import Testing
     for (defines, size) in [(["MAXIMUM=1000"], 1001), ([], 1_048_577)] {
       let setup = try await Setup(
         "calls-out", defines, target: { _ in ServerResponse(body: .bytes([UInt8](repeating: 97, count: size))) })
-      _ = try await setup.engine.execute(setup.request())
+      _ = try await setup.engine.perform(setup.request())
       #expect(setup.told("code") == ["response_too_large"])
       await setup.stop()
     }
@@ -177,7 +177,7 @@ import Testing
   @Test func `a redirect is a response like any other: call-outs don't follow it`() async throws {
     let setup = try await Setup(
       "calls-out", target: { _ in ServerResponse(status: 302, headers: [HeaderLine("Location", "/elsewhere")]) })
-    _ = try await setup.engine.execute(setup.request())
+    _ = try await setup.engine.perform(setup.request())
     #expect(setup.told("status") == ["302"])
     #expect(setup.target.requestCount == 1)
     await setup.stop()
@@ -185,7 +185,7 @@ import Testing
 
   @Test func `a forged parent is stale, and nothing is sent`() async throws {
     let setup = try await Setup("calls-out", ["FORGED=1"])
-    _ = try await setup.engine.execute(setup.request())
+    _ = try await setup.engine.perform(setup.request())
     #expect(setup.told("start") == ["3"])
     #expect(setup.told("completed").isEmpty)
     #expect(setup.target.requestCount == 0)
@@ -197,7 +197,7 @@ import Testing
   {
     let setup = try await Setup("cancels-calls", lists: ["request", "response"])
     setup.target.hold()
-    _ = try await setup.engine.execute(setup.request())
+    _ = try await setup.engine.perform(setup.request())
     try await setup.wait(for: "cancel-in-completion")
     #expect(setup.told("start") == ["0"])
     #expect(setup.told("cancel") == ["0"])
@@ -212,7 +212,7 @@ import Testing
   @Test func `an instance has at most 256 call-outs under way; each that began completes`() async throws {
     let setup = try await Setup("calls-too-often", ["COUNT=300"], loops: 2)
     setup.target.hold()
-    _ = try await setup.engine.execute(setup.request())
+    _ = try await setup.engine.perform(setup.request())
     #expect(setup.told("started") == ["256"])
     #expect(setup.told("limits") == ["44"])
     #expect(setup.log.value.contains { $0.contains("256 call-outs under way") })
@@ -227,7 +227,7 @@ import Testing
   @Test func `shutdown cancels what is under way, and every completion has returned before destroy`() async throws {
     let setup = try await Setup("calls-out", ["PARENT=0", "WAIT=0"], loops: 2)
     setup.target.hold()
-    for _ in 0..<20 { _ = try await setup.engine.execute(setup.request()) }
+    for _ in 0..<20 { _ = try await setup.engine.perform(setup.request()) }
     try await setup.target.waitForHeld(20)
     await setup.stop()
     #expect(setup.told("code") == Array(repeating: "cancelled", count: 20))
@@ -258,9 +258,9 @@ import Testing
   @Test func `Swift: send throws what went wrong`() async throws {
     let setup = try await Setup(
       "calls-in-swift", target: { _ in ServerResponse(body: .bytes([UInt8](repeating: 97, count: 1001))) })
-    _ = try await setup.engine.execute(setup.request("http://nowhere.invalid/"))
-    _ = try await setup.engine.execute(setup.request("ftp://example.com/"))
-    _ = try await setup.engine.execute(setup.request())
+    _ = try await setup.engine.perform(setup.request("http://nowhere.invalid/"))
+    _ = try await setup.engine.perform(setup.request("ftp://example.com/"))
+    _ = try await setup.engine.perform(setup.request())
     #expect(setup.origin.requests.map { $0.value(of: "x-failed") } == ["dns", "invalid_request", "response_too_large"])
     await setup.stop()
   }

@@ -44,12 +44,12 @@ import Testing
     #expect(configuration.deadline == .milliseconds(1500))
     #expect(configuration.transport.tls.ca == "conf/ca.pem")
     #expect(configuration.transport.loops == 2)
-    #expect(configuration.maxAttempts == 5)
+    #expect(configuration.maximumAttempts == 5)
     #expect(
       configuration.retry
         == RetryPolicy(
           statuses: StatusSet([429...429, 500...599]), methods: ["GET", "POST"], connectionErrors: .always,
-          backoff: Backoff(base: .milliseconds(250), max: .seconds(60)), budget: 0.5))
+          backoff: Backoff(base: .milliseconds(250), maximum: .seconds(60)), budget: 0.5))
     #expect([204, 304, 404].allSatisfy { configuration.acceptedStatuses.contains($0) })
     #expect(!configuration.acceptedStatuses.contains(301))
     #expect(configuration.redaction.headers == ["x-api-key"])
@@ -135,7 +135,7 @@ import Testing
 
   @Test func `a stage in a list that its plugin has no part in is refused`() throws {
     var configuration = Configuration()
-    configuration.append(StageCode(request: { _, _ in }), named: "only-requests")
+    configuration.addStage("only-requests", StageCode(request: { _, _ in }))
     configuration.response = [StageReference("only-requests")]
     do {
       _ = try Engine(configuration)

@@ -12,14 +12,14 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = Configuration()
-    configuration.append(StageCode(request: { request, _ in request.headers["x-order"] = "first" }), named: "first")
-    configuration.append(
-      StageCode(request: { request, context in
+    configuration.addStage("first", StageCode(request: { request, _ in request.headers["x-order"] = "first" }))
+    configuration.addStage(
+      "second", StageCode(request: { request, context in
         request.headers["x-order"] = (request.headers["x-order"] ?? "") + ",second"
         request.headers["x-attempt"] = String(context.attemptNumber)
-      }), named: "second")
+      }))
     let engine = try Engine(configuration)
-    let response = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    let response = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
     #expect(response.status == 200)
     #expect(server.requests.first?.headers.first { $0.name.lowercased() == "x-order" }?.value == "first,second")
     await engine.shutdown()
@@ -29,14 +29,14 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = Configuration()
-    configuration.append(
-      StageCode(request: { request, _ in
+    configuration.addStage(
+      "late", StageCode(request: { request, _ in
         await Task.detached {}.value
         await Task.yield()
         request.headers["x-late"] = "yes"
-      }), named: "late")
+      }))
     let engine = try Engine(configuration)
-    let response = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    let response = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
     #expect(response.status == 200)
     #expect(server.requests.first?.headers.contains { $0.name.lowercased() == "x-late" } == true)
     await engine.shutdown()
@@ -46,12 +46,12 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = Configuration()
-    configuration.append(
-      StageCode(response: { response, context in
+    configuration.addStage(
+      "seen", StageCode(response: { response, context in
         response.headers["x-seen"] = "\(response.status) \(context.duration > .zero)"
-      }), named: "seen")
+      }))
     let engine = try Engine(configuration)
-    let response = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    let response = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
     #expect(response.headers["x-seen"] == "200 true")
     await engine.shutdown()
   }
@@ -60,10 +60,10 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = Configuration()
-    configuration.append(
-      StageCode(
+    configuration.addStage(
+      "again", StageCode(
         request: { request, context in request.headers["x-attempt"] = String(context.attemptNumber) },
-        response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }), named: "again")
+        response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }))
     let engine = try Engine(configuration)
     let result = try await engine.transaction(Request(url: HTTPURL(server.baseURL + "/a")))
     #expect(result.error == nil)
@@ -75,7 +75,7 @@ import Testing
   @Test func `every transaction has one willExecute and one didComplete, also when it fails`() async throws {
     let events = EventLog()
     var configuration = Configuration()
-    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
+    configuration.addStage("trace", StageCode(observing: { events.append($0.kind) }))
     let engine = try Engine(configuration)
     let result = try await engine.transaction(Request(url: HTTPURL("http://127.0.0.1:1/")))
     #expect(result.error?.code == "connect")
@@ -88,9 +88,9 @@ import Testing
     defer { server.stop() }
     let events = EventLog()
     var configuration = Configuration()
-    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
+    configuration.addStage("trace", StageCode(observing: { events.append($0.kind) }))
     let engine = try Engine(configuration)
-    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
     #expect(
       events.kinds == [
         .willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didValidateResponse, .didExtract,
@@ -119,7 +119,7 @@ import Testing
     defer { server.stop() }
     let engine = try Engine(Configuration())
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
-    let failure = await #expect(throws: TransactionFailure.self) { try await engine.execute(request) }
+    let failure = await #expect(throws: TransactionFailure.self) { try await engine.perform(request) }
     #expect(failure?.error.code == "http_status")
     #expect(failure?.result.response?.status == 503)
     await engine.shutdown()

@@ -29,14 +29,13 @@ import Testing
       """
     let (elsewhere, log) = (Watched(0), Watched<[LogLine]>([]))
     var configuration = try Configuration(text: Array(text.utf8))
-    configuration.append(
-      StageCode(request: { [loop = hosted.loop] _, _ in if !loop.isCurrent { elsewhere.update { $0 += 1 } } }),
-      named: "where")
+    configuration.addStage(
+      "where", StageCode(request: { [loop = hosted.loop] _, _ in if !loop.isCurrent { elsewhere.update { $0 += 1 } } }))
     let thread = try drive()
     let engine = try Engine(configuration, on: hosted) { line in log.update { $0.append(line) } }
     let url = try HTTPURL(server.baseURL + "/")
     let responses = try await withThrowingTaskGroup { group in
-      for _ in 0..<50 { group.addTask { try await engine.execute(Request(url: url)) } }
+      for _ in 0..<50 { group.addTask { try await engine.perform(Request(url: url)) } }
       return try await group.reduce(into: [Response]()) { $0.append($1) }
     }
     #expect(responses.count == 50)

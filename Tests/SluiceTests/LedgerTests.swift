@@ -16,7 +16,7 @@ import Testing
   ) async throws -> [TransactionResult] {
     var configuration = Configuration()
     change(&configuration)
-    configuration.append(log.code, named: "ledger")
+    configuration.addStage("ledger", log.code)
     let engine = try Engine(configuration)
     let request = Request(url: try HTTPURL(url))
     let results = await withTaskGroup { group in
@@ -59,7 +59,7 @@ import Testing
     let server = try LoopbackServer { _ in ServerResponse.text(String(repeating: "x", count: 200_000)) }
     defer { server.stop() }
     _ = try await run(server.baseURL + "/a") {
-      $0.append(StageCode(response: { _, _ in }, options: .wantsResponseBody), named: "reads")
+      $0.addStage("reads", StageCode(response: { _, _ in }, options: .wantsResponseBody))
     }
     #expect(try log.first(.didReceive).timings?.bytesReceived == 200_000)
   }
@@ -73,7 +73,7 @@ import Testing
 
   @Test func `the ledger is whole when a request stage fails`() async throws {
     let results = try await run("http://127.0.0.1:1/") {
-      $0.append(StageCode(request: { _, _ in throw StageFailure(code: "no", message: "no") }), named: "fails")
+      $0.addStage("fails", StageCode(request: { _, _ in throw StageFailure(code: "no", message: "no") }))
     }
     #expect(results.first?.error?.code == "no")
     #expect(log.kinds == [.willExecute, .didComplete])
@@ -81,7 +81,7 @@ import Testing
 
   @Test func `a stage that answers itself leaves out the wire and nothing else`() async throws {
     let results = try await run("http://127.0.0.1:1/") {
-      $0.append(StageCode(request: { request, _ in request.respond(status: 200) }), named: "answers")
+      $0.addStage("answers", StageCode(request: { request, _ in request.respond(status: 200) }))
     }
     #expect(results.first?.error == nil)
     #expect(log.kinds == [.willExecute, .didValidateResponse, .didExtract, .didValidatePayload, .didComplete])
@@ -91,7 +91,7 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a") {
-      $0.append(StageCode(response: { _, _ in throw StageFailure(code: "late", message: "") }), named: "fails")
+      $0.addStage("fails", StageCode(response: { _, _ in throw StageFailure(code: "late", message: "") }))
     }
     #expect(results.first?.error?.code == "late")
     #expect(log.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .didComplete])
@@ -101,7 +101,7 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a") {
-      $0.append(StageCode(issue: { _, _ in throw StageFailure(code: "stop", message: "") }), named: "fails")
+      $0.addStage("fails", StageCode(issue: { _, _ in throw StageFailure(code: "stop", message: "") }))
     }
     #expect(results.first?.error?.code == "stop")
     #expect(log.kinds == [.willExecute, .didConfigure, .didEndHop, .didComplete])
@@ -111,7 +111,7 @@ import Testing
 
   @Test func `a request that is not valid begins and ends`() async throws {
     var configuration = Configuration()
-    configuration.append(log.code, named: "ledger")
+    configuration.addStage("ledger", log.code)
     let engine = try Engine(configuration)
     let result = await engine.transaction(Request(method: "NO METHOD", url: try HTTPURL("http://127.0.0.1:1/")))
     await engine.shutdown()
@@ -132,10 +132,10 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     let results = try await run(server.baseURL + "/a") {
-      $0.append(
-        StageCode(response: { _, context in
+      $0.addStage(
+        "again", StageCode(response: { _, context in
           if context.attemptNumber < 2 { throw RetryRequestError(after: .milliseconds(2)) }
-        }), named: "again")
+        }))
     }
     #expect(results.first?.attempts == 3)
     #expect(log.kinds.count { $0 == .willRetry } == 2)
@@ -154,7 +154,7 @@ import Testing
     }
     defer { server.stop() }
     var configuration = Configuration()
-    configuration.append(log.code, named: "ledger")
+    configuration.addStage("ledger", log.code)
     let engine = try Engine(configuration)
     let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/first")))
     let lost = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/nowhere")))
@@ -173,7 +173,7 @@ import Testing
     defer { server.stop() }
     let text = #"{"retry": {"maxAttempts": 3, "statuses": [503], "backoff": {"base": "2ms", "max": "4ms"}}}"#
     var configuration = try Configuration(text: Array(text.utf8))
-    configuration.append(log.code, named: "ledger")
+    configuration.addStage("ledger", log.code)
     let engine = try Engine(configuration)
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
     let result = await engine.transaction(request)
@@ -188,7 +188,7 @@ import Testing
     defer { server.stop() }
     let text = #"{"validate": {"extract": "json"}}"#
     var configuration = try Configuration(text: Array(text.utf8))
-    configuration.append(log.code, named: "ledger")
+    configuration.addStage("ledger", log.code)
     let engine = try Engine(configuration)
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
     let result = await engine.transaction(request)
@@ -215,7 +215,7 @@ import Testing
     server.hold()
     var configuration = Configuration()
     configuration.transport.timeout = .seconds(3600)
-    configuration.append(log.code, named: "ledger")
+    configuration.addStage("ledger", log.code)
     let engine = try Engine(configuration)
     var request = Request(url: try HTTPURL(server.baseURL + "/a"))
     let cancelled = Task { [request] in await engine.transaction(request) }
@@ -240,7 +240,7 @@ import Testing
     // Whatever else the machine does: what is held must not time out by itself.
     configuration.deadline = nil
     configuration.transport.timeout = .seconds(3600)
-    configuration.append(log.code, named: "ledger")
+    configuration.addStage("ledger", log.code)
     let engine = try Engine(configuration)
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
     let results = ResultLog()

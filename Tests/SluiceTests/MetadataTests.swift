@@ -24,10 +24,10 @@ import Testing
     defer { server.stop() }
     let url = server.baseURL + "/a?b=c"
     let result = try await result(url) {
-      $0.append(
-        StageCode(
+      $0.addStage(
+        "sets", StageCode(
           request: { request, _ in request.headers["x-stage"] = "2" },
-          issue: { request, _ in request.headers["x-hop"] = "3" }), named: "sets")
+          issue: { request, _ in request.headers["x-hop"] = "3" }))
     }
     #expect(result.originalRequest.headers["x-mine"] == "1")
     #expect(result.originalRequest.headers["x-stage"] == nil)
@@ -46,10 +46,10 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     let result = try await result(server.baseURL + "/a") {
-      $0.append(
-        StageCode(
+      $0.addStage(
+        "again", StageCode(
           issue: { request, context in request.headers["x-attempt"] = String(context.attemptNumber) },
-          response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }), named: "again")
+          response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }))
     }
     #expect(result.issuedRequest?.headers["x-attempt"] == "1")
     #expect(server.requests.last?.headers.first { $0.name.lowercased() == "x-attempt" }?.value == "1")
@@ -68,7 +68,7 @@ import Testing
 
   @Test func `a response without a media type has none`() async throws {
     let result = try await result("http://127.0.0.1:1/") {
-      $0.append(StageCode(request: { request, _ in request.respond(status: 204) }), named: "answers")
+      $0.addStage("answers", StageCode(request: { request, _ in request.respond(status: 204) }))
     }
     #expect(result.status == 204)
     #expect(result.mimeType == nil)

@@ -32,7 +32,7 @@ import Testing
     }
     defer { server.stop() }
     let setup = try await Setup("edits-documents", lists: ["request", "response"])
-    let response = try await setup.engine.execute(
+    let response = try await setup.engine.perform(
       Request(
         method: "POST", url: HTTPURL(server.baseURL + "/"), headers: ["content-type": "application/json"],
         body: .text(#"{"a": 1}"#)))

@@ -195,8 +195,8 @@ import Testing
        "response": [{"plugin": "fixed", "config": {"response": {"x-via": "edge"}, "mode": "add"}}]}
       """
     let engine = try Engine(Configuration(text: Array(text.utf8)))
-    let paid = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/paid")))
-    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/free")))
+    let paid = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/paid")))
+    _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/free")))
     #expect(paid.headers[values: "x-via"] == ["sluice", "edge"])
     let (first, second) = (try #require(server.requests.first), try #require(server.requests.last))
     #expect(first.value(of: "x-team") == "core" && first.value(of: "x-tier") == "paid")

@@ -67,7 +67,7 @@ private struct Greeter: Plugin, RequestInterceptor, ResponseInterceptor, Failure
 @Suite(.serialized) struct ProgramPluginTests {
   private static func engine(_ code: StageCode) throws -> Engine {
     var configuration = Configuration()
-    configuration.append(code, named: "greets")
+    configuration.addStage("greets", code)
     return try Engine(configuration)
   }
 
@@ -107,7 +107,7 @@ private struct Greeter: Plugin, RequestInterceptor, ResponseInterceptor, Failure
     struct Nothing {}
     let error = #expect(throws: EngineError.self) {
       var configuration = Configuration()
-      configuration.append(StageCode(Nothing()), named: "nothing")
+      configuration.addStage("nothing", StageCode(Nothing()))
       _ = try Engine(configuration)
     }
     #expect("\(error.map { "\($0)" } ?? "")".contains("conform it to one"))
@@ -117,13 +117,12 @@ private struct Greeter: Plugin, RequestInterceptor, ResponseInterceptor, Failure
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = Configuration()
-    configuration.append(
-      StageCode(
+    configuration.addStage(
+      "limits", StageCode(
         request: { request, _ in
           try request.lower(.attempts(1))
           request.headers["x-hop"] = nil
-        }, failure: { failure, request, _ in request.respond(status: 204).headers["x-code"] = failure.code }),
-      named: "limits")
+        }, failure: { failure, request, _ in request.respond(status: 204).headers["x-code"] = failure.code }))
     let engine = try Engine(configuration)
     let result = await engine.transaction(Request(url: try HTTPURL("http://127.0.0.1:\(try Loopback.freePort())/")))
     #expect(result.response?.status == 204 && result.response?.headers["x-code"] == "connect")

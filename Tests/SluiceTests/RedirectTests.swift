@@ -67,11 +67,11 @@ import Testing
     defer { server.stop() }
     let log = Watched<[String]>([])
     let engine = try Self.engine {
-      $0.append(
-        StageCode(observing: { event in
+      $0.addStage(
+        "log", StageCode(observing: { event in
           let line = "\(event.kind) \(event.exchange.attempt).\(event.exchange.hop) \(event.status)"
           log.update { $0.append(line) }
-        }), named: "log")
+        }))
     }
     let result = await Self.run(engine, Request(url: try HTTPURL(server.baseURL + "/302/307/end")))
     #expect(result.response?.status == 200)
@@ -96,12 +96,12 @@ import Testing
     let engine = try Self.engine {
       $0.redirects.kept = ["x-kept"]
       $0.redaction.headers = ["x-key"]
-      $0.append(
-        StageCode(
+      $0.addStage(
+        "adds", StageCode(
           request: { request, _ in
             for name in ["x-added", "x-kept"] { request.headers[name] = "stage" }
           },
-          issue: { request, context in request.headers["x-hop"] = context.path }), named: "adds")
+          issue: { request, context in request.headers["x-hop"] = context.path }))
     }
     let headers: HeaderFields = [
       "Authorization": "Bearer a", "Cookie": "b=c", "X-Own": "d", "X-Key": "e", "Host": "pretended",
@@ -128,7 +128,7 @@ import Testing
     let server = try LoopbackServer { _ in Self.redirect(302, target) }
     defer { server.stop() }
     let engine = try Self.engine {
-      $0.append(StageCode(request: { request, _ in request.headers["x-token"] = "secret" }), named: "adds")
+      $0.addStage("adds", StageCode(request: { request, _ in request.headers["x-token"] = "secret" }))
     }
     let result = await Self.run(
       engine, Request(url: try HTTPURL(server.baseURL + "/"), headers: ["X-Own": "d"]))
@@ -317,9 +317,8 @@ import Testing
     defer { server.stop() }
     let engine = try Self.engine {
       $0.redirects.maximum = 1
-      $0.append(
-        StageCode(response: { _, context in if context.attemptNumber < 2 { throw RetryRequestError() } }),
-        named: "again")
+      $0.addStage(
+        "again", StageCode(response: { _, context in if context.attemptNumber < 2 { throw RetryRequestError() } }))
     }
     let result = await Self.run(engine, Request(url: try HTTPURL(server.baseURL + "/302/end")))
     #expect(result.error == nil)
@@ -340,12 +339,12 @@ import Testing
     defer { server.stop() }
     let log = Watched<[String]>([])
     var configuration = Configuration()
-    configuration.append(
-      StageCode(redirect: { redirect, _, context in
+    configuration.addStage(
+      "decides", StageCode(redirect: { redirect, _, context in
         log.update { $0.append("stage \(redirect.status)") }
         await Task.yield()
         return redirect.status == 308 ? .takeResponse : .follow
-      }), named: "decides")
+      }))
     let engine = try Engine(configuration, delegate: LoggingDelegate("engine", log))
     let url = try HTTPURL(server.baseURL + "/302/end")
     #expect(await engine.transaction(Request(url: url), delegate: LoggingDelegate("own", log)).response?.status == 200)
@@ -364,12 +363,12 @@ import Testing
     defer { server.stop() }
     let (reached, cancelled) = (Signal(), Signal())
     let engine = try Self.engine {
-      $0.append(
-        StageCode(redirect: { _, _, _ in
+      $0.addStage(
+        "waits", StageCode(redirect: { _, _, _ in
           reached.set()
           do { try await Task.sleep(for: .seconds(600)) } catch { cancelled.set() }
           return .follow
-        }), named: "waits")
+        }))
     }
     let cancellation = Cancellation()
     let outcome = Watched<TransactionOutcome?>(nil)

@@ -31,17 +31,17 @@ import Testing
     await engine.shutdown()
   }
 
-  @Test func `a request body beyond maxRequestBytes fails before anything is sent, also where a stage made it`()
+  @Test func `a request body beyond maximumRequestBytes fails before anything is sent, also where a stage made it`()
     async throws
   {
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = Configuration()
-    configuration.transport.maxRequestBytes = 10
-    configuration.append(
-      StageCode(request: { request, _ in
+    configuration.transport.maximumRequestBytes = 10
+    configuration.addStage(
+      "grows", StageCode(request: { request, _ in
         if request.method == "PUT" { request.body = Array("eleven byte".utf8) }
-      }), named: "grows")
+      }))
     let engine = try Engine(configuration)
     let url = try HTTPURL(server.baseURL + "/")
     for (method, body) in [("POST", Body.text("eleven byte")), ("PUT", .empty), ("POST", .text("ten bytes!"))] {

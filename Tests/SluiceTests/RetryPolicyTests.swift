@@ -9,13 +9,13 @@ import Testing
 
 /// The retry policy over real sockets.
 @Suite struct RetryPolicyTests {
-  private static let quick = Backoff(base: .milliseconds(1), max: .milliseconds(5))
+  private static let quick = Backoff(base: .milliseconds(1), maximum: .milliseconds(5))
 
   private static func configuration(_ policy: RetryPolicy, attempts: Int = 3) -> Configuration {
     var configuration = Configuration()
     configuration.retry = policy
     configuration.retry.backoff = quick
-    configuration.maxAttempts = attempts
+    configuration.maximumAttempts = attempts
     return configuration
   }
 
@@ -165,7 +165,7 @@ import Testing
     let server = try Self.dyingServer()
     let engine = try Engine(Self.configuration(.standard))
     let url = try HTTPURL(server.baseURL + "/a")
-    _ = try await engine.execute(Request(url: url))
+    _ = try await engine.perform(Request(url: url))
     let result = await engine.transaction(Request(method: "POST", url: url, body: .text("pay")))
     #expect(result.error?.code == "resent")
     #expect(result.attempts == 1)
@@ -179,7 +179,7 @@ import Testing
     let server = try Self.dyingServer()
     let engine = try Engine(Self.configuration(.standard))
     let url = try HTTPURL(server.baseURL + "/a")
-    _ = try await engine.execute(Request(url: url))
+    _ = try await engine.perform(Request(url: url))
     let pieces = Watched([Array("once".utf8)][...])
     let body = Body.stream(BodyStream(byteCount: 4) { _ in pieces.update { $0.popFirst() } })
     let result = await engine.transaction(Request(method: "PUT", url: url, body: body))
@@ -203,7 +203,7 @@ import Testing
     #expect(result.error?.code == "http_status")
     #expect(result.response?.body.bytes == Array("busy".utf8))
     var configuration = Self.configuration(.standard)
-    configuration.append(StageCode(response: { _, _ in throw RetryRequestError() }), named: "again")
+    configuration.addStage("again", StageCode(response: { _, _ in throw RetryRequestError() }))
     let refused = try await Self.one(configuration, server.baseURL, "PUT", body: once())
     #expect(refused.error?.code == "body_not_replayable")
     #expect(refused.error?.stage == "again")
@@ -221,11 +221,11 @@ import Testing
        "retry": {"maxAttempts": 3, "statuses": ["503"], "backoff": {"base": "1ms", "max": "1ms"}}}
       """
     var configuration = try Configuration(text: Array(text.utf8))
-    configuration.append(
-      StageCode(request: { request, context in
+    configuration.addStage(
+      "facts", StageCode(request: { request, context in
         request.headers["x-facts"] =
           "\(context.attemptNumber) \(context.requestId) \(request.headers["x-facts"] != nil)"
-      }), named: "facts")
+      }))
     let result = try await Self.one(configuration, server.baseURL)
     #expect(result.attempts == 3)
     func values(_ name: String) -> [String] {

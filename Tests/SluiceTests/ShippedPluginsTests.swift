@@ -22,8 +22,8 @@ import Testing
       {"plugins": {"auth": {"library": "\(Self.library("bearer-auth"))",
                             "config": {"token": "s3cret", "hosts": ["127.0.0.1"]}}}, "issue": ["auth"]}
       """)
-    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
-    _ = try await engine.execute(Request(url: HTTPURL("http://localhost:\(server.port)/b")))
+    _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
+    _ = try await engine.perform(Request(url: HTTPURL("http://localhost:\(server.port)/b")))
     let sent = server.requests.map { $0.value(of: "authorization") }
     #expect(sent == ["Bearer s3cret", nil])
     await engine.shutdown()
@@ -45,7 +45,7 @@ import Testing
                             "config": {"token": "s3cret", "hosts": ["[::ffff:127.0.0.1]:\(server.port)"]}}},
        "issue": ["auth"]}
       """)
-    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/to")))
+    _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/to")))
     #expect(server.requests.map { $0.value(of: "authorization") } == ["Bearer s3cret"])
     #expect(other.requests.map { $0.value(of: "authorization") } == [nil])
     await engine.shutdown()
@@ -79,7 +79,7 @@ import Testing
         "response": [{"op": "remove", "path": "/secret"}, {"op": "rename", "path": "/got", "to": "echo"}]}}},
        "request": ["edit"], "response": ["edit"]}
       """)
-    let response = try await engine.execute(
+    let response = try await engine.perform(
       Request(
         method: "POST", url: HTTPURL(server.baseURL + "/"), headers: ["content-type": "application/json"],
         body: .text("{\"name\": \"x\"}")))
@@ -158,7 +158,7 @@ import Testing
                                       "attributes": ["tries", "http.route", "share", "is-new", "user.id", "absent"]}}},
        "request": ["first"], "response": ["first"], "tracers": ["log"]}
       """)
-    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
     await engine.shutdown()
     let line = try FileTree.readText(folder.path("access.log"))
     let attributes =
@@ -175,7 +175,7 @@ import Testing
       {"plugins": {"traffic": {"library": "\(Self.library("traffic-metrics"))"}}, "tracers": ["traffic"],
        "transport": {"loops": 2}}
       """)
-    for _ in 0..<3 { _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a"))) }
+    for _ in 0..<3 { _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a"))) }
     _ = await engine.transaction(Request(method: "DELETE", url: try HTTPURL(server.baseURL + "/missing")))
     let report = engine.pluginMetrics
     let transactions = try #require(report["traffic", "transactions"])
@@ -196,7 +196,7 @@ import Testing
         "request": {"x-team": "core", "x-drop": null}, "response": {"x-via": "sluice"}}}},
        "request": ["fixed"], "response": ["fixed"]}
       """)
-    let response = try await engine.execute(
+    let response = try await engine.perform(
       Request(url: HTTPURL(server.baseURL + "/"), headers: ["x-drop": "1"]))
     #expect(server.requests.first?.value(of: "x-team") == "core")
     #expect(server.requests.first?.value(of: "x-drop") == nil)
@@ -215,7 +215,7 @@ import Testing
        "tracers": ["log"]}
       """)
     for index in 0..<20 {
-      _ = try await engine.execute(Request(url: HTTPURL("\(server.baseURL)/\(index)?X-Amz-Signature=abc")))
+      _ = try await engine.perform(Request(url: HTTPURL("\(server.baseURL)/\(index)?X-Amz-Signature=abc")))
     }
     await engine.shutdown()
     let lines = try FileTree.readText(log).split(separator: "\n")

@@ -33,10 +33,10 @@ import Testing
     defer { server.stop() }
     let ledger = LedgerLog()
     let (product, engine) = try await engine("traces-slowly", #""deadline": "1ms""#) {
-      $0.append(ledger.code, named: "ledger")
+      $0.addStage("ledger", ledger.code)
     }
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
-    for _ in 0..<4 { _ = try await engine.execute(request) }
+    for _ in 0..<4 { _ = try await engine.perform(request) }
     await engine.shutdown()
     withExtendedLifetime(product) {}
     #expect(told == 8)
@@ -53,7 +53,7 @@ import Testing
     defer { server.stop() }
     let (product, engine) = try await engine("traces-slowly", #""deadline": "20s""#)
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
-    for _ in 0..<3 { _ = try await engine.execute(request) }
+    for _ in 0..<3 { _ = try await engine.perform(request) }
     await engine.shutdown()
     withExtendedLifetime(product) {}
     #expect(told == 27)
@@ -66,10 +66,10 @@ import Testing
     defer { server.stop() }
     let ledger = LedgerLog()
     let (product, engine) = try await engine("traces-slowly", #""delivery": "queued""#) {
-      $0.append(ledger.code, named: "ledger")
+      $0.addStage("ledger", ledger.code)
     }
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
-    for _ in 0..<10 { _ = try await engine.execute(request) }
+    for _ in 0..<10 { _ = try await engine.perform(request) }
     await engine.shutdown(deactivation: .seconds(60))
     withExtendedLifetime(product) {}
     #expect(told == 90)

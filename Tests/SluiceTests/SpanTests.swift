@@ -51,7 +51,7 @@ import Testing
     let log = Watched<[String]>([])
     let ledger = LedgerLog()
     var configuration = try Configuration(text: Array(text.utf8))
-    if recordsLedger { configuration.append(ledger.code, named: "ledger") }
+    if recordsLedger { configuration.addStage("ledger", ledger.code) }
     let engine = try Engine(configuration) { line in log.update { $0.append(line.message) } }
     var results: [TransactionResult] = []
     for _ in 0..<count {

@@ -38,7 +38,7 @@ import Testing
   private func run(_ count: Int = 50) async throws {
     let url = try HTTPURL(server.baseURL + "/")
     let responses = try await withThrowingTaskGroup { group in
-      for _ in 0..<count { group.addTask { try await engine.execute(Request(url: url)) } }
+      for _ in 0..<count { group.addTask { try await engine.perform(Request(url: url)) } }
       return try await group.reduce(into: [Response]()) { $0.append($1) }
     }
     #expect(responses.count == count)

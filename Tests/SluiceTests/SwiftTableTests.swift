@@ -16,7 +16,7 @@ import Testing
 
   private func run(
     _ paths: String..., place: String = #""stage""#, delivery: String = "inline",
-    leastLogLevel: LogLine.Level = .debug
+    minimumLogLevel: LogLine.Level = .debug
   ) async throws -> Run {
     let server = try LoopbackServer()
     defer { server.stop() }
@@ -25,7 +25,7 @@ import Testing
        "request": [\(place)], "response": ["stage"], "tracers": ["stage"], "retry": {"maxAttempts": 2}}
       """
     let log = Watched<[LogLine]>([])
-    let engine = try Engine(Configuration(text: Array(text.utf8)), leastLogLevel: leastLogLevel) { line in
+    let engine = try Engine(Configuration(text: Array(text.utf8)), minimumLogLevel: minimumLogLevel) { line in
       log.update { $0.append(line) }
     }
     var results: [TransactionResult] = []
@@ -99,7 +99,7 @@ import Testing
   @Test func `log records have attributes and their transaction, and a level that is not logged is not evaluated`()
     async throws
   {
-    let run = try await run("/log", leastLogLevel: .info)
+    let run = try await run("/log", minimumLogLevel: .info)
     #expect(run.told("evaluated") == ["3"] && run.told("logged") == ["false true"])
     #expect(!run.lines.contains { $0.message == "debug" || $0.message == "invalid" })
     let plain = try #require(run.lines.first { $0.message == "with attributes" })

@@ -34,7 +34,7 @@ import Testing
     defer { server.stop() }
     var configuration = try Configuration(text: Array(text.utf8))
     let events = EventLog()
-    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
+    configuration.addStage("trace", StageCode(observing: { events.append($0.kind) }))
     let engine = try Engine(configuration)
     let outcome = await engine.transaction(make(TypedTransaction(Request(url: try HTTPURL(server.baseURL + "/a")))))
     await engine.shutdown()
@@ -60,11 +60,11 @@ import Testing
     }
     defer { server.stop() }
     let engine = try Engine(Configuration())
-    let items = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/good")), decoding: [Item].self)
+    let items = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/good")), decoding: [Item].self)
     #expect(items == [Item(id: 1, name: "a")])
     let bad = Request(url: try HTTPURL(server.baseURL + "/bad"))
     let failure = await #expect(throws: TransactionFailure.self) {
-      try await engine.execute(bad, decoding: [Item].self)
+      try await engine.perform(bad, decoding: [Item].self)
     }
     #expect(failure?.error.code == "extraction")
     #expect(failure?.result.response?.body.bytes == Array("null".utf8))
@@ -165,7 +165,7 @@ import Testing
     server.hold()
     let events = EventLog()
     var configuration = Configuration()
-    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
+    configuration.addStage("trace", StageCode(observing: { events.append($0.kind) }))
     let engine = try Engine(configuration)
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
     let task = Task { await engine.transaction(TypedTransaction(request).decoding(Item.self)) }

@@ -39,7 +39,7 @@ import Testing
       "{\"validate\": {\(validate)}, \"transport\": {\"spillBytes\": \(spill ? 1 : 1_048_576)}}", to: "sluice.json")
     var configuration = try Configuration(file: file)
     let events = EventLog()
-    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
+    configuration.addStage("trace", StageCode(observing: { events.append($0.kind) }))
     let engine = try Engine(configuration)
     let result = await engine.transaction(Request(method: method, url: try HTTPURL(server.baseURL + "/a")))
     await engine.shutdown()
@@ -121,7 +121,7 @@ import Testing
     let server = try LoopbackServer { _ in .text("<html>") }
     defer { server.stop() }
     var configuration = try Configuration(text: Array(#"{"validate": {"extract": "json"}}"#.utf8))
-    configuration.append(StageCode(response: { response, _ in response.body = Array("{}".utf8) }), named: "mend")
+    configuration.addStage("mend", StageCode(response: { response, _ in response.body = Array("{}".utf8) }))
     let engine = try Engine(configuration)
     let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/a")))
     #expect(result.error == nil)
@@ -156,7 +156,7 @@ import Testing
     var configuration = try Configuration(
       text: Array(#"{"validate": {"extract": "json"}, "retry": {"statuses": [503], "backoff": {"base": "1ms"}}}"#.utf8))
     let events = EventLog()
-    configuration.append(StageCode(observing: { events.append($0.kind) }), named: "trace")
+    configuration.addStage("trace", StageCode(observing: { events.append($0.kind) }))
     let engine = try Engine(configuration)
     let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/a")))
     #expect(result.error == nil)

@@ -19,7 +19,7 @@ enum { SLUICE_LOG_DEBUG = 0, SLUICE_LOG_INFO = 1, SLUICE_LOG_WARNING = 2, SLUICE
 enum {
   /// The plugin is being tried out in a child process: call-outs are refused or get a made-up answer, and the plugin
   /// must not change anything outside the process.
-  SLUICE_HOST_PROBE = 1
+  SLUICE_HOST_TRIAL = 1
 };
 
 /// Features of a host beyond the tables in `sluice_host`; SLUICE_REQUIRES (note.h) names those that a plugin requires.

@@ -1,6 +1,6 @@
 /// Self-test cases of a plugin, which run before a swap and in `sluice plugin validate`: the table `sluice.selftest/1`.
 ///
-/// They run in a trial (SLUICE_HOST_PROBE), in a child process. A case runs on an instance that was created but, unlike
+/// They run in a trial (SLUICE_HOST_TRIAL), in a child process. A case runs on an instance that was created but, unlike
 /// any other instance, not activated: a case must not depend on anything that `activate` opens.
 #ifndef SLUICE_SELFTEST_H
 #define SLUICE_SELFTEST_H

@@ -25,7 +25,7 @@ struct AccessLog: Plugin, TransactionTracer {
 
   /// A trial run opens nothing.
   func activate() throws {
-    if !host.isProbe { try writer.start(complain: { [host] in host.log(.error, $0) }) }
+    if !host.isTrial { try writer.start(complain: { [host] in host.log(.error, $0) }) }
   }
 
   func deactivate(timeout: Duration) {

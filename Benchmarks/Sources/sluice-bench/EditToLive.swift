@@ -60,7 +60,7 @@ struct EditToLive {
   }
 
   private func stamp(_ request: Request) async throws -> Int? {
-    try await engine.execute(request).headers["x-stamp"].flatMap { Int($0) }
+    try await engine.perform(request).headers["x-stamp"].flatMap { Int($0) }
   }
 
   private static func build(_ number: Int, of bytes: [UInt8]) throws -> [UInt8] {

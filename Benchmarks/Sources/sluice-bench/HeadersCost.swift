@@ -93,9 +93,9 @@ private final class StageWindow: @unchecked Sendable {
       """
     var configuration = try Configuration(text: Array(text.utf8))
     configuration.transport.tls.ca = plan.certificateAuthority
-    configuration.append(StageCode(issue: { [unowned self] _, _ in begin() }), named: "before")
+    configuration.addStage("before", StageCode(issue: { [unowned self] _, _ in begin() }))
     if hasHeaders { configuration.issue.append(StageReference("headers")) }
-    configuration.append(StageCode(issue: { [unowned self] _, _ in end() }), named: "after")
+    configuration.addStage("after", StageCode(issue: { [unowned self] _, _ in end() }))
     engine = try Engine(configuration)
   }
 

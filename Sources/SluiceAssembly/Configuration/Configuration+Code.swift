@@ -4,7 +4,7 @@ extension Configuration {
   /// Adds Swift code as a stage, at the end of each list that it has a function for.
   ///
   /// - Parameter name: names the stage in errors and metrics; must be unique in the configuration.
-  public mutating func append(_ code: StageCode, named name: String, match: StageMatch? = nil) {
+  public mutating func addStage(_ name: String, _ code: StageCode, match: StageMatch? = nil) {
     plugins.append(PluginConfiguration(name: name, source: .code(code), config: code.configuration))
     let reference = StageReference(name, match: match)
     let lists = code.lists
@@ -12,5 +12,16 @@ extension Configuration {
     if lists.contains(.issue) { issue.append(reference) }
     if lists.contains(.response) { response.append(reference) }
     if lists.contains(.tracers) { tracers.append(StageReference(name)) }
+  }
+
+  /// Adds a closure that is called before a request is sent, and may change all of it.
+  ///
+  ///     configuration.addStage("tenant") { request, _ in request.headers["x-tenant"] = "42" }
+  ///
+  /// - Parameter name: names the stage in errors and metrics; must be unique in the configuration.
+  public mutating func addStage(
+    _ name: String, match: StageMatch? = nil, request: @escaping StageCode.RequestFunction
+  ) {
+    addStage(name, StageCode(request: request), match: match)
   }
 }

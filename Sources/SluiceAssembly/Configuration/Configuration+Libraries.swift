@@ -23,9 +23,9 @@ extension Configuration {
     let differences: [(String, Bool)] = [
       ("transport.loops", new.loops != old.loops),
       ("transport.connectTimeout", new.connectTimeout != old.connectTimeout),
-      ("transport.maxConnectionsPerHost", new.maxConnectionsPerHost != old.maxConnectionsPerHost),
+      ("transport.maxConnectionsPerHost", new.maximumConnectionsPerHost != old.maximumConnectionsPerHost),
       ("transport.httpVersion", new.httpVersion != old.httpVersion),
-      ("transport.maxRequestBytes", new.maxRequestBytes != old.maxRequestBytes),
+      ("transport.maxRequestBytes", new.maximumRequestBytes != old.maximumRequestBytes),
       ("transport.proxy", new.proxy != old.proxy), ("transport.tls", new.tls != old.tls),
       ("transport.userAgent", new.userAgent != old.userAgent),
       ("transport.decodesContent", new.decodesContent != old.decodesContent),

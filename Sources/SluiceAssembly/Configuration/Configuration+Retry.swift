@@ -5,7 +5,7 @@ import SluicePipeline
 extension Configuration {
   mutating func readRetry(_ node: ConfigurationNode) throws(ConfigurationError) {
     try node.checkObject(["maxAttempts", "statuses", "methods", "connectionErrors", "backoff", "budget"])
-    if let attempts = node["maxAttempts"] { maxAttempts = try attempts.integer(1...100) }
+    if let attempts = node["maxAttempts"] { maximumAttempts = try attempts.integer(1...100) }
     if let statuses = node["statuses"] { retry.statuses = try statuses.statuses() }
     if let methods = node["methods"] { retry.methods = try methods.methods() }
     if let errors = node["connectionErrors"] { retry.connectionErrors = try errors.bool() ? .always : .never }
@@ -16,7 +16,7 @@ extension Configuration {
   private mutating func readBackoff(_ node: ConfigurationNode) throws(ConfigurationError) {
     try node.checkObject(["base", "max"])
     if let base = node["base"] { retry.backoff.base = try base.duration() }
-    if let maximum = node["max"] { retry.backoff.max = try maximum.duration() }
+    if let maximum = node["max"] { retry.backoff.maximum = try maximum.duration() }
   }
 }
 

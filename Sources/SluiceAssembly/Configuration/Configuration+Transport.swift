@@ -15,10 +15,10 @@ extension Configuration {
     if let timeout = node["timeout"] { transport.timeout = try timeout.duration() }
     if let timeout = node["connectTimeout"] { transport.connectTimeout = try timeout.duration() }
     if let loops = node["loops"] { transport.loops = try loops.integer(1...128) }
-    if let limit = node["maxConnectionsPerHost"] { transport.maxConnectionsPerHost = try limit.integer(1...65535) }
+    if let limit = node["maxConnectionsPerHost"] { transport.maximumConnectionsPerHost = try limit.integer(1...65535) }
     if let version = node["httpVersion"] { transport.httpVersion = try Self.version(version) }
-    if let limit = node["maxRequestBytes"] { transport.maxRequestBytes = try limit.integer(0...(1 << 40)) }
-    if let limit = node["maxResponseBytes"] { transport.maxResponseBytes = try limit.integer(0...(1 << 40)) }
+    if let limit = node["maxRequestBytes"] { transport.maximumRequestBytes = try limit.integer(0...(1 << 40)) }
+    if let limit = node["maxResponseBytes"] { transport.maximumResponseBytes = try limit.integer(0...(1 << 40)) }
     if let limit = node["spillBytes"] { transport.spillBytes = try limit.integer(0...(1 << 40)) }
     if let proxy = node["proxy"] { transport.proxy = try proxy.string() }
     if let tls = node["tls"] { try readTLS(tls) }

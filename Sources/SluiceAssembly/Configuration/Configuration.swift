@@ -26,7 +26,7 @@ public struct Configuration: Sendable {
   /// Requests name their sender as `sluice/VERSION` unless ``TransportSettings/userAgent`` says otherwise.
   public var transport = Self.transportDefaults
   /// Attempts of one transaction, the first included.
-  public var maxAttempts = 3
+  public var maximumAttempts = 3
   /// Which requests the engine repeats by itself.
   public var retry = RetryPolicy()
   /// The final statuses that are a success, by default everything below 400. Any other fails the transaction with

@@ -19,7 +19,7 @@ public struct SwapSettings: Sendable, Hashable {
   /// Nil, or a duration of zero, disables probation: the previous snapshot ends at once.
   public var probation: Probation? = Probation()
   /// The time limit for trying out a library before the process loads it, at the start and in a swap; zero loads it
-  /// without a trial. Has no effect without a probe.
+  /// without a trial. Has no effect without a trial.
   public var trial = Duration.seconds(10)
   /// How long transactions on an old snapshot may take to end.
   public var drain = Duration.seconds(30)

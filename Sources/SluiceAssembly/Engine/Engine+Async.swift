@@ -11,7 +11,7 @@ extension Engine {
   ///   ``SluiceTraceContext/TraceContext/current``.
   /// - Returns: the response of a transaction that succeeded.
   /// - Throws: ``TransactionFailure`` with the error, and the response where there was one.
-  public func execute(
+  public func perform(
     _ request: Request, parent: ParentContext? = nil, delegate: (any TransactionDelegate)? = nil
   ) async throws(TransactionFailure) -> Response {
     let result = await transaction(request, parent: parent, delegate: delegate)

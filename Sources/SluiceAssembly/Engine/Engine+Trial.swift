@@ -6,7 +6,7 @@ extension Engine {
   /// Tries out the libraries of a configuration, as a start does, without loading any; returns why they are refused.
   /// Blocks.
   package static func trialRefusals(
-    of configuration: Configuration, probe: any SwapProbe
+    of configuration: Configuration, trial: any LibraryTrial
   ) throws(EngineError) -> [EngineError] {
     var configuration = configuration
     // The caller asks for a trial, whatever the configuration says.
@@ -18,8 +18,8 @@ extension Engine {
         staged.append(try loader.stage(library, allowing: configuration.allowed(of: library)))
       } catch { throw EngineError(error, of: library, in: configuration) }
     }
-    let candidates = staged.map { ProbeCandidate($0, in: configuration) }
-    let refusals = WaitingThread.run { await probe.refusals(of: candidates) }
+    let candidates = staged.map { TrialCandidate($0, in: configuration) }
+    let refusals = WaitingThread.run { await trial.refusals(of: candidates) }
     // Until here the copies are held.
     defer { withExtendedLifetime(staged) {} }
     return zip(staged, refusals).compactMap { library, refusal in

@@ -16,7 +16,7 @@ extension Engine {
   ///
   /// Cancelling the task cancels the transaction.
   /// - Throws: ``TransactionFailure`` with the error, and the response where there was one.
-  public func execute<Payload>(
+  public func perform<Payload>(
     _ transaction: TypedTransaction<Payload>
   ) async throws(TransactionFailure) -> Payload {
     let outcome = await self.transaction(transaction)
@@ -28,13 +28,13 @@ extension Engine {
   }
 
   /// Sends a request through the pipeline and decodes the JSON of its response to a type.
-  public func execute<Value: Decodable & Sendable>(
+  public func perform<Value: Decodable & Sendable>(
     _ request: Request, decoding type: Value.Type, parent: ParentContext? = nil
   ) async throws(TransactionFailure) -> Value {
-    try await execute(TypedTransaction(request, parent: parent).decoding(type))
+    try await perform(TypedTransaction(request, parent: parent).decoding(type))
   }
 
-  /// Like ``execute(_:)``, but returns the whole result.
+  /// Like ``perform(_:)``, but returns the whole result.
   public func transaction<Payload>(_ transaction: TypedTransaction<Payload>) async -> TypedResult<Payload> {
     let made = Locked<Payload?>(nil)
     let checks = transaction.checks { payload in made.withLock { $0 = payload } }

@@ -11,7 +11,7 @@ import Synchronization
 /// Runs requests through the pipeline of a configuration.
 ///
 ///     let engine = try await Engine(Configuration(file: "sluice.json"))
-///     let response = try await engine.execute(Request(url: HTTPURL("https://example.com/")))
+///     let response = try await engine.perform(Request(url: HTTPURL("https://example.com/")))
 ///     await engine.shutdown()
 ///
 /// Can be used from any thread. Requests are distributed over the engine's loops; a request that is submitted on a loop
@@ -36,7 +36,7 @@ public final class Engine: Sendable {
   ///   - makeTransport: makes the transport of each loop.
   package init(
     _ configuration: Configuration, sources: [String: String], on hosted: HostedLoop?,
-    delegate: (any TransactionDelegate)?, probe: (any SwapProbe)?, leastLogLevel: LogLine.Level,
+    delegate: (any TransactionDelegate)?, trial: (any LibraryTrial)?, minimumLogLevel: LogLine.Level,
     makeTransport: TransportMaker, log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     self.delegate = delegate
@@ -47,8 +47,8 @@ public final class Engine: Sendable {
     workers = try Self.startWorkers(configuration, hosted?.loop, makeTransport)
     do throws(EngineError) {
       swaps = try SwapCoordinator(
-        configuration, sources: sources, workers: workers, delegate: delegate?.binding, probe: probe,
-        leastLogLevel: leastLogLevel, log: log)
+        configuration, sources: sources, workers: workers, delegate: delegate?.binding, trial: trial,
+        minimumLogLevel: minimumLogLevel, log: log)
     } catch {
       for worker in workers { worker.loop.shutdown() }
       throw error

@@ -5,7 +5,7 @@ public import SluiceTraceContext
 
 /// A request with the checks of its response, and the type that the response is decoded to.
 ///
-///     let item = try await engine.execute(
+///     let item = try await engine.perform(
 ///       TypedTransaction(request).decoding(Item.self).validatingPayload { item in … })
 ///
 /// What is said here goes through the pipeline: tracers are told of each step when it has succeeded, and a step that fails

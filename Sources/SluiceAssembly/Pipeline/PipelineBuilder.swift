@@ -34,11 +34,11 @@ struct PipelineBuilder {
     var redirects = configuration.redirects
     redirects.secret += configuration.redaction.headers
     return PipelineSettings(
-      deadline: configuration.deadline, attemptTimeout: transport.timeout, maximumAttempts: configuration.maxAttempts,
+      deadline: configuration.deadline, attemptTimeout: transport.timeout, maximumAttempts: configuration.maximumAttempts,
       retry: configuration.retry,
       transfer: TransferOptions(
-        maximumResponseBytes: transport.maxHeldResponseBytes,
-        maximumStreamedBytes: transport.maxStreamedResponseBytes, spillBytes: transport.spillBytes,
+        maximumResponseBytes: transport.maximumHeldResponseBytes,
+        maximumStreamedBytes: transport.maximumStreamedResponseBytes, spillBytes: transport.spillBytes,
         sendsBasicUnasked: configuration.credentialPolicy == .basicFirst,
         // The requests that plugins make themselves are not told: nothing marks the secrets in them.
         tellsHead: transport.onSentHead != nil),

@@ -90,7 +90,7 @@ public struct Replay: Sendable {
     var report = ReplayReport(omissions: selection.omissions)
     for (side, outcome) in [(ReplayReport.Side.old, old), (.new, new)] {
       guard let error = outcome.error else { continue }
-      guard error.code != .probeUnavailable, error.code != .store else {
+      guard error.code != .trialUnavailable, error.code != .store else {
         throw .plugin(error, ConfigurationLocation())
       }
       report.failures.append(ReplayReport.Failure(side, error))

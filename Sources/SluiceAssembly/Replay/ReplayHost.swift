@@ -37,7 +37,7 @@ final class ReplayHost: Sendable {
     } catch { throw .transport(error) }
     environment.waitsToRetry = false
     runtime = HostRuntime(
-      loops: [environment], programName: "sluice", programVersion: Product.version, isProbe: true,
+      loops: [environment], programName: "sluice", programVersion: Product.version, isTrial: true,
       credentials: Credentials.answer,
       log: { _ in })
     var generations: [String: LoadedGeneration] = [:]

@@ -27,7 +27,7 @@ package struct ReplayRun {
 
   private func run() throws(PluginError) {
     guard let replay = request.payload.flatMap({ ReplayRequest($0) }) else {
-      throw error(.probeUnavailable, "could not be replayed: the request is not understood")
+      throw error(.trialUnavailable, "could not be replayed: the request is not understood")
     }
     let host: ReplayHost
     do throws(EngineError) {
@@ -69,7 +69,7 @@ package struct ReplayRun {
       channel.step(step)
     }
     guard let replayed else {
-      throw error(.probeTimedOut, "had not come to an end \(place.withLock { $0 })")
+      throw error(.trialTimedOut, "had not come to an end \(place.withLock { $0 })")
     }
     channel.report(["index": JSONValue(Int64(index)), "replayed": replayed.document])
   }

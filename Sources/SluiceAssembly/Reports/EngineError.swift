@@ -22,7 +22,7 @@ public enum EngineError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// Thrown by ``Engine/execute(_:parent:)`` when a transaction fails; has the error and the result.
+/// Thrown by ``Engine/perform(_:parent:)`` when a transaction fails; has the error and the result.
 public struct TransactionFailure: Error, Sendable, CustomStringConvertible {
   /// Why the transaction failed; the same as in ``result``.
   public let error: TransactionError
@@ -43,7 +43,7 @@ extension EngineError {
       plugin = named
     }
     var error = plugin.map { error.named($0.name) } ?? error
-    if error.code == .probeUnavailable, error.advice == nil {
+    if error.code == .trialUnavailable, error.advice == nil {
       error.advice = "set \"swap.trial\" to \"0s\" to load libraries without a trial"
     }
     self = .plugin(error, plugin?.location ?? ConfigurationLocation())

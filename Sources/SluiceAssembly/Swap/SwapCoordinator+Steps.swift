@@ -7,7 +7,7 @@ import SluiceTrial
 
 // The way of every snapshot to its publication, the first one included.
 //
-//     read and hash ─ refused before? ─ budget ─ preflight, private copy ─ probe ─ map, enter ─ create ─ pipeline
+//     read and hash ─ refused before? ─ budget ─ preflight, private copy ─ trial ─ map, enter ─ create ─ pipeline
 //       ─ save on the old, load on the new ─ activate ─ publish
 //
 // Whatever fails before `publish` is undone, and has touched nothing that serves. The start of an engine waits for no
@@ -174,25 +174,25 @@ extension SwapCoordinator {
         LogLine(
           level: .warning,
           message:
-            "\(candidate.path) is swapped in without being tried out, since the engine has no probe; give it a"
-            + " HelperProbe, and have the command sluice beside the program or on PATH"))
+            "\(candidate.path) is swapped in without being tried out, since the engine has no trial; give it a"
+            + " HelperTrial, and have the command sluice beside the program or on PATH"))
     }
   }
 
   private func examine(_ libraries: [StagedLibrary], _ goal: Goal) async throws(SwapStop) {
     let configuration = goal.configuration
-    guard let probe else {
+    guard let trial else {
       if goal.kind != .start { sayUntried(libraries) }
       return
     }
     guard configuration.swap.trial > .zero else { return }
-    var candidates: [ProbeCandidate] = []
+    var candidates: [TrialCandidate] = []
     for library in libraries {
       let states = await states(for: configuration.plugins(of: library.path))
-      candidates.append(ProbeCandidate(library, in: configuration, states: states))
+      candidates.append(TrialCandidate(library, in: configuration, states: states))
     }
     try checkpoint()
-    let refusals = await probe.refusals(of: candidates)
+    let refusals = await trial.refusals(of: candidates)
     try checkpoint()
     for (library, error) in zip(libraries, refusals) {
       if let error { throw refusal(error, library.path, configuration) }
@@ -201,12 +201,12 @@ extension SwapCoordinator {
 
   /// What the serving instances of these names save. The new instance, which does not exist yet, decides whether a missing
   /// state matters.
-  private func states(for plugins: [String]) async -> [String: ProbeCandidate.OwnedState] {
-    var states: [String: ProbeCandidate.OwnedState] = [:]
+  private func states(for plugins: [String]) async -> [String: TrialCandidate.OwnedState] {
+    var states: [String: TrialCandidate.OwnedState] = [:]
     for plugin in plugins {
       guard let old = published.part(plugin)?.instance, let saved = try? await old.saveState(within: Self.saveLimit)
       else { continue }
-      states[plugin] = ProbeCandidate.OwnedState(state: saved, owner: old.generation.id)
+      states[plugin] = TrialCandidate.OwnedState(state: saved, owner: old.generation.id)
     }
     return states
   }

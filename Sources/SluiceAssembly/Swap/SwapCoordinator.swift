@@ -13,7 +13,7 @@ final class SwapCoordinator: Sendable {
   let runtime: HostRuntime
   let registry: GenerationRegistry
   let delegate: StageBinding?
-  let probe: (any SwapProbe)?
+  let trial: (any LibraryTrial)?
   let log: @Sendable (LogLine) -> Void
   let state: Monitor<SwapState>
   let watchdog: Watchdog
@@ -21,17 +21,17 @@ final class SwapCoordinator: Sendable {
   /// Creates and starts the first snapshot; blocks. If a step fails, the earlier steps are undone.
   init(
     _ configuration: Configuration, sources: [String: String], workers: [Worker], delegate: StageBinding?,
-    probe: (any SwapProbe)?, leastLogLevel: LogLine.Level, log: @escaping @Sendable (LogLine) -> Void
+    trial: (any LibraryTrial)?, minimumLogLevel: LogLine.Level, log: @escaping @Sendable (LogLine) -> Void
   ) throws(EngineError) {
     self.workers = workers
     self.delegate = delegate
-    self.probe = probe
+    self.trial = trial
     self.log = log
     let runtime = HostRuntime(
       loops: workers.map(\.environment), programName: "sluice", programVersion: Product.version,
       callOuts: configuration.callOutLimits, blockingCalls: configuration.limits.blockingCalls,
       credentials: Credentials.answer,
-      leastLogLevel: PluginLogEntry.Level(leastLogLevel), log: { log(LogLine($0)) })
+      minimumLogLevel: PluginLogEntry.Level(minimumLogLevel), log: { log(LogLine($0)) })
     self.runtime = runtime
     registry = GenerationRegistry(store: configuration.store, file: configuration.file, runtime: runtime)
     let empty = Snapshot(
@@ -148,6 +148,6 @@ extension SwapCoordinator {
 
 extension Configuration {
   var callOutLimits: CallOutLimits {
-    CallOutLimits(timeout: transport.timeout, maximumResponseBytes: transport.maxHeldResponseBytes)
+    CallOutLimits(timeout: transport.timeout, maximumResponseBytes: transport.maximumHeldResponseBytes)
   }
 }

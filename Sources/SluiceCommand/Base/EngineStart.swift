@@ -21,14 +21,14 @@ enum EngineStart {
     do { return try Configuration(text: text, file: file) } catch { throw CommandError(.usage, "\(error)") }
   }
 
-  /// - Parameter probe: tries libraries out before they are loaded; nil loads them without a trial.
+  /// - Parameter trial: tries libraries out before they are loaded; nil loads them without a trial.
   static func engine(
-    _ configuration: Configuration, probe: HelperProbe? = HelperProbe(warn: warn)
+    _ configuration: Configuration, trial: HelperTrial? = HelperTrial(warn: warn)
   ) throws(CommandError) -> Engine {
     // Exit functions that libraries have registered then run after the command's own.
     defer { ProcessEnd.watch() }
     do {
-      return try Engine(configuration, probe: probe, leastLogLevel: LogOutput.leastLevel) { line in
+      return try Engine(configuration, trial: trial, minimumLogLevel: LogOutput.minimumLevel) { line in
         if line.swap != nil { ProcessEnd.watch() }
         LogOutput.show(line)
       }

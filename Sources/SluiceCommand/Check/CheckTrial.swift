@@ -33,8 +33,8 @@ struct CheckTrial {
     }
     do {
       // A trial of one library names the instance and the call; a trial of the whole engine does not.
-      guard let probe = HelperProbe(helper: helper.path) else { return [] }
-      let refusals = try Engine.trialRefusals(of: configuration, probe: probe)
+      guard let trial = HelperTrial(helper: helper.path) else { return [] }
+      let refusals = try Engine.trialRefusals(of: configuration, trial: trial)
       guard refusals.isEmpty else { return refusals.map(EngineStart.failure) }
     } catch { throw EngineStart.failure(error) }
     return try startInChild(helper)
@@ -53,7 +53,7 @@ struct CheckTrial {
     throws(CommandError)
   {
     begin("while the engine was started, perhaps in activate of a plugin")
-    let engine = try EngineStart.engine(configuration, probe: nil)
+    let engine = try EngineStart.engine(configuration, trial: nil)
     begin("while the engine was ended, perhaps in deactivate or destroy of a plugin")
     Waiting.result { await engine.shutdown(drain: EngineStart.farewell) }
     begin("after the engine had ended")

@@ -46,7 +46,7 @@ struct RunSettings: Sendable {
   }
 
   /// A body in base64 takes four thirds of its size; one mebibyte is for the rest of the line.
-  var lineLimitBytes: Int { configuration.transport.maxHeldRequestBytes / 3 * 4 + 1 << 20 }
+  var lineLimitBytes: Int { configuration.transport.maximumHeldRequestBytes / 3 * 4 + 1 << 20 }
 
   private static func concurrency(_ arguments: ParsedArguments, _ limit: Int) throws(CommandError) -> Int {
     guard let wanted = try arguments.integer("concurrency", 1...1_000_000) else { return min(64, limit) }

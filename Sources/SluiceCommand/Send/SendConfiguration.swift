@@ -13,7 +13,7 @@ enum SendConfiguration {
       // A single request has no limits of time and size, except for a response that is held for a document.
       configuration.deadline = nil
       configuration.transport.timeout = longest
-      if !arguments.has("json") { configuration.transport.maxResponseBytes = 1 << 40 }
+      if !arguments.has("json") { configuration.transport.maximumResponseBytes = 1 << 40 }
     }
     configuration.transport.loops = 1
     if let timeout = try arguments.duration("timeout", unit: "s") {

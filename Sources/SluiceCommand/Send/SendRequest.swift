@@ -14,7 +14,7 @@ struct SendRequest {
   }
 
   func make() throws(CommandError) -> Request {
-    let data = try SendData(arguments, limitBytes: configuration.transport.maxHeldRequestBytes)
+    let data = try SendData(arguments, limitBytes: configuration.transport.maximumHeldRequestBytes)
     var request = Request(method: try method(hasData: data.contentType != nil || data.isGiven), url: try url())
     request.body = data.body
     if let type = data.contentType { request.headers["content-type"] = type }

@@ -15,7 +15,7 @@ final class TimelineRecorder: Sendable {
 
   func append(to configuration: inout Configuration) {
     let code = StageCode(isTrusted: true) { [self] in record($0) }
-    configuration.append(code, named: "send --trace")
+    configuration.addStage("send --trace", code)
   }
 
   private func record(_ event: TraceEvent) {

@@ -17,7 +17,7 @@ final class VerboseStage: Interceptor, Tracer {
     configuration.transport.onSentHead = { [self] head in
       Self.write(">", SentHead(head, mask, hiding: marked.withLock { $0 }).lines)
     }
-    configuration.append(StageCode(direct: self), named: "send --verbose")
+    configuration.addStage("send --verbose", StageCode(direct: self))
   }
 
   /// The last issue stage sees the marks of all earlier stages.

@@ -13,10 +13,10 @@ extension CurlTransport {
 
   package func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer {
     StreamedBodyGatherer(
-      loop, options, limit: settings.maxHeldRequestBytes,
+      loop, options, limit: settings.maximumHeldRequestBytes,
       excess: TransportError(
         .requestTooLarge,
-        "the request body that is streamed has more than \(settings.maxHeldRequestBytes) bytes, and a stage wants to"
+        "the request body that is streamed has more than \(settings.maximumHeldRequestBytes) bytes, and a stage wants to"
           + " have the whole; raise transport.maxRequestBytes", isBeforeSending: true))
   }
 

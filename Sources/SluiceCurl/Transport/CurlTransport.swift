@@ -50,7 +50,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     self.resolver = resolver
     proxy = ProxyChoice(settings.unixSocket == nil ? settings.proxy : "")
     multi = try CurlMulti(loop: loop)
-    if let limit = settings.maxConnectionsPerHost {
+    if let limit = settings.maximumConnectionsPerHost {
       multi.limitConnectionsPerHost(to: max(1, limit / max(1, settings.loops)))
     }
     loop.post { [self] in multi.attach(loop.add(self)) }

@@ -6,18 +6,18 @@ public struct Backoff: Sendable, Hashable {
   /// The bound of the first delay; it doubles with each further attempt.
   public var base: Duration
   /// The bound stops growing here.
-  public var max: Duration
+  public var maximum: Duration
 
   /// By default the first delay is at most 100 milliseconds, and every delay at most 20 seconds.
-  public init(base: Duration = .milliseconds(100), max: Duration = .seconds(20)) {
+  public init(base: Duration = .milliseconds(100), maximum: Duration = .seconds(20)) {
     self.base = base
-    self.max = max
+    self.maximum = maximum
   }
 
   /// - Parameter attempt: the one that failed, 0 first.
   func delay(after attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
-    let (base, max) = (base.nanoseconds, max.nanoseconds)
-    let bound = attempt < 64 && base <= max >> UInt64(attempt) ? base << UInt64(attempt) : max
+    let (base, maximum) = (base.nanoseconds, maximum.nanoseconds)
+    let bound = attempt < 64 && base <= maximum >> UInt64(attempt) ? base << UInt64(attempt) : maximum
     return .nanoseconds(Int64.random(in: 0...Int64(clamping: bound), using: &random))
   }
 }

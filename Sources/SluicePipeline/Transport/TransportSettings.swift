@@ -9,16 +9,16 @@ public struct TransportSettings: Sendable {
   /// Event loops, each with a thread and connections of its own.
   public var loops = 1
   /// Connections to one origin over all loops; each loop gets an equal share, at least one. Nil sets no limit.
-  public var maxConnectionsPerHost: Int?
+  public var maximumConnectionsPerHost: Int?
   /// The highest version spoken. ``HTTPVersion/http2`` is offered over TLS alone; clear text stays with HTTP/1.1.
   public var httpVersion = HTTPVersion.http2
   /// A request body that is known to be longer fails with ``TransportError/Code/requestTooLarge`` before anything is
   /// sent. Nil bounds what is held: bodies in memory, and those that a stage wants whole; a file or a stream that goes out
   /// as it is has no limit then.
-  public var maxRequestBytes: Int?
+  public var maximumRequestBytes: Int?
   /// A longer response body fails with ``TransportError/Code/responseTooLarge``. Nil bounds bodies that are collected; one
   /// that is streamed has no limit then.
-  public var maxResponseBytes: Int?
+  public var maximumResponseBytes: Int?
   /// A collected body of more bytes goes to a temporary file without a name in `TMPDIR`, or `/tmp`.
   public var spillBytes = 1_048_576
   /// URL of a proxy (`http`, `https`, `socks4`, `socks5`, `socks5h`). Nil takes it from the environment as curl does
@@ -47,19 +47,19 @@ public struct TransportSettings: Sendable {
   package static let defaultHeldBytes = 67_108_864
 
   /// The limit for request bodies in memory, and for those that a stage wants whole: 64 MiB by default.
-  public var maxHeldRequestBytes: Int { maxRequestBytes ?? Self.defaultHeldBytes }
+  public var maximumHeldRequestBytes: Int { maximumRequestBytes ?? Self.defaultHeldBytes }
   /// The limit for files and streams that go out as they are: none by default.
-  public var maxStreamedRequestBytes: Int { maxRequestBytes ?? .max }
+  public var maximumStreamedRequestBytes: Int { maximumRequestBytes ?? .max }
   /// The limit for response bodies that are collected: 64 MiB by default.
-  public var maxHeldResponseBytes: Int { maxResponseBytes ?? Self.defaultHeldBytes }
+  public var maximumHeldResponseBytes: Int { maximumResponseBytes ?? Self.defaultHeldBytes }
   /// The limit for response bodies that go to a sink: none by default.
-  public var maxStreamedResponseBytes: Int { maxResponseBytes ?? .max }
+  public var maximumStreamedResponseBytes: Int { maximumResponseBytes ?? .max }
 
   /// What a request body may have that goes out as it is now.
   package func maxBytes(of body: Body) -> Int {
     switch body {
-    case .empty, .bytes: maxHeldRequestBytes
-    case .file, .stream: maxStreamedRequestBytes
+    case .empty, .bytes: maximumHeldRequestBytes
+    case .file, .stream: maximumStreamedRequestBytes
     }
   }
 }

@@ -11,13 +11,13 @@ public struct PluginHost: Sendable {
   /// The version of the program, for messages; not the ABI revision.
   public let programVersion: String
   /// The plugin is being tried out in a child process: it must not change anything outside.
-  public let isProbe: Bool
+  public let isTrial: Bool
 
   init(_ host: UnsafePointer<sluice_host>) {
     link = HostLink(host)
     instanceName = String(host.pointee.instance_name)
     programName = String(host.pointee.name)
     programVersion = String(host.pointee.version)
-    isProbe = host.pointee.flags & UInt32(SLUICE_HOST_PROBE) != 0
+    isTrial = host.pointee.flags & UInt32(SLUICE_HOST_TRIAL) != 0
   }
 }

@@ -11,7 +11,7 @@ public import SluiceJSON
 ///
 /// The request passes through all stages of the plugin to a simulated wire, and the response passes back. Only the
 /// members that an expected document names are compared, also within `headers` and `body`; `null` means that a member
-/// must not exist. Cases run in a child process, in a trial (``PluginHost/isProbe``), on an instance that is not
+/// must not exist. Cases run in a child process, in a trial (``PluginHost/isTrial``), on an instance that is not
 /// activated.
 public struct SelfTest<Tested: Plugin>: Sendable {
   /// Stable, `[a-z0-9-]`.

@@ -24,7 +24,7 @@ final class HostSeat: @unchecked Sendable {
   let shared: SharedTable
   let features: HostFeatures
   /// Lines of the plugin below it are dropped.
-  let leastLogLevel: PluginLogEntry.Level
+  let minimumLogLevel: PluginLogEntry.Level
   private let limitCount = Atomic<Int>(0)
   /// What the plugin is given.
   let table: UnsafePointer<sluice_host>
@@ -66,7 +66,7 @@ final class HostSeat: @unchecked Sendable {
     values = runtime.values(of: name)
     shared = runtime.shared(of: plugin)
     features = runtime.features
-    leastLogLevel = runtime.leastLogLevel
+    minimumLogLevel = runtime.minimumLogLevel
     self.index = index
     self.name = name
     self.plugin = plugin

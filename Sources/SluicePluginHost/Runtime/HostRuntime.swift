@@ -20,13 +20,13 @@ package final class HostRuntime: Sendable {
   package let programName: String
   package let programVersion: String
   package let features: HostFeatures
-  package let isProbe: Bool
+  package let isTrial: Bool
   /// Whether call-outs in a trial are answered instead of refused.
   let answersCallOuts: Bool
   private let limits: Locked<CallOutLimits>
   let log: Log
   /// Log lines of plugins below this level are dropped.
-  let leastLogLevel: PluginLogEntry.Level
+  let minimumLogLevel: PluginLogEntry.Level
   /// nil in a host that answers no challenges.
   let credentials: CredentialAnswer?
   let pool: BlockingPool
@@ -47,29 +47,29 @@ package final class HostRuntime: Sendable {
   /// - Parameters:
   ///   - features: what the host does for its plugins. The calls of other features answer that they are not supported,
   ///     and functions of a plugin that belong to other features are never called.
-  ///   - isProbe: plugins are only tried out: `SLUICE_HOST_PROBE`.
+  ///   - isTrial: plugins are only tried out: `SLUICE_HOST_TRIAL`.
   ///   - callOuts: what requests of the plugins' own may take.
   ///   - blockingCalls: how many BLOCKING calls may be under way, including those that wait.
   ///   - blockingThreads: how many of them run at once.
-  ///   - leastLogLevel: plugins may ask for it; their lines below it are dropped.
+  ///   - minimumLogLevel: plugins may ask for it; their lines below it are dropped.
   ///   - credentials: called on the loop of the exchange.
   ///   - log: called on any thread; must not block for long.
   package init(
     loops: [LoopEnvironment], programName: String, programVersion: String, features: HostFeatures = .offered,
-    isProbe: Bool = false,
+    isTrial: Bool = false,
     callOuts: CallOutLimits = CallOutLimits(), blockingCalls: Int = 1_024, blockingThreads: Int = 16,
     credentials: CredentialAnswer? = nil,
-    leastLogLevel: PluginLogEntry.Level = .debug, log: @escaping Log
+    minimumLogLevel: PluginLogEntry.Level = .debug, log: @escaping Log
   ) {
     self.loops = loops
     self.programName = programName
     self.programVersion = programVersion
     self.features = features
-    self.isProbe = isProbe
+    self.isTrial = isTrial
     answersCallOuts = loops.contains { $0.callOutTransport != nil }
     limits = Locked(callOuts)
     self.log = log
-    self.leastLogLevel = leastLogLevel
+    self.minimumLogLevel = minimumLogLevel
     self.credentials = credentials
     self.blockingCalls = CallCount(limit: blockingCalls)
     pool = BlockingPool(maximumThreads: blockingThreads)

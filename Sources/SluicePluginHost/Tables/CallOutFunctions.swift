@@ -22,7 +22,7 @@ enum CallOutFunctions {
     _ context: UnsafeMutableRawPointer?, _ id: UnsafeMutablePointer<sluice_call>?
   ) -> sluice_status {
     guard let seat = HostSeat.of(host), let runtime = seat.runtime else { return Status.closing }
-    guard !runtime.isProbe || runtime.answersCallOuts else { return Status.refused }
+    guard !runtime.isTrial || runtime.answersCallOuts else { return Status.refused }
     guard let instance = seat.instance else { return seat.wasTaken ? Status.closing : refuseInCreate(seat) }
     guard let request, let completion, let options = read(options) else {
       seat.report(.invalidArgument, "call-out without a request or a completion, or with options that are too short")

@@ -44,7 +44,7 @@ package enum HostTable {
     var table = sluice_host()
     table.size = UInt32(MemoryLayout<sluice_host>.size)
     table.abi = UInt32(SLUICE_ABI_VERSION)
-    table.flags = runtime.isProbe ? UInt32(SLUICE_HOST_PROBE) : 0
+    table.flags = runtime.isTrial ? UInt32(SLUICE_HOST_TRIAL) : 0
     table.features = runtime.features.rawValue
     table.exchange = ExchangeTable.shared
     table.resume = { HostTable.resume($0, $1, $2) }
@@ -62,7 +62,7 @@ package enum HostTable {
       return seat.report(.invalidArgument, "log: a text without an address")
     }
     let level = PluginLogEntry.Level(rawValue: level) ?? .error
-    if level >= seat.leastLogLevel { seat.write(level, text) }
+    if level >= seat.minimumLogLevel { seat.write(level, text) }
   }
 
   private static func clock(_ host: UnsafePointer<sluice_host>?) -> UInt64 {

@@ -20,7 +20,7 @@ enum LogFunctions {
       seat.report(.invalidArgument, "is_enabled: level \(level)")
       return Status.invalid
     }
-    return level >= seat.leastLogLevel ? Status.ok : Status.absent
+    return level >= seat.minimumLogLevel ? Status.ok : Status.absent
   }
 
   private static func write(
@@ -33,7 +33,7 @@ enum LogFunctions {
     guard let level = PluginLogEntry.Level(rawValue: record.pointee.level) else {
       return refuse(seat, "a log record of the level \(record.pointee.level)")
     }
-    guard level >= seat.leastLogLevel else { return Status.ok }
+    guard level >= seat.minimumLogLevel else { return Status.ok }
     guard let message = PluginText.line(record.pointee.message) else {
       return refuse(seat, "a log record whose message has no address")
     }

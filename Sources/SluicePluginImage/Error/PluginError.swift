@@ -41,7 +41,7 @@ public struct PluginError: Error, Sendable, Hashable {
   /// a configuration that is wrong (exit status 2).
   public var isRefusal: Bool {
     switch code {
-    case .notFound, .configuration, .store, .probeUnavailable: false
+    case .notFound, .configuration, .store, .trialUnavailable: false
     default: true
     }
   }
@@ -127,19 +127,19 @@ extension PluginError.Code {
   public static let knownBad = Self(rawValue: "known_bad")
 
   /// There is no helper to try a library out in, or it does not work.
-  public static let probeUnavailable = Self(rawValue: "probe_unavailable")
+  public static let trialUnavailable = Self(rawValue: "trial_unavailable")
   /// Its code ended the process that it was tried out in.
-  public static let probeExited = Self(rawValue: "probe_exited")
+  public static let trialExited = Self(rawValue: "trial_exited")
   /// A signal ended the trial, such as SIGSEGV or SIGABRT.
-  public static let probeCrashed = Self(rawValue: "probe_crashed")
+  public static let trialCrashed = Self(rawValue: "trial_crashed")
   /// The trial exceeded its deadline or its processor time, or left work that did not end.
-  public static let probeTimedOut = Self(rawValue: "probe_timed_out")
+  public static let trialTimedOut = Self(rawValue: "trial_timed_out")
   /// The library closed descriptors of the process in which it was tried out.
-  public static let probeClosedDescriptors = Self(rawValue: "probe_closed_descriptors")
+  public static let trialClosedDescriptors = Self(rawValue: "trial_closed_descriptors")
   /// The process that watched its trial was ended by a signal.
-  public static let probeKilledWatcher = Self(rawValue: "probe_killed_watcher")
+  public static let trialKilledWatcher = Self(rawValue: "trial_killed_watcher")
   /// It started a process that went on after the trial.
-  public static let probeLeftProcess = Self(rawValue: "probe_left_process")
+  public static let trialLeftProcess = Self(rawValue: "trial_left_process")
   /// A case of the plugin's own failed; the reason names the first one.
   public static let selfTestFailed = Self(rawValue: "self_test_failed")
 }

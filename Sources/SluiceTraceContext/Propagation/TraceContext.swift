@@ -3,7 +3,7 @@ public import SluiceMessages
 /// The trace and the baggage of what a program is doing: begun here, or continued from a request that it serves.
 ///
 ///     let context = TraceContext.continuing(request.headers)
-///     try await TraceContext.$current.withValue(context) { try await engine.execute(call) }
+///     try await TraceContext.$current.withValue(context) { try await engine.perform(call) }
 public struct TraceContext: Sendable, Hashable {
   /// Its span is the one whose children begin here.
   public var trace: RemoteTrace

@@ -51,12 +51,12 @@ package final class TrialProcess: Sendable {
   private func silence(_ ending: WaitStatus?) -> PluginError {
     if case .killed(let signal)? = ending {
       return PluginError(
-        .probeKilledWatcher, request.subject,
+        .trialKilledWatcher, request.subject,
         "ended the process that watched its trial: it got \(SignalName.of(signal)), and only the library was at work",
         advice: "a plugin must not send signals to processes that it has not started; if memory had run out, try again")
     }
     return PluginError(
-      .probeUnavailable, request.subject, "could not be tried out: \(helper.path) gave no report",
+      .trialUnavailable, request.subject, "could not be tried out: \(helper.path) gave no report",
       advice: "install the sluice command of the same version as this program")
   }
 
@@ -118,7 +118,7 @@ package final class TrialProcess: Sendable {
   }
 
   private func unavailable(_ reason: String) -> PluginError {
-    PluginError(.probeUnavailable, request.subject, "could not be tried out: \(reason)")
+    PluginError(.trialUnavailable, request.subject, "could not be tried out: \(reason)")
   }
 
   /// By now the helper has reported and ends by itself, or ends because its socket is closed, or does not do what it

@@ -15,7 +15,7 @@ extension TrialReport {
       return adding(secrets.hidden(in: said), to: error)
     }
     guard let result else {
-      return PluginError(.probeExited, subject, "ended its process \(place) without a word")
+      return PluginError(.trialExited, subject, "ended its process \(place) without a word")
     }
     return result["error"].map { PluginError($0, subject) }
   }
@@ -27,38 +27,38 @@ extension TrialReport {
   private func processFailure(_ subject: PluginError.Subject) -> PluginError? {
     if hasLostChannel {
       return PluginError(
-        .probeClosedDescriptors, subject, "closed descriptors that it had not opened \(place)",
+        .trialClosedDescriptors, subject, "closed descriptors that it had not opened \(place)",
         advice: "a plugin must close only descriptors that it has opened itself")
     }
     switch ending {
     case _ where isBeyondResult: break
     case .timedOut:
       return PluginError(
-        .probeTimedOut, subject, "had not come to an end \(place) when the time for its trial was over",
+        .trialTimedOut, subject, "had not come to an end \(place) when the time for its trial was over",
         advice: "do slow work in activate, or give the trial more time (the key \"swap.trial\")")
     case .killed(let signal): return crash(signal, subject)
     case .exited(let code) where code != 0 || result == nil:
       return PluginError(
-        .probeExited, subject, "ended the process with status \(code) \(place)",
+        .trialExited, subject, "ended the process with status \(code) \(place)",
         advice: "a plugin answers with an error where it cannot go on, and never calls exit")
     case .exited: break
     }
     guard !leftProcesses.isEmpty else { return nil }
     let names = PlainText.line(Set(leftProcesses).sorted().joined(separator: ", "))
     return PluginError(
-      .probeLeftProcess, subject, "started a process that went on after the trial (\(names)); it was killed",
+      .trialLeftProcess, subject, "started a process that went on after the trial (\(names)); it was killed",
       advice: "start no process in a constructor, the entry point or create")
   }
 
   private func crash(_ signal: Int32, _ subject: PluginError.Subject) -> PluginError {
     if signal == SIGXCPU {
       return PluginError(
-        .probeTimedOut, subject, "used up the processor time of its trial \(place)",
+        .trialTimedOut, subject, "used up the processor time of its trial \(place)",
         advice: "look for a loop that does not end")
     }
     let limit = signal == SIGXFSZ ? ", because a file grew beyond the limit" : ""
     return PluginError(
-      .probeCrashed, subject, "crashed with \(SignalName.of(signal)) \(place)\(limit)",
+      .trialCrashed, subject, "crashed with \(SignalName.of(signal)) \(place)\(limit)",
       advice: "run \"sluice plugin validate\" on it, or load it in a debugger")
   }
 

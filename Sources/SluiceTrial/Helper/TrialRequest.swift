@@ -34,7 +34,7 @@ package struct TrialRequest: Sendable {
   package var library: String
   /// The library's own path, for messages.
   package var path: String
-  /// What is to be done: ``probe``, or the name of a conformance check.
+  /// What is to be done: ``trial``, or the name of a conformance check.
   package var task: String
   package var instances: [Instance]
   /// The seed of the random input.
@@ -44,11 +44,11 @@ package struct TrialRequest: Sendable {
   /// What only some tasks want to know.
   package var payload: JSONValue?
 
-  package static let probe = "probe"
+  package static let trial = "trial"
   package static let defaultDeadline = Duration.seconds(10)
 
   package init(
-    library: String, path: String, task: String = Self.probe, instances: [Instance], seed: UInt64 = 0,
+    library: String, path: String, task: String = Self.trial, instances: [Instance], seed: UInt64 = 0,
     deadline: Duration = Self.defaultDeadline, limits: TrialLimits = TrialLimits(),
     payload: JSONValue? = nil
   ) {

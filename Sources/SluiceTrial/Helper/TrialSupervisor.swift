@@ -12,7 +12,7 @@ import SluiceSupport
 /// behind becomes a child of the supervisor, even where it made itself a session of its own, and is killed.
 package struct TrialSupervisor {
   /// The words with which the command is a helper.
-  package static let arguments = ["plugin", "probe"]
+  package static let arguments = ["plugin", "trial"]
 
   private let child: pid_t
   private let channel: CInt

@@ -13,7 +13,7 @@ package enum TrialRun {
   /// In the child process.
   private static func perform(_ request: TrialRequest, _ channel: TrialChannel, _ tasks: [String: Body]) {
     if let body = tasks[request.task] { return body(request, channel) }
-    guard request.task != TrialRequest.probe else { return probe(request, channel) }
+    guard request.task != TrialRequest.trial else { return trial(request, channel) }
     guard request.task != schemaTask else { return tellSchema(request, channel) }
     guard let check = ConformanceCheck.named(request.task) else {
       return channel.finish(CheckVerdict.failed("there is no check of that name").document)
@@ -36,10 +36,10 @@ package enum TrialRun {
     }
   }
 
-  private static func probe(_ request: TrialRequest, _ channel: TrialChannel) {
+  private static func trial(_ request: TrialRequest, _ channel: TrialChannel) {
     TrialExit.watch()
     do throws(PluginError) {
-      let library = try ProbeRun(request, channel).run()
+      let library = try LibraryTrialRun(request, channel).run()
       channel.finish(["passed": true])
       TrialExit.run(channel, library)
     } catch {

@@ -41,7 +41,7 @@ final class TrialHost: Sendable {
         }
         return environment
       },
-      programName: "sluice", programVersion: "trial", features: features, isProbe: true
+      programName: "sluice", programVersion: "trial", features: features, isTrial: true
     ) { entry in
       lines.withLock { if $0.count < 1000 { $0.append(entry) } }
     }

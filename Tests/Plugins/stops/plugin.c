@@ -17,7 +17,7 @@ static int is_trial(void) {
   ssize_t count = file < 0 ? 0 : read(file, words, sizeof words);
   close(file);
   for (ssize_t place = 0; place + 5 < count; place++) {
-    if (memcmp(words + place, "probe", 6) == 0) return 1;
+    if (memcmp(words + place, "trial", 6) == 0) return 1;
   }
   return 0;
 }

@@ -24,7 +24,7 @@ struct CallOutRefusalTests {
   }
 
   @Test func `a trial run makes no call-out`() async throws {
-    let stage = try await StageFixture("calls-in-create", defines: ["ACTIVATE=SLUICE_STATUS_OK"], isProbe: true)
+    let stage = try await StageFixture("calls-in-create", defines: ["ACTIVATE=SLUICE_STATUS_OK"], isTrial: true)
     #expect(stage.told("in-create") == ["-2"])
     #expect(stage.told("in-activate") == ["-2"])
     #expect(stage.instance.violations.total == 0)

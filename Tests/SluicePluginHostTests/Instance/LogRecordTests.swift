@@ -70,12 +70,12 @@ struct LogRecordTests {
     _ = try all.run(StageFixture.request())
     for level in ["debug", "info", "warning", "error"] { #expect(all.told("enabled-\(level)") == ["0"]) }
     #expect(all.log.value.contains { $0.message == "quiet" && $0.level == .debug })
-    let fewer = try await StageFixture("logs-records", leastLogLevel: .info)
+    let fewer = try await StageFixture("logs-records", minimumLogLevel: .info)
     _ = try fewer.run(StageFixture.request())
     #expect(fewer.told("enabled-debug") == ["1"] && fewer.told("enabled-info") == ["0"])
     #expect(fewer.told("quiet") == ["0"] && !fewer.log.value.contains { $0.message == "quiet" })
     // What the fixture tells is at the level info, and `log` drops it, too.
-    let fewest = try await StageFixture("logs-records", leastLogLevel: .warning)
+    let fewest = try await StageFixture("logs-records", minimumLogLevel: .warning)
     _ = try fewest.run(StageFixture.request())
     #expect(fewest.told("quiet").isEmpty && fewest.log.value.contains { $0.message.hasPrefix("whole") })
     #expect(!fewest.warnings.isEmpty)

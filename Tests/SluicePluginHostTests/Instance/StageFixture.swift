@@ -25,23 +25,23 @@ final class StageFixture {
 
   convenience init(
     _ behaviour: String, defines: [String] = [], configuration: JSONValue = [:], isActive: Bool = true,
-    features: HostFeatures = .offered, isProbe: Bool = false,
-    suspensionChunks: Int = SuspensionTable.maximumChunks, leastLogLevel: PluginLogEntry.Level = .debug,
+    features: HostFeatures = .offered, isTrial: Bool = false,
+    suspensionChunks: Int = SuspensionTable.maximumChunks, minimumLogLevel: PluginLogEntry.Level = .debug,
     blockingThreads: Int = 16,
     answer: @escaping (Request) -> StubTransport.Reply = { _ in .response(Response(status: 200)) }
   ) async throws {
     let product = try await LibraryFixture.compile(behaviour, defines: defines)
     try await self.init(
-      library: product.path, configuration: configuration, isActive: isActive, features: features, isProbe: isProbe,
-      suspensionChunks: suspensionChunks, leastLogLevel: leastLogLevel, blockingThreads: blockingThreads, answer: answer
+      library: product.path, configuration: configuration, isActive: isActive, features: features, isTrial: isTrial,
+      suspensionChunks: suspensionChunks, minimumLogLevel: minimumLogLevel, blockingThreads: blockingThreads, answer: answer
     )
     withExtendedLifetime(product) {}
   }
 
   init(
     library path: String, configuration: JSONValue = [:], isActive: Bool = true, features: HostFeatures = .offered,
-    isProbe: Bool = false, suspensionChunks: Int = SuspensionTable.maximumChunks,
-    leastLogLevel: PluginLogEntry.Level = .debug, blockingThreads: Int = 16,
+    isTrial: Bool = false, suspensionChunks: Int = SuspensionTable.maximumChunks,
+    minimumLogLevel: PluginLogEntry.Level = .debug, blockingThreads: Int = 16,
     answer: @escaping (Request) -> StubTransport.Reply
   ) async throws {
     library = try LibraryFixture()
@@ -52,8 +52,8 @@ final class StageFixture {
     let log = Watched<[PluginLogEntry]>([])
     self.log = log
     runtime = HostRuntime(
-      loops: [environment], programName: "test", programVersion: "1", features: features, isProbe: isProbe,
-      blockingThreads: blockingThreads, leastLogLevel: leastLogLevel
+      loops: [environment], programName: "test", programVersion: "1", features: features, isTrial: isTrial,
+      blockingThreads: blockingThreads, minimumLogLevel: minimumLogLevel
     ) { entry in
       log.update { $0.append(entry) }
     }

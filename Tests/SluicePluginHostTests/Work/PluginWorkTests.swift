@@ -119,7 +119,7 @@ struct PluginWorkTests {
   }
 
   @Test func `a trial and a host that offers nothing else run work`() async throws {
-    let stage = try await StageFixture("runs-work", features: [], isProbe: true)
+    let stage = try await StageFixture("runs-work", features: [], isTrial: true)
     _ = try run("elsewhere", on: stage)
     try settle(stage, "elsewhere")
     #expect(stage.told("elsewhere") == ["0"])

@@ -219,7 +219,7 @@ import Testing
       for server in [digest, basic] {
         let before = server.requestCount
         let request = Request(url: try HTTPURL("http://127.0.0.1:\(server.port)/x?y"))
-        let result = try await Self.run(request) { $0.append(code, named: "credentials") }
+        let result = try await Self.run(request) { $0.addStage("credentials", code) }
         #expect(result.error?.code == (status == 401 ? "http_status" : nil))
         #expect(result.response?.status == status)
         #expect(server.requestCount == before + 2)
@@ -234,11 +234,11 @@ import Testing
     defer { server.stop() }
     let request = Request(url: try HTTPURL(server.baseURL + "/"))
     let left = try await Self.run(request) {
-      $0.append(StageCode(challenge: { _, _, _ in .credentials(user: "u", password: "p") }), named: "credentials")
+      $0.addStage("credentials", StageCode(challenge: { _, _, _ in .credentials(user: "u", password: "p") }))
     }
     #expect(left.response?.status == 401 && server.requestCount == 1)
     let cancelled = try await Self.run(request) {
-      $0.append(StageCode(challenge: { _, _, _ in .cancel }), named: "cancels")
+      $0.addStage("cancels", StageCode(challenge: { _, _, _ in .cancel }))
     }
     #expect(cancelled.error?.code == "cancelled")
   }
@@ -250,11 +250,11 @@ import Testing
     defer { server.stop() }
     let log = Watched<[String]>([])
     var configuration = Configuration()
-    configuration.append(
-      StageCode(challenge: { offer, _, _ in
+    configuration.addStage(
+      "stage", StageCode(challenge: { offer, _, _ in
         log.update { $0.append("stage \(offer.answered)") }
         return .performDefaultHandling
-      }), named: "stage")
+      }))
     let engine = try Engine(configuration, delegate: DecidingDelegate(log, "engine") { _ in .performDefaultHandling })
     let own = DecidingDelegate(log, "own") { $0.answered == 0 ? .answer("Bearer x") : .performDefaultHandling }
     let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/")), delegate: own)

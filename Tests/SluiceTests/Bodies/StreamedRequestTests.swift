@@ -33,7 +33,7 @@ import Testing
     defer { server.stop() }
     let engine = try Engine(Self.configuration())
     let body = Self.stream([#"{"na"#, "", #"me": "#, "", "", #""x"}"#])
-    _ = try await engine.execute(Self.request(server.baseURL + "/", body))
+    _ = try await engine.perform(Self.request(server.baseURL + "/", body))
     let sent = try #require(server.requests.first)
     #expect(try JSONValue(parsing: sent.body) == ["name": "x", "tenant": "a"])
     #expect(sent.value(of: "content-length") == "\(sent.body.count)")
@@ -57,7 +57,7 @@ import Testing
     let engine = try Engine(Self.configuration(#"{"spillBytes": 4096}"#, onUnreadable: "pass"))
     let piece = String(repeating: "0123456789abcdef", count: 4096)
     let body = Self.stream(Array(repeating: piece, count: 40))
-    _ = try await engine.execute(Self.request(server.baseURL + "/", body))
+    _ = try await engine.perform(Self.request(server.baseURL + "/", body))
     let sent = try #require(server.requests.first)
     #expect(sent.body == Array(String(repeating: piece, count: 40).utf8))
     await engine.shutdown()
@@ -67,12 +67,12 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = try Self.configuration()
-    configuration.append(
-      StageCode(response: { response, context in
+    configuration.addStage(
+      "again", StageCode(response: { response, context in
         if server.requests.count == 1 { throw RetryRequestError() }
-      }), named: "again")
+      }))
     let engine = try Engine(configuration)
-    let response = try await engine.execute(Self.request(server.baseURL + "/", Self.stream([#"{"a": 1}"#])))
+    let response = try await engine.perform(Self.request(server.baseURL + "/", Self.stream([#"{"a": 1}"#])))
     #expect(response.status == 200)
     let bodies = try server.requests.map { try JSONValue(parsing: $0.body) }
     #expect(bodies == [["a": 1, "tenant": "a"], ["a": 1, "tenant": "a"]])

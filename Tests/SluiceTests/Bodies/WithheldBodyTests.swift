@@ -15,8 +15,8 @@ import Testing
     defer { server.stop() }
     var configuration = Configuration()
     configuration.transport.spillBytes = spillBytes
-    configuration.maxAttempts = 1
-    for (name, stage) in stages { configuration.append(stage, named: name) }
+    configuration.maximumAttempts = 1
+    for (name, stage) in stages { configuration.addStage(name, stage) }
     let engine = try Engine(configuration)
     let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/")))
     await engine.shutdown()

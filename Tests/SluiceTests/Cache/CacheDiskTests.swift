@@ -27,7 +27,7 @@ import Testing
   }
 
   private static func get(_ engine: Engine, _ url: String, _ headers: HeaderFields = [:]) async throws -> String {
-    let response = try await engine.execute(Request(url: HTTPURL(url), headers: headers))
+    let response = try await engine.perform(Request(url: HTTPURL(url), headers: headers))
     return String(decoding: response.body.bytes ?? [], as: UTF8.self)
   }
 
@@ -207,7 +207,7 @@ import Testing
     defer { server.stop() }
     let engine = try engine()
     _ = try await Self.get(engine, server.baseURL)
-    _ = try await engine.execute(Request(method: "DELETE", url: HTTPURL(server.baseURL)))
+    _ = try await engine.perform(Request(method: "DELETE", url: HTTPURL(server.baseURL)))
     await engine.shutdown()
     #expect(files().isEmpty)
   }

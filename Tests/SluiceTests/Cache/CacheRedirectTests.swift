@@ -13,7 +13,7 @@ import Testing
     defer { server.stop() }
     let engine = try CacheEngine.make()
     for _ in 0..<2 {
-      let response = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+      let response = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
       #expect(response.body.bytes == Array("b".utf8))
       #expect(response.headers["cache-status"] == "sluice; fwd=uri-miss")
     }
@@ -33,10 +33,10 @@ import Testing
     defer { server.stop() }
     let engine = try CacheEngine.make()
     let url = try HTTPURL(server.baseURL + "/a")
-    #expect(try await engine.execute(Request(url: url)).body.bytes == Array("old a".utf8))
+    #expect(try await engine.perform(Request(url: url)).body.bytes == Array("old a".utf8))
     isMoved.update { $0 = true }
     for _ in 0..<2 {
-      let response = try await engine.execute(Request(url: url))
+      let response = try await engine.perform(Request(url: url))
       #expect(response.status == 200)
       #expect(response.body.bytes == Array("b".utf8))
     }

@@ -18,8 +18,8 @@ import Testing
       """
     let engine = try Engine(Configuration(text: Array(text.utf8)))
     let url = try HTTPURL(server.baseURL + "/a")
-    let first = try await engine.execute(Request(url: url))
-    let second = try await engine.execute(Request(url: url))
+    let first = try await engine.perform(Request(url: url))
+    let second = try await engine.perform(Request(url: url))
     #expect(server.requestCount == 1)
     #expect(first.headers[values: "cache-status"] == ["sluice; fwd=uri-miss; stored"])
     #expect(second.headers["cache-status"]?.hasPrefix("sluice; hit; ttl=") == true)
@@ -39,8 +39,8 @@ import Testing
     defer { server.stop() }
     let engine = try CacheEngine.make()
     let url = try HTTPURL(server.baseURL + "/a")
-    _ = try await engine.execute(Request(url: url))
-    let second = try await engine.execute(Request(url: url))
+    _ = try await engine.perform(Request(url: url))
+    let second = try await engine.perform(Request(url: url))
     #expect(server.requestCount == 2)
     #expect(second.status == 200)
     #expect(second.body.bytes == Array("whole".utf8))
@@ -53,9 +53,9 @@ import Testing
     let server = try LoopbackServer { _ in .cacheable("kept", "max-age=0, stale-if-error=3600") }
     let engine = try CacheEngine.make()
     let url = try HTTPURL(server.baseURL + "/a")
-    _ = try await engine.execute(Request(url: url))
+    _ = try await engine.perform(Request(url: url))
     server.stop()
-    let second = try await engine.execute(Request(url: url))
+    let second = try await engine.perform(Request(url: url))
     #expect(second.body.bytes == Array("kept".utf8))
     #expect(second.headers["cache-status"] == "sluice; fwd=stale; detail=stale-if-error")
     let other = await engine.transaction(Request(url: try HTTPURL("\(url)/never-seen")))
@@ -72,7 +72,7 @@ import Testing
     defer { server.stop() }
     let engine = try CacheEngine.make(#"{"staleIfError": "1h"}"#)
     let url = try HTTPURL(server.baseURL + "/a")
-    _ = try await engine.execute(Request(url: url))
+    _ = try await engine.perform(Request(url: url))
     isFailing.update { $0 = true }
     let result = await engine.transaction(Request(url: url))
     let standsIn = [500, 502, 503, 504].contains(status)
@@ -102,7 +102,7 @@ import Testing
     let url = try HTTPURL(server.baseURL + "/a")
     for _ in 0..<2 {
       for language in ["de", "en", "fr"] {
-        let response = try await engine.execute(Request(url: url, headers: ["Accept-Language": language]))
+        let response = try await engine.perform(Request(url: url, headers: ["Accept-Language": language]))
         #expect(response.body.bytes == Array(language.utf8))
       }
     }
@@ -119,7 +119,7 @@ import Testing
     let url = try HTTPURL(server.baseURL + "/a")
     for _ in 0..<2 {
       for (token, cookie) in [("a", "1"), ("a", "2"), ("b", "1")] {
-        let response = try await engine.execute(Request(url: url, headers: ["authorization": token, "cookie": cookie]))
+        let response = try await engine.perform(Request(url: url, headers: ["authorization": token, "cookie": cookie]))
         #expect(response.body.bytes == Array("\(token) \(cookie)".utf8))
       }
     }
@@ -137,7 +137,7 @@ import Testing
        "request": ["cache", "fixed"], "response": ["cache"]}
       """
     let engine = try Engine(Configuration(text: Array(text.utf8)))
-    for _ in 0..<2 { _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a"))) }
+    for _ in 0..<2 { _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a"))) }
     #expect(server.requestCount == 2)
     await engine.shutdown()
   }
@@ -146,7 +146,7 @@ import Testing
     let server = try LoopbackServer { _ in .cacheable(String(repeating: "x", count: 10_000), "max-age=60") }
     defer { server.stop() }
     let engine = try CacheEngine.make(#"{"memoryBytes": 35000}"#)
-    func get(_ path: String) async throws { _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + path))) }
+    func get(_ path: String) async throws { _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + path))) }
     for path in ["/1", "/2", "/3", "/1", "/4"] { try await get(path) }
     #expect(server.requests.map(\.target) == ["/1", "/2", "/3", "/4"])
     // 2 has gone for 4; 1, 3 and 4 are there.
@@ -163,7 +163,7 @@ import Testing
     let engine = try CacheEngine.make()
     let url = try HTTPURL(server.baseURL + "/a")
     func get(_ key: String) async throws {
-      let response = try await engine.execute(Request(url: url, headers: ["X-Key": key]))
+      let response = try await engine.perform(Request(url: url, headers: ["X-Key": key]))
       #expect(response.body.bytes == Array(key.utf8))
     }
     let keys = (0..<129).map { "\($0)" }
@@ -184,7 +184,7 @@ import Testing
     // Room for some more than the 128 that one URL may have, and not for all that come.
     let engine = try CacheEngine.make(#"{"memoryBytes": 300000}"#)
     func get(_ path: String, _ key: Int) async throws {
-      _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + path), headers: ["X-Key": "\(key)"]))
+      _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + path), headers: ["X-Key": "\(key)"]))
     }
     try await get("/other", 0)
     for key in 0..<400 { try await get("/a", key) }
@@ -207,7 +207,7 @@ import Testing
     let engine = try CacheEngine.make()
     let url = try HTTPURL(server.baseURL + "/a")
     func get(_ headers: HeaderFields, _ body: String) async throws {
-      let response = try await engine.execute(Request(url: url, headers: headers))
+      let response = try await engine.perform(Request(url: url, headers: headers))
       #expect(response.body.bytes == Array(body.utf8))
     }
     for _ in 0..<2 {
@@ -229,7 +229,7 @@ import Testing
       }
       let engine = try CacheEngine.make(#"{"memoryBytes": 2000000}"#)
       func get(_ paths: Range<Int>) async throws {
-        for path in paths { _ = try await engine.execute(Request(url: HTTPURL("\(server.baseURL)/\(path)"))) }
+        for path in paths { _ = try await engine.perform(Request(url: HTTPURL("\(server.baseURL)/\(path)"))) }
       }
       try await get(0..<200)
       let before = try #require(ProcessFacts().residentBytes)
@@ -249,7 +249,7 @@ import Testing
     defer { server.stop() }
     let engine = try CacheEngine.make(#"{"entryBytes": 1000}"#)
     for path in ["/fits", "/fits", "/large", "/large"] {
-      let response = try await engine.execute(Request(url: HTTPURL(server.baseURL + path)))
+      let response = try await engine.perform(Request(url: HTTPURL(server.baseURL + path)))
       #expect(response.body.byteCount == (path == "/fits" ? 1000 : 1001))
     }
     #expect(server.requests.map(\.target) == ["/fits", "/large", "/large"])
@@ -266,7 +266,7 @@ import Testing
     let url = try HTTPURL(server.baseURL + "/a")
     #expect(await engine.transaction(Request(url: url)).error != nil)
     for _ in 0..<2 {
-      let response = try await engine.execute(Request(url: url))
+      let response = try await engine.perform(Request(url: url))
       #expect(response.body.bytes == Array("whole".utf8))
     }
     #expect(server.connectionCount == 2)
@@ -281,7 +281,7 @@ import Testing
     let engine = try CacheEngine.make()
     let url = try HTTPURL(server.baseURL + "/a")
     for _ in 0..<2 {
-      let headers = try await engine.execute(Request(url: url)).headers
+      let headers = try await engine.perform(Request(url: url)).headers
       let found = headers.indices.filter { headers.name(at: $0) == "X-Name" }
       #expect(found.map { Array(headers.buffer[headers.valueRange(at: $0)]) } == [[0x66, 0xFC, 0x72]])
     }
@@ -300,12 +300,12 @@ import Testing
     defer { server.stop() }
     let engine = try CacheEngine.make()
     let url = try HTTPURL(server.baseURL + "/a")
-    async let slow = engine.execute(Request(url: url))
+    async let slow = engine.perform(Request(url: url))
     try await isSent.wait()
-    _ = try await engine.execute(Request(method: "PUT", url: url, body: .text("new")))
+    _ = try await engine.perform(Request(method: "PUT", url: url, body: .text("new")))
     isChanged.set()
     #expect(try await slow.body.bytes == Array("old".utf8))
-    #expect(try await engine.execute(Request(url: url)).body.bytes == Array("new".utf8))
+    #expect(try await engine.perform(Request(url: url)).body.bytes == Array("new".utf8))
     await engine.shutdown()
   }
 
@@ -320,7 +320,7 @@ import Testing
           var wrong = 0
           for round in 0..<60 {
             let path = "/\((worker * 7 + round) % 48)"
-            let response = try await engine.execute(Request(url: HTTPURL(server.baseURL + path)))
+            let response = try await engine.perform(Request(url: HTTPURL(server.baseURL + path)))
             if response.body.bytes != Array(path.utf8) { wrong += 1 }
           }
           return wrong

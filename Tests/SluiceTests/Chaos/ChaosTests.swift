@@ -51,14 +51,14 @@ private final class Chaos: Sendable {
     let violations = Locked<[String]>([])
     let told = Locked<[String: [String: Int]]>([:])
     var configuration = try configuration()
-    configuration.append(ChaosStage.code(seed: seed, name: "first"), named: "first")
-    configuration.append(ChaosStage.code(seed: seed, name: "second"), named: "second")
-    configuration.append(
-      StageCode(observing: { event in
+    configuration.addStage("first", ChaosStage.code(seed: seed, name: "first"))
+    configuration.addStage("second", ChaosStage.code(seed: seed, name: "second"))
+    configuration.addStage(
+      "ledger", StageCode(observing: { event in
         do throws(LedgerViolation) {
           try ledger.withLock { ledger throws(LedgerViolation) in try ledger.check(LedgerEntry(event)) }
         } catch { violations.withLock { $0.append("\(error) (\(LedgerEntry(event)))") } }
-      }), named: "ledger")
+      }))
     let engine = try Engine(configuration) { line in
       let parts = line.message.split(separator: "=")
       guard let stage = line.stage, parts.count == 2, let number = Int(parts[1]) else { return }
@@ -122,8 +122,8 @@ private final class Chaos: Sendable {
       """
     var configuration = try Configuration(text: Array(text.utf8))
     configuration.retry = .standard
-    configuration.maxAttempts = 4
-    configuration.retry.backoff = Backoff(base: .milliseconds(1), max: .milliseconds(4))
+    configuration.maximumAttempts = 4
+    configuration.retry.backoff = Backoff(base: .milliseconds(1), maximum: .milliseconds(4))
     return configuration
   }
 

@@ -25,7 +25,7 @@ struct CrashFixture: Sendable {
       try install()
       let server = try LoopbackServer(recording: .countOnly) { _ in ServerResponse(body: .bytes([])) }
       let engine = try Engine(configuration())
-      for _ in 0..<requests { _ = try? await engine.execute(Request(url: HTTPURL(server.baseURL + "/"))) }
+      for _ in 0..<requests { _ = try? await engine.perform(Request(url: HTTPURL(server.baseURL + "/"))) }
       await engine.shutdown()
       server.stop()
     }

@@ -12,10 +12,10 @@ import Testing
   @Test func `every attempt is issued again, with the decision in between`() async throws {
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
-        $0.append(
-          StageCode(response: { _, context in
+        $0.addStage(
+          "again", StageCode(response: { _, context in
             if context.attemptNumber == 0 { throw RetryRequestError(after: .milliseconds(1)) }
-          }), named: "again")
+          }))
       }
       #expect(
         story.kinds
@@ -28,9 +28,8 @@ import Testing
   @Test func `a retry over the same connection says so`() async throws {
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
-        $0.append(
-          StageCode(response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }),
-          named: "again")
+        $0.addStage(
+          "again", StageCode(response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }))
       }
       let receipts = story.entries.filter { $0.kind == .didReceive }
       #expect(receipts.map { $0.timings?.isConnectionReused } == [false, true])
@@ -50,7 +49,7 @@ import Testing
 
   @Test func `a stage that answers itself leaves out the wire`() async throws {
     let story = try await tell(get("http://127.0.0.1:1/")) {
-      $0.append(StageCode(request: { request, _ in request.respond(status: 200) }), named: "answers")
+      $0.addStage("answers", StageCode(request: { request, _ in request.respond(status: 200) }))
     }
     #expect(story.kinds == [.willExecute] + Self.validated)
     #expect(try story.first(.didComplete).timings == nil)
@@ -68,10 +67,10 @@ import Testing
   @Test func `the wait for the next attempt is told before it, and kept`() async throws {
     try await withServer { server in
       let story = try await tell(get(server.baseURL + "/")) {
-        $0.append(
-          StageCode(response: { _, context in
+        $0.addStage(
+          "again", StageCode(response: { _, context in
             if context.attemptNumber < 2 { throw RetryRequestError(after: .milliseconds(20)) }
-          }), named: "again")
+          }))
       }
       let pairs = zip(story.entries, story.entries.dropFirst()).filter { $0.0.kind == .willRetry }
       #expect(pairs.map { $0.1.kind } == [.didConfigure, .didConfigure])
@@ -104,8 +103,8 @@ import Testing
 
   private static func repeats(_ configuration: inout Configuration) {
     configuration.retry = .standard
-    configuration.maxAttempts = 3
-    configuration.retry.backoff = Backoff(base: .milliseconds(1), max: .milliseconds(2))
+    configuration.maximumAttempts = 3
+    configuration.retry.backoff = Backoff(base: .milliseconds(1), maximum: .milliseconds(2))
   }
 
   @Test func `each redirect is told between a receipt and the next issue, with the phases of its hop`() async throws {
@@ -183,8 +182,8 @@ import Testing
       return ServerResponse(status: 401, headers: [HeaderLine("WWW-Authenticate", "Basic realm=\"r\"")])
     }) { server in
       let story = try await tell(get(server.baseURL + "/")) {
-        $0.append(
-          StageCode(challenge: { _, _, _ in .answer("Basic dTpw") }), named: "answers")
+        $0.addStage(
+          "answers", StageCode(challenge: { _, _, _ in .answer("Basic dTpw") }))
       }
       #expect(
         story.kinds.filter { $0 == .didIssue || $0 == .didReceive } == [.didIssue, .didReceive, .didIssue, .didReceive])

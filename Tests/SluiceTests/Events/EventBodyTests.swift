@@ -97,9 +97,8 @@ import Testing
   @Test func `each attempt counts the bytes of its own body`() async throws {
     try await withServer { server in
       let story = try await tell(post(server.baseURL + "/", .bytes([UInt8](repeating: 65, count: 10_000)))) {
-        $0.append(
-          StageCode(response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }),
-          named: "again")
+        $0.addStage(
+          "again", StageCode(response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }))
       }
       let sent = story.entries.filter { $0.kind == .didReceive }.compactMap { $0.timings?.bytesSent }
       #expect(sent.count == 2 && sent.allSatisfy { (10_000..<20_000).contains($0) }, "\(sent)")

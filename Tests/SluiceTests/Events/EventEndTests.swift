@@ -13,7 +13,7 @@ import Testing
     try await withServer { server in
       let log = LedgerLog()
       var configuration = Configuration()
-      configuration.append(log.code, named: "ledger")
+      configuration.addStage("ledger", log.code)
       let engine = try Engine(configuration)
       let request = try get(server.baseURL + "/")
       let task = Task {
@@ -33,7 +33,7 @@ import Testing
       server.hold()
       let log = LedgerLog()
       var configuration = Configuration()
-      configuration.append(log.code, named: "ledger")
+      configuration.addStage("ledger", log.code)
       let engine = try Engine(configuration)
       let request = try get(server.baseURL + "/")
       let task = Task { await engine.transaction(request) }
@@ -55,8 +55,8 @@ import Testing
     let log = LedgerLog()
     let received = Signal()
     var configuration = Configuration()
-    configuration.append(log.code, named: "ledger")
-    configuration.append(StageCode(observing: { if $0.kind == .didReceive { received.set() } }), named: "tells")
+    configuration.addStage("ledger", log.code)
+    configuration.addStage("tells", StageCode(observing: { if $0.kind == .didReceive { received.set() } }))
     let engine = try Engine(configuration)
     let request = try get(server.baseURL)
     let task = Task { await engine.transaction(request) }
@@ -112,7 +112,7 @@ import Testing
       request.timeout = .milliseconds(30)
       let never = Signal()
       let story = try await tell(request) {
-        $0.append(StageCode(request: { _, _ in try await never.wait() }), named: "waits")
+        $0.addStage("waits", StageCode(request: { _, _ in try await never.wait() }))
       }
       never.set()
       #expect(story.code == "deadline")
@@ -124,9 +124,9 @@ import Testing
     let log = LedgerLog()
     let cancellation = Cancellation()
     var configuration = Configuration()
-    configuration.append(
-      StageCode(observing: { if $0.kind == .didConfigure { cancellation.cancel() } }), named: "cancels")
-    configuration.append(log.code, named: "ledger")
+    configuration.addStage(
+      "cancels", StageCode(observing: { if $0.kind == .didConfigure { cancellation.cancel() } }))
+    configuration.addStage("ledger", log.code)
     let engine = try Engine(configuration)
     let ends = ResultLog()
     engine.submit(try get("http://no-such-host.invalid/"), cancellation: cancellation) { ends.append($0) }
@@ -175,11 +175,11 @@ import Testing
   @Test func `cancelled while a request stage waits`() async throws {
     let hasBegun = Signal()
     let story = try await tellCancelled(get("http://127.0.0.1:1/")) {
-      $0.append(
-        StageCode(request: { _, _ in
+      $0.addStage(
+        "waits", StageCode(request: { _, _ in
           hasBegun.set()
           try await Task.sleep(for: .seconds(3600))
-        }), named: "waits")
+        }))
     } when: { _ in
       try await hasBegun.wait()
     }
@@ -190,11 +190,11 @@ import Testing
     try await withServer { server in
       let hasBegun = Signal()
       let story = try await tellCancelled(get(server.baseURL + "/")) {
-        $0.append(
-          StageCode(response: { _, _ in
+        $0.addStage(
+          "waits", StageCode(response: { _, _ in
             hasBegun.set()
             try await Task.sleep(for: .seconds(3600))
-          }), named: "waits")
+          }))
       } when: { _ in
         try await hasBegun.wait()
       }
@@ -205,8 +205,8 @@ import Testing
   @Test func `cancelled while it waits for its next attempt`() async throws {
     try await withServer { server in
       let story = try await tellCancelled(get(server.baseURL + "/"), after: .willRetry) {
-        $0.append(
-          StageCode(response: { _, _ in throw RetryRequestError(after: .seconds(3600)) }), named: "again")
+        $0.addStage(
+          "again", StageCode(response: { _, _ in throw RetryRequestError(after: .seconds(3600)) }))
       }
       #expect(
         story.kinds == [.willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .willRetry, .didComplete])
@@ -218,7 +218,7 @@ import Testing
     try await withServer { server in
       let log = LedgerLog()
       var configuration = Configuration()
-      configuration.append(log.code, named: "ledger")
+      configuration.addStage("ledger", log.code)
       let engine = try Engine(configuration)
       let cancellation = Cancellation()
       let ends = Watched(0)
@@ -240,11 +240,11 @@ import Testing
       configuration.deadline = nil
       configuration.transport.loops = 1
       configuration.transport.connectTimeout = Patience.limit
-      configuration.append(
-        StageCode(
+      configuration.addStage(
+        "again", StageCode(
           response: { _, _ in throw RetryRequestError(after: .seconds(3600)) },
-          trace: { if $0.kind == .willRetry { isWaiting.set() } }), named: "again")
-      configuration.append(log.code, named: "ledger")
+          trace: { if $0.kind == .willRetry { isWaiting.set() } }))
+      configuration.addStage("ledger", log.code)
       let engine = try Engine(configuration)
       let ends = ResultLog()
       engine.submit(try get("http://127.0.0.1:\(listener.port)/")) { ends.append($0) }

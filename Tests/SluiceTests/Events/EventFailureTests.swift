@@ -102,7 +102,7 @@ import Testing
   @Test func `an answer that is too large fails after its receipt`() async throws {
     let server = try ScriptedServer(
       .receiveHead, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\naaaaaaaa\r\n0\r\n\r\n"))
-    let story = try await tell(get(server.baseURL)) { $0.transport.maxResponseBytes = 4 }
+    let story = try await tell(get(server.baseURL)) { $0.transport.maximumResponseBytes = 4 }
     #expect(story.code == "response_too_large")
     #expect(story.kinds == Self.lostInTheBody)
   }

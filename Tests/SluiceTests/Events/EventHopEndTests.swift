@@ -77,13 +77,13 @@ import Testing
       ScriptStep.respond(body: "there"),
     ])
     let story = try await tell(get(server.baseURL + "/a")) {
-      $0.append(
-        StageCode(
+      $0.addStage(
+        "thinks", StageCode(
           redirect: { _, _, _ in
             isAsked.set()
             try await hasEnded.wait()
             return .follow
-          }, trace: { if $0.kind == .didEndHop { hasEnded.set() } }), named: "thinks")
+          }, trace: { if $0.kind == .didEndHop { hasEnded.set() } }))
     }
     #expect(story.result.error == nil)
     #expect(story.kinds.prefix(6) == [.willExecute, .didConfigure, .didIssue, .didReceive, .didEndHop, .willRedirect])
@@ -96,8 +96,8 @@ import Testing
     try await withServer({ _ in ServerResponse(status: 503, body: .bytes(Array("busy".utf8))) }) { server in
       let story = try await tell(get(server.baseURL + "/")) {
         $0.retry = .standard
-        $0.maxAttempts = 2
-        $0.retry.backoff = Backoff(base: .milliseconds(1), max: .milliseconds(2))
+        $0.maximumAttempts = 2
+        $0.retry.backoff = Backoff(base: .milliseconds(1), maximum: .milliseconds(2))
       }
       #expect(ends(story).map(\.attempt) == [0, 1])
       #expect(ends(story).map(\.status) == [503, 503])
@@ -138,11 +138,11 @@ import Testing
 
   @Test func `a hop that no stage and no connection has begun has no end`() async throws {
     let answered = try await tell(get("http://127.0.0.1:1/")) {
-      $0.append(StageCode(request: { request, _ in request.respond(status: 200) }), named: "answers")
+      $0.addStage("answers", StageCode(request: { request, _ in request.respond(status: 200) }))
     }
     #expect(ends(answered).isEmpty)
     let failed = try await tell(get("http://127.0.0.1:1/")) {
-      $0.append(StageCode(request: { _, _ in throw StageFailure(code: "no", message: "") }), named: "fails")
+      $0.addStage("fails", StageCode(request: { _, _ in throw StageFailure(code: "no", message: "") }))
     }
     #expect(ends(failed).isEmpty)
   }
@@ -150,7 +150,7 @@ import Testing
   @Test func `the status of a hop is the server's where a stage has changed it`() async throws {
     try await withServer({ _ in ServerResponse(status: 500) }) { server in
       let story = try await tell(get(server.baseURL + "/")) {
-        $0.append(StageCode(response: { response, _ in response.status = 203 }), named: "changes")
+        $0.addStage("changes", StageCode(response: { response, _ in response.status = 203 }))
       }
       #expect(try end(story).status == 500)
       #expect(try story.first(.didComplete).status == 203)

@@ -41,7 +41,7 @@ import Testing
     defer { server.stop() }
     let ledger = LedgerLog()
     let tracer = try await HopTracer(defines: ["INTERESTS=(\(Self.ends))"], plugin: #", "deadline": "60s""#) {
-      $0.append(ledger.code, named: "ledger")
+      $0.addStage("ledger", ledger.code)
     }
     let (_, events) = try await tracer.run(server.baseURL + "/a")
     #expect(events.count == 2)

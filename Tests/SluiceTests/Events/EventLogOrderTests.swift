@@ -12,7 +12,7 @@ import Testing
   @Test func `one tracer hears as much as the other`() async throws {
     try await withServer { server in
       let other = LedgerLog()
-      let story = try await tell(get(server.baseURL + "/")) { $0.append(other.code, named: "other") }
+      let story = try await tell(get(server.baseURL + "/")) { $0.addStage("other", other.code) }
       #expect(other.entries == story.entries)
     }
   }
@@ -41,7 +41,7 @@ import Testing
       let log = LedgerLog()
       var configuration = Configuration()
       configuration.transport.loops = 2
-      configuration.append(log.code, named: "ledger")
+      configuration.addStage("ledger", log.code)
       let engine = try Engine(configuration)
       let request = try get(server.baseURL + "/")
       await withTaskGroup { group in
@@ -59,7 +59,7 @@ import Testing
       let ends = Watched(0)
       let requests = [try get(server.baseURL + "/"), try get("http://127.0.0.1:1/"), try get(server.baseURL + "/")]
       let stories = try await tell(requests) {
-        $0.append(StageCode(observing: { if $0.kind == .didComplete { ends.update { $0 += 1 } } }), named: "ends")
+        $0.addStage("ends", StageCode(observing: { if $0.kind == .didComplete { ends.update { $0 += 1 } } }))
       }
       #expect(stories.map { $0.kinds.count { $0 == .didComplete } } == [1, 1, 1])
       #expect(ends.value == 3)
@@ -72,12 +72,12 @@ import Testing
       let log = LedgerLog()
       var configuration = Configuration()
       let inner = try get(server.baseURL + "/inner")
-      configuration.append(
-        StageCode(request: { request, context in
+      configuration.addStage(
+        "asks", StageCode(request: { request, context in
           guard context.path == "/outer", let engine = engine.withLock({ $0 }) else { return }
           request.headers["x-inner"] = "\(await engine.transaction(inner).status ?? 0)"
-        }), named: "asks")
-      configuration.append(log.code, named: "ledger")
+        }))
+      configuration.addStage("ledger", log.code)
       let made = try Engine(configuration)
       engine.withLock { $0 = made }
       let outer = await made.transaction(try get(server.baseURL + "/outer"))

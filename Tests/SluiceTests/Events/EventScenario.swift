@@ -76,7 +76,7 @@ extension EventScenario {
     let hasCome = Signal()
     return try await tellCancelled(request) { configuration in
       change(&configuration)
-      configuration.append(StageCode(observing: { if $0.kind == kind { hasCome.set() } }), named: "tells")
+      configuration.addStage("tells", StageCode(observing: { if $0.kind == kind { hasCome.set() } }))
     } when: { _ in
       try await hasCome.wait()
     }
@@ -90,7 +90,7 @@ extension EventScenario {
     configuration.transport.timeout = Patience.limit
     configuration.transport.connectTimeout = Patience.limit
     change(&configuration)
-    configuration.append(log.code, named: "ledger")
+    configuration.addStage("ledger", log.code)
     return try Engine(configuration)
   }
 

@@ -35,7 +35,7 @@ import Testing
     try await withServer { server in
       let log = LedgerLog()
       var configuration = Configuration()
-      configuration.append(log.code, named: "ledger")
+      configuration.addStage("ledger", log.code)
       let engine = try Engine(configuration)
       let ends = Watched(0)
       engine.submit(try get(server.baseURL + "/")) { _ in ends.update { $0 += 1 } }

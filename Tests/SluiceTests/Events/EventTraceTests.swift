@@ -119,7 +119,7 @@ import Testing
     let other = "00-fedcba98765432100011223344556677-0011223344556677-00"
     for (value, span, isCallers) in [(other, "0011223344556677", false), ("00-nonsense", HopTracer.none.span, true)] {
       let tracer = try await HopTracer {
-        $0.append(StageCode(issue: { request, _ in request.headers["traceparent"] = value }), named: "sends")
+        $0.addStage("sends", StageCode(issue: { request, _ in request.headers["traceparent"] = value }))
       }
       let (_, events) = try await tracer.run(server.baseURL + "/a", parent: Self.parent)
       #expect(server.requests.last?.headers.first("traceparent") == value)
@@ -134,11 +134,11 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     let tracer = try await HopTracer {
-      $0.append(
-        StageCode(issue: { request, _ in
+      $0.addStage(
+        "sends", StageCode(issue: { request, _ in
           try request.headers.add("00-\(Self.trace)-0011223344556677-01", for: "traceparent")
           try request.headers.add("00-\(Self.trace)-1011223344556677-01", for: "traceparent")
-        }), named: "sends")
+        }))
     }
     let (_, events) = try await tracer.run(server.baseURL + "/a")
     #expect(server.requests.last?.headers.filter { $0.name.lowercased() == "traceparent" }.count == 2)

@@ -137,14 +137,12 @@ import Testing
     }
     defer { server.stop() }
     var configuration = try HeaderPlaces.configuration("\"hosts\": [\"127.0.0.1:\(server.port)\"]")
-    configuration.append(StageCode(issue: { request, _ in request.headers["X-Code"] = "1" }), named: "code")
-    configuration.append(
-      StageCode(issue: { request, _ in request.headers["X-Posts"] = "1" }), named: "posts",
-      match: StageMatch(methods: ["POST"])
-    )
-    configuration.append(
-      StageCode(response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }), named: "again"
-    )
+    configuration.addStage("code", StageCode(issue: { request, _ in request.headers["X-Code"] = "1" }))
+    configuration.addStage(
+      "posts", StageCode(issue: { request, _ in request.headers["X-Posts"] = "1" }),
+      match: StageMatch(methods: ["POST"]))
+    configuration.addStage(
+      "again", StageCode(response: { _, context in if context.attemptNumber == 0 { throw RetryRequestError() } }))
     let engine = try Engine(configuration)
     var request = Request(url: try HTTPURL(server.baseURL + "/a"))
     request.wantsExplanation = true

@@ -64,7 +64,7 @@ import Testing
     defer { other.stop() }
     let configuration = try Self.configuration("{}", baseURL: "http://127.0.0.1:1")
     let engine = try Engine(configuration)
-    _ = try await engine.execute(Request(url: HTTPURL(other.baseURL + "/a")))
+    _ = try await engine.perform(Request(url: HTTPURL(other.baseURL + "/a")))
     #expect(other.requests.first?.headers.first("traceparent") == nil)
     await engine.shutdown()
   }
@@ -150,10 +150,10 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = try Self.configuration("{\"hosts\": [\"*\"]}")
-    configuration.append(
-      StageCode(response: { _, context in if context.attemptNumber < 2 { throw RetryRequestError() } }), named: "again")
+    configuration.addStage(
+      "again", StageCode(response: { _, context in if context.attemptNumber < 2 { throw RetryRequestError() } }))
     let engine = try Engine(configuration)
-    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
     await engine.shutdown()
     let parents = server.requests.compactMap { $0.headers.first("traceparent")?.split(separator: "-") }
     #expect(parents.map(\.count) == [4, 4, 4])
@@ -166,7 +166,7 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Self.configuration("{\"hosts\": [\"*\"]}"))
-    for _ in 0..<3 { _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a"))) }
+    for _ in 0..<3 { _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a"))) }
     await engine.shutdown()
     #expect(
       Set(server.requests.compactMap { $0.headers.first("traceparent")?.split(separator: "-").dropFirst().first }).count
@@ -205,7 +205,7 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Configuration(text: Array(text.utf8)))
-    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
     await engine.shutdown()
     let lines = try #require(server.requests.first).headers
     #expect(lines.values(of: "traceparent").count == 1)

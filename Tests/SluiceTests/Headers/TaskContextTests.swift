@@ -17,18 +17,18 @@ import Testing
     let request = Request(url: try HTTPURL(server.baseURL + "/a"))
     let context = TraceContext.start(baggage: "user=alice")
     try await TraceContext.$current.withValue(context) {
-      _ = try await engine.execute(request)
+      _ = try await engine.perform(request)
       _ = await engine.transaction(request)
-      _ = try await engine.execute(request, decoding: Answer.self)
+      _ = try await engine.perform(request, decoding: Answer.self)
       _ = await withCheckedContinuation { continuation in
         engine.submit(request) { continuation.resume(returning: $0) }
       }
-      _ = try await engine.execute(request, parent: HeaderPlaces.parent)
-      _ = try await engine.execute(request, parent: ParentContext())
-      async let child = engine.execute(request)
+      _ = try await engine.perform(request, parent: HeaderPlaces.parent)
+      _ = try await engine.perform(request, parent: ParentContext())
+      async let child = engine.perform(request)
       _ = try await child
     }
-    _ = try await engine.execute(request)
+    _ = try await engine.perform(request)
     await engine.shutdown()
     let parents = try server.requests.map { request in
       try TraceParent(try #require(request.headers.first("traceparent")).utf8.span)

@@ -62,13 +62,13 @@ import Testing
     try await withServer { server, request in
       var configuration = Configuration()
       let match = StageMatch(methods: ["DELETE"])
-      configuration.append(
-        StageCode(request: { request, _ in request.headers["x-match"] = "1" }), named: "deletes", match: match)
+      configuration.addStage(
+        "deletes", StageCode(request: { request, _ in request.headers["x-match"] = "1" }), match: match)
       let engine = try Engine(configuration)
       var other = request
       other.method = "DELETE"
-      _ = try await engine.execute(request)
-      _ = try await engine.execute(other)
+      _ = try await engine.perform(request)
+      _ = try await engine.perform(other)
       await engine.shutdown()
       #expect(server.requests.map { $0.value(of: "x-match") } == [nil, "1"])
     }
@@ -78,8 +78,8 @@ import Testing
     try await withServer { server, request in
       let marked = try Engine(Self.configuration([StageCode(request: { request, _ in request.headers["x-a"] = "1" })]))
       let plain = try Engine(Configuration())
-      _ = try await marked.execute(request)
-      _ = try await plain.execute(request)
+      _ = try await marked.perform(request)
+      _ = try await plain.perform(request)
       await marked.shutdown()
       await plain.shutdown()
       #expect(server.requests.map { $0.value(of: "x-a") } == ["1", nil])
@@ -108,7 +108,7 @@ import Testing
       let token = Request(url: try HTTPURL(server.baseURL + "/token"))
       let stage = StageCode(request: { request, context in
         guard context.path != "/token", let engine = slot.withLock({ $0 }) else { return }
-        request.headers["x-token"] = Self.text(try await engine.execute(token))
+        request.headers["x-token"] = Self.text(try await engine.perform(token))
       })
       let engine = try Engine(Self.configuration([stage]) { $0.transport.loops = 1 })
       slot.withLock { $0 = engine }

@@ -28,7 +28,7 @@ extension InterceptorScenario {
     _ stages: [StageCode], _ change: (inout Configuration) -> Void = { _ in }
   ) -> Configuration {
     var configuration = Configuration()
-    for (number, stage) in stages.enumerated() { configuration.append(stage, named: "stage-\(number)") }
+    for (number, stage) in stages.enumerated() { configuration.addStage("stage-\(number)", stage) }
     change(&configuration)
     return configuration
   }

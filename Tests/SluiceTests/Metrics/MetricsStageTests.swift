@@ -79,10 +79,10 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     var configuration = try Self.configuration()
-    configuration.append(
-      StageCode(response: { _, context in if context.attemptNumber < 2 { throw RetryRequestError() } }), named: "again")
+    configuration.addStage(
+      "again", StageCode(response: { _, context in if context.attemptNumber < 2 { throw RetryRequestError() } }))
     let engine = try Engine(configuration)
-    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
     let report = try #require(engine.metricsReports["count"])
     await engine.shutdown()
     #expect(report.hops == 3)
@@ -117,7 +117,7 @@ import Testing
     let server = try LoopbackServer()
     defer { server.stop() }
     let engine = try Engine(Configuration(text: Array(text.utf8)))
-    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/a")))
+    _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
     #expect(engine.metricsReports.mapValues(\.begun) == ["a": 1, "b": 0])
     await engine.shutdown()
     let bare = try Engine(Configuration())

@@ -21,7 +21,7 @@ import Testing
       {"plugins": {"my-plugin": {"library": "\(product.path)"}, "metrics": {"builtin": "metrics"}},
        "request": ["my-plugin"], "tracers": ["metrics"]}
       """)
-    _ = try await engine.execute(Request(url: HTTPURL(server.baseURL + "/")))
+    _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/")))
     let report = engine.pluginMetrics
     let requests = try #require(report["my-plugin", "requests"])
     #expect(requests.prometheusName == "my_plugin_requests_total" && requests.kind == .counter)

@@ -128,7 +128,7 @@ import Testing
       return await group.reduce(into: [TransactionResult]()) { $0.append($1) }
     }
     try await held.wait { $0.count == 5 }
-    _ = try await engine.execute(service.request())
+    _ = try await engine.perform(service.request())
     for answer in held.value { answer.complete(with: ServerResponse(status: 401)) }
     #expect(await results.allSatisfy { $0.response?.status == 200 && $0.attempts == 2 })
     #expect(service.endpoint.requestCount == 1)

@@ -10,7 +10,7 @@ import Testing
   @Test func `refresh tokens rotate: each refresh sends the newest`() async throws {
     let service = try TokenService(.refreshToken, expiresIn: 0)
     let engine = try service.engine()
-    for _ in 0..<4 { _ = try await engine.execute(service.request()) }
+    for _ in 0..<4 { _ = try await engine.perform(service.request()) }
     #expect(service.forms.map { $0["refresh_token"] } == [TokenService.firstRefreshToken, "r1", "r2", "r3"])
     #expect(service.forms.allSatisfy { $0["grant_type"] == "refresh_token" })
     await service.stop(engine)
@@ -32,7 +32,7 @@ import Testing
       let engine = try service.engine(config: [
         "clientAuthentication": JSONValue(mode), "scope": "read write", "parameters": ["audience": "https://a/?b"],
       ])
-      _ = try await engine.execute(service.request())
+      _ = try await engine.perform(service.request())
       let sent = try #require(service.endpoint.requests.first)
       let form = try #require(service.forms.first)
       #expect(sent.method == "POST")
@@ -52,7 +52,7 @@ import Testing
   @Test func `a public client names itself in the body`() async throws {
     let service = try TokenService(.refreshToken)
     let engine = try service.engine(config: ["clientSecret": .null])
-    _ = try await engine.execute(service.request())
+    _ = try await engine.perform(service.request())
     #expect(service.endpoint.requests.first?.value(of: "authorization") == nil)
     #expect(service.forms.first?["client_id"] == "client")
     #expect(service.forms.first?["client_secret"] == nil)
@@ -90,7 +90,7 @@ import Testing
       let body = #"{"access_token": "t1", "token_type": "bEARER", "expires_in": \#(lifetime)}"#
       let service = try TokenService(accepting: "t1", endpoint: { _, _ in .text(body, type: "application/json") })
       let engine = try service.engine()
-      for _ in 0..<2 { _ = try await engine.execute(service.request()) }
+      for _ in 0..<2 { _ = try await engine.perform(service.request()) }
       #expect(service.endpoint.requestCount == 1, "\(lifetime)")
       await service.stop(engine)
     }
@@ -120,7 +120,7 @@ import Testing
       if let isSecret { marks.update { $0.append(isSecret) } }
     })
     let engine = try service.engine(code: code)
-    _ = try await engine.execute(service.request())
+    _ = try await engine.perform(service.request())
     let elsewhere = Request(url: try HTTPURL("http://localhost:\(service.api.port)/"))
     #expect(await engine.transaction(elsewhere).response?.status == 401)
     #expect(service.seen == ["Bearer t1", nil])

@@ -99,7 +99,7 @@ import Testing
   @Test func `an expired token is replaced before it is used`() async throws {
     let service = try TokenService(expiresIn: 0)
     let engine = try service.engine()
-    for _ in 0..<3 { _ = try await engine.execute(service.request()) }
+    for _ in 0..<3 { _ = try await engine.perform(service.request()) }
     #expect(service.seen == ["Bearer t1", "Bearer t2", "Bearer t3"])
     await service.stop(engine)
   }
@@ -121,10 +121,10 @@ import Testing
   @Test func `a token without expires_in is good until it is refused`() async throws {
     let service = try TokenService(expiresIn: nil)
     let engine = try service.engine()
-    for _ in 0..<5 { _ = try await engine.execute(service.request()) }
+    for _ in 0..<5 { _ = try await engine.perform(service.request()) }
     #expect(service.endpoint.requestCount == 1)
     service.accepted.update { $0 = "gone" }
-    _ = try await engine.execute(service.request())
+    _ = try await engine.perform(service.request())
     #expect(service.endpoint.requestCount == 2)
     await service.stop(engine)
   }
@@ -132,7 +132,7 @@ import Testing
   @Test func `an expired token is not used where its refresh fails`() async throws {
     let service = try TokenService(expiresIn: 0, endpoint: { number, _ in number == 2 ? .hangUp : nil })
     let engine = try service.engine()
-    _ = try await engine.execute(service.request())
+    _ = try await engine.perform(service.request())
     #expect(try await engine.transaction(service.request()).error?.code == "token_refresh_failed")
     #expect(service.api.requestCount == 1)
     await service.stop(engine)

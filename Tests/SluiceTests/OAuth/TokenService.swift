@@ -88,7 +88,7 @@ final class TokenService: Sendable {
        "request": ["oauth"], "response": ["oauth"], "deadline": "10m", "transport": {"loops": \(loops), "timeout": "10m"}}
       """
     var configuration = try Configuration(text: Array(text.utf8))
-    if let code { configuration.append(code, named: "code") }
+    if let code { configuration.addStage("code", code) }
     let log = self.log
     return try Engine(configuration) { line in log.update { $0.append(line.message) } }
   }

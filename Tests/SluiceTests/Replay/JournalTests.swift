@@ -20,7 +20,7 @@ import Testing
 
   private static func configuration(_ stages: StageCode...) -> Configuration {
     var configuration = Configuration()
-    for (number, stage) in stages.enumerated() { configuration.append(stage, named: "s\(number)") }
+    for (number, stage) in stages.enumerated() { configuration.addStage("s\(number)", stage) }
     return configuration
   }
 

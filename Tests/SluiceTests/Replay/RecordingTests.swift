@@ -67,7 +67,7 @@ import Testing
     }
     var configuration = Configuration()
     configuration.transport.timeout = .milliseconds(50)
-    configuration.maxAttempts = 1
+    configuration.maximumAttempts = 1
     let exchange = try await Self.recorded(Request(url: HTTPURL(server.baseURL + "/")), configuration)
     #expect(exchange.hops.map { $0.error?.code } == [.timeout])
   }

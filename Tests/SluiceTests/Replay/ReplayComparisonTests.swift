@@ -137,7 +137,7 @@ import Testing
       to: ReplayedExchange(
         calls: [Self.call("a", .request, Self.header("x", [], "2\n")), Self.call("b", .response, attempt: 1)],
         error: TransactionError(code: "no", message: "never")))
-    let error = PluginError(.probeCrashed, .plugin(name: nil, path: "/a.so"), "crashed with SIGSEGV")
+    let error = PluginError(.trialCrashed, .plugin(name: nil, path: "/a.so"), "crashed with SIGSEGV")
     var report = ReplayReport(
       comparisons: [comparison], failures: [.init(.new, error)], omissions: [.init(index: 4, reason: "too large")])
     #expect(

@@ -26,8 +26,8 @@ import Testing
       {"store": "store", "plugins": {"x": {"library": "libx.so"}}, "\(list)": ["x"], "transport": {"loops": 2},
        "swap": {"probation": {"duration": "0s"}}}
       """
-    let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
-    let engine = try Engine(Configuration(text: Array(text.utf8), file: folder.path("c.json")), probe: probe)
+    let trial = try #require(HelperTrial(helper: BuiltProducts.executable("sluice")))
+    let engine = try Engine(Configuration(text: Array(text.utf8), file: folder.path("c.json")), trial: trial)
     let request = Request(url: try HTTPURL(server.baseURL + "/"))
     let load = Watched((succeeded: 0, isOver: false))
     let clients = Task {

@@ -19,7 +19,7 @@ final class SwapFixture: EngineFixture {
   init(
     _ plugins: [(name: String, library: String)] = [("a", "a.so")],
     swap: String = #"{"probation": {"duration": "0s"}}"#,
-    loops: Int = 2, probe: (any SwapProbe)? = nil, stageDeadline: String? = nil, onFault: String? = nil,
+    loops: Int = 2, trial: (any LibraryTrial)? = nil, stageDeadline: String? = nil, onFault: String? = nil,
     prepare: (TemporaryDirectory) throws -> Void
   ) throws {
     let folder = try TemporaryDirectory()
@@ -35,7 +35,7 @@ final class SwapFixture: EngineFixture {
     self.log = log
     engine = try Engine(
       Self.configuration(
-        plugins, swap: swap, loops: loops, in: folder, stageDeadline: stageDeadline, onFault: onFault), probe: probe
+        plugins, swap: swap, loops: loops, in: folder, stageDeadline: stageDeadline, onFault: onFault), trial: trial
     ) { line in log.update { $0.append(line) } }
   }
 
@@ -63,7 +63,7 @@ final class SwapFixture: EngineFixture {
 
   /// The number that one transaction was stamped with, in both phases.
   func stamp(of plugin: String = "a") async throws -> Int? {
-    let response = try await engine.execute(Request(url: url))
+    let response = try await engine.perform(Request(url: url))
     guard response.headers["x-stamp-\(plugin)"] == response.headers["x-echo-\(plugin)"] else { return nil }
     return response.headers["x-stamp-\(plugin)"].flatMap { Int($0) }
   }

@@ -8,15 +8,15 @@ import Testing
 
 /// Swaps that meet each other, a task that is cancelled, and the end of the engine.
 @Suite struct SwapOrderTests {
-  /// A probe that lets the first libraries pass, and no other until it is told to, or its task is cancelled.
-  private struct Gate: SwapProbe {
+  /// A trial that lets the first libraries pass, and no other until it is told to, or its task is cancelled.
+  private struct Gate: LibraryTrial {
     let arrived = Watched(0)
     let isOpen = Watched(true)
 
-    func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
+    func examine(_ candidate: TrialCandidate) async throws(PluginError) {
       arrived.update { $0 += 1 }
       do { try await isOpen.wait { $0 } } catch {
-        throw PluginError(.loadFailed, .plugin(name: nil, path: candidate.path), "the probe was given up")
+        throw PluginError(.loadFailed, .plugin(name: nil, path: candidate.path), "the trial was given up")
       }
     }
   }
@@ -25,7 +25,7 @@ import Testing
     _ plugins: [(name: String, library: String)] = [("a", "a.so")]
   ) async throws -> (SwapFixture, StampedLibrary, Gate) {
     let (library, gate) = (try await StampedLibrary.inC(), Gate())
-    let fixture = try SwapFixture(plugins, probe: gate) { folder in
+    let fixture = try SwapFixture(plugins, trial: gate) { folder in
       for (_, file) in plugins { try library.install(1, at: folder.path(file)) }
     }
     gate.isOpen.update { $0 = false }

@@ -272,25 +272,25 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test func `a probe that refuses keeps the build out of the process, and sees state and configuration`() async throws
+  @Test func `a trial that refuses keeps the build out of the process, and sees state and configuration`() async throws
   {
-    struct Refusing: SwapProbe {
-      let seen: Watched<[ProbeCandidate]>
+    struct Refusing: LibraryTrial {
+      let seen: Watched<[TrialCandidate]>
       let hasBegun: Watched<Bool>
-      func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
+      func examine(_ candidate: TrialCandidate) async throws(PluginError) {
         guard hasBegun.value else { return }
         seen.update { $0.append(candidate) }
-        throw PluginError(.loadFailed, .plugin(name: nil, path: candidate.path), "killed by the probe")
+        throw PluginError(.loadFailed, .plugin(name: nil, path: candidate.path), "killed by the trial")
       }
     }
-    let (seen, hasBegun) = (Watched<[ProbeCandidate]>([]), Watched(false))
-    let fixture = try SwapFixture(probe: Refusing(seen: seen, hasBegun: hasBegun)) {
+    let (seen, hasBegun) = (Watched<[TrialCandidate]>([]), Watched(false))
+    let fixture = try SwapFixture(trial: Refusing(seen: seen, hasBegun: hasBegun)) {
       try library.install(1, at: $0.path("a.so"))
     }
     hasBegun.update { $0 = true }
     try library.install(2, at: fixture.path())
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
-    #expect(error?.report.reason?.contains("killed by the probe") == true)
+    #expect(error?.report.reason?.contains("killed by the trial") == true)
     let candidate = try #require(seen.value.first)
     #expect(candidate.path == fixture.path() && candidate.copy.hasPrefix(fixture.path("store")))
     let instance = try #require(candidate.instances.first)

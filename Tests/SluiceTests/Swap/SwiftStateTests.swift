@@ -9,18 +9,18 @@ import Testing
 @Suite(.serialized) struct SwiftStateTests {
   typealias Misbehaviour = StampedLibrary.SwiftMisbehaviour
 
-  private static func fixture(_ library: StampedLibrary, isProbed: Bool) throws -> SwapFixture {
-    let probe = isProbed ? HelperProbe(helper: BuiltProducts.executable("sluice")) : nil
-    #expect(!isProbed || probe != nil)
-    return try SwapFixture(probe: probe) { try library.install(1, at: $0.path("a.so")) }
+  private static func fixture(_ library: StampedLibrary, isTried: Bool) throws -> SwapFixture {
+    let trial = isTried ? HelperTrial(helper: BuiltProducts.executable("sluice")) : nil
+    #expect(!isTried || trial != nil)
+    return try SwapFixture(trial: trial) { try library.install(1, at: $0.path("a.so")) }
   }
 
   /// Swaps under load; build 1 has to serve on where that is refused.
   private static func refusal(
-    old: Misbehaviour = .nothing, new: Misbehaviour = .nothing, isProbed: Bool
+    old: Misbehaviour = .nothing, new: Misbehaviour = .nothing, isTried: Bool
   ) async throws -> SwapError? {
     let library = try StampedLibrary.inSwift(old)
-    let fixture = try fixture(library, isProbed: isProbed)
+    let fixture = try fixture(library, isTried: isTried)
     let load = try SwapLoad(fixture)
     try await load.run()
     try StampedLibrary.inSwift(new).install(2, at: fixture.path())
@@ -41,9 +41,9 @@ import Testing
   }
 
   @Test(arguments: [true, false]) func `a saveState that throws keeps the old build, and is quoted`(
-    isProbed: Bool
+    isTried: Bool
   ) async throws {
-    let error = try await Self.refusal(old: .savesNone, isProbed: isProbed)
+    let error = try await Self.refusal(old: .savesNone, isTried: isTried)
     #expect(error?.report.reason?.contains("the moon cannot be saved") == true, "\(String(describing: error))")
   }
 
@@ -52,15 +52,15 @@ import Testing
       (.refusesState, "an old moon"), (.failsToMigrate, "a moon of version 3"), (.wantsMore, "moons"),
     ] as [(Misbehaviour, String)], [true, false])
   func `a state that loadState, migrate or the decoder does not take keeps the old build, and is quoted`(
-    _ given: (misbehaviour: Misbehaviour, words: String), isProbed: Bool
+    _ given: (misbehaviour: Misbehaviour, words: String), isTried: Bool
   ) async throws {
-    let error = try await Self.refusal(new: given.misbehaviour, isProbed: isProbed)
+    let error = try await Self.refusal(new: given.misbehaviour, isTried: isTried)
     #expect(error?.report.reason?.contains(given.words) == true, "\(String(describing: error))")
   }
 
   /// The reason has the words of Swift's runtime, and not the addresses that it lists behind them.
   @Test func `a loadState that traps ends the trial, and not the host`() async throws {
-    let error = try await Self.refusal(new: .trapsInLoad, isProbed: true)
+    let error = try await Self.refusal(new: .trapsInLoad, isTried: true)
     let reason = error?.report.reason ?? ""
     #expect(reason.contains("SIG") && reason.contains("in load of the state"), "\(reason)")
     #expect(reason.contains("Fatal error: the moon fell;") && !reason.contains("libc.so"), "\(reason)")
@@ -68,9 +68,9 @@ import Testing
 
   @Test(arguments: [Misbehaviour.refusesState, .failsToMigrate, .wantsMore], [true, false])
   func `a state that is not taken is left out where the build declares it optional`(
-    _ misbehaviour: Misbehaviour, isProbed: Bool
+    _ misbehaviour: Misbehaviour, isTried: Bool
   ) async throws {
-    let fixture = try Self.fixture(StampedLibrary.inSwift(), isProbed: isProbed)
+    let fixture = try Self.fixture(StampedLibrary.inSwift(), isTried: isTried)
     try StampedLibrary.inSwift(misbehaviour, isStateOptional: true).install(2, at: fixture.path())
     #expect(try await fixture.engine.swap().outcome == .published)
     #expect(try await fixture.stamp() == 2)
@@ -78,8 +78,8 @@ import Testing
     await fixture.shutdown()
   }
 
-  @Test(arguments: [true, false]) func `a state of an older version is migrated`(isProbed: Bool) async throws {
-    let fixture = try Self.fixture(StampedLibrary.inSwift(), isProbed: isProbed)
+  @Test(arguments: [true, false]) func `a state of an older version is migrated`(isTried: Bool) async throws {
+    let fixture = try Self.fixture(StampedLibrary.inSwift(), isTried: isTried)
     for (misbehaviour, number) in [(Misbehaviour.nothing, 2), (.migrates, 3)] {
       try StampedLibrary.inSwift(misbehaviour).install(number, at: fixture.path())
       #expect(try await fixture.engine.swap().outcome == .published)

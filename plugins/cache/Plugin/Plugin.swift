@@ -42,7 +42,7 @@ struct Cache: Plugin {
   /// A trial does not touch the disk.
   func activate() throws {
     guard Digest.isAvailable else { throw StageFailure(message: "libcrypto refuses SHA-256; allow it in its policy") }
-    if !host.isProbe { try store.open() }
+    if !host.isTrial { try store.open() }
   }
 
   func deactivate(timeout: Duration) {

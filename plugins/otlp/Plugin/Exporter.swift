@@ -51,7 +51,7 @@ final class Exporter: Sendable {
     self.settings = settings
     self.host = host
     engineStart = Self.engineStart(host, started)
-    self.signals = settings.isDisabled || host.isProbe ? [] : signals
+    self.signals = settings.isDisabled || host.isTrial ? [] : signals
     document = ExportDocument(
       resource: settings.resource, scopeName: "sluice.otlp", scopeVersion: OTLP.information.version)
     collectors = settings.routes.mapValues { Collector($0, schedule, host) }
@@ -193,7 +193,7 @@ final class Exporter: Sendable {
 
   /// Sends the remaining data, and waits for at most that time.
   func stop(within limit: Duration) {
-    guard !signals.isEmpty, !host.isProbe else { return }
+    guard !signals.isEmpty, !host.isTrial else { return }
     let mustExport = state.withLock { state in
       guard state.phase != .exporting, !state.queue.isEmpty else { return false }
       state.phase = .exporting

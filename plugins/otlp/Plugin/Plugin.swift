@@ -29,7 +29,7 @@ struct OTLP: Plugin, TransactionTracer {
 
   /// A trial sends nothing.
   func activate() throws {
-    guard !host.isProbe else { return }
+    guard !host.isTrial else { return }
     for warning in warnings { host.log(.warning, warning) }
     exporter.start()
   }

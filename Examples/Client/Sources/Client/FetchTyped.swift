@@ -10,7 +10,7 @@ struct Echo: Decodable {
 func fetchTyped(_ url: HTTPURL) async throws {
   let engine = try Engine(Configuration())
 
-  let echo = try await engine.execute(
+  let echo = try await engine.perform(
     TypedTransaction(Request(url: url))
       .validating { response in
         guard response.status == 200 else { throw StageFailure(code: "no_echo", message: "status \(response.status)") }

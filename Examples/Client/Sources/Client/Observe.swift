@@ -4,7 +4,7 @@ import SluiceTraceContext
 /// All facts about a transaction, whether it succeeded or not.
 func observe(_ url: HTTPURL) async throws {
   var configuration = Configuration()
-  configuration.append(StageCode(Tenant(name: "blue")), named: "tenant")
+  configuration.addStage("tenant", StageCode(Tenant(name: "blue")))
   let engine = try Engine(configuration)
 
   let result = await engine.transaction(
@@ -17,10 +17,10 @@ func observe(_ url: HTTPURL) async throws {
   await engine.shutdown()
 }
 
-/// The error of ``Engine/execute(_:parent:)`` also has the response, if there was one.
+/// The error of ``Engine/perform(_:parent:)`` also has the response, if there was one.
 func status(_ engine: Engine, _ request: Request) async -> Int? {
   do {
-    return try await engine.execute(request).status
+    return try await engine.perform(request).status
   } catch {
     print("\(error.error.code): \(error)")
     return error.result.response?.status

@@ -11,7 +11,7 @@ func postJSON(_ url: HTTPURL) async throws {
   let engine = try Engine(Configuration())
 
   let request = Request(url: url, body: try .json(Item(name: "a", count: 2)))
-  let echo = try await engine.execute(request, decoding: JSONValue.self)
+  let echo = try await engine.perform(request, decoding: JSONValue.self)
   print("postJSON: \(echo["body"] ?? .null)")
   await engine.shutdown()
 }

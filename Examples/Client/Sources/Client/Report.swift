@@ -6,7 +6,7 @@ func report(_ url: HTTPURL) async throws {
   configuration.plugins.append(PluginConfiguration(name: "metrics", source: .builtin("metrics")))
   configuration.tracers = [StageReference("metrics")]
   let engine = try Engine(configuration)
-  _ = try await engine.execute(Request(url: url))
+  _ = try await engine.perform(Request(url: url))
 
   if let report = engine.metricsReports["metrics"] {
     print(report.inFlight, report[.failed], report.duration.p99)

@@ -12,7 +12,7 @@ struct Route: RequestInterceptor {
 /// Prints the attributes that stages have set on a transaction.
 func route(_ url: HTTPURL) async throws {
   var configuration = Configuration()
-  configuration.append(StageCode(Route()), named: "route")
+  configuration.addStage("route", StageCode(Route()))
   let engine = try Engine(configuration)
   let result = await engine.transaction(Request(url: url, headers: ["x-user": "ada"]))
   for attribute in result.attributes { print("route: \(attribute.name) is \(attribute.shownValue)") }

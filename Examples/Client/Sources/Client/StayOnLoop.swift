@@ -8,7 +8,7 @@ func stayOnLoop(_ url: HTTPURL) async throws {
   try await withThrowingTaskGroup(of: Int.self) { group in
     for executor in engine.executors {
       group.addTask(executorPreference: executor) {
-        try await engine.execute(Request(method: "POST", url: url, body: .text("hello"))).status
+        try await engine.perform(Request(method: "POST", url: url, body: .text("hello"))).status
       }
     }
     for try await status in group { print("stayOnLoop: \(status)") }

@@ -35,7 +35,7 @@ struct Relay: Sendable {
     do {
       let url = try HTTPURL(call["url"]?.string ?? "")
       let body = try (call["arguments"] ?? .array()).serialized()
-      let response = try await engine.execute(
+      let response = try await engine.perform(
         Request(method: "POST", url: url, headers: ["content-type": "application/json"], body: .bytes(body)))
       return ["url": JSONValue(url.string), "status": JSONValue(Int64(response.status))]
     } catch {

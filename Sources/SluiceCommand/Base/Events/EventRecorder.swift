@@ -26,7 +26,7 @@ final class EventRecorder: Sendable {
   func append(to configuration: inout Configuration) {
     let mask = SecretMask(configuration.redaction)
     let code = StageCode(isTrusted: true) { [output] in output.append(EventLine.make($0, mask)) }
-    configuration.append(code, named: "--events")
+    configuration.addStage("--events", code)
   }
 
   /// Sets who is told about room and failures. Call it before the first event.

@@ -26,7 +26,7 @@ enum LogOutput {
   static var format: Format { settings.withLock { $0.format } }
 
   /// The lowest level of plugins' messages that is shown.
-  static var leastLevel: LogLine.Level { settings.withLock { $0.least ?? .warning } }
+  static var minimumLevel: LogLine.Level { settings.withLock { $0.least ?? .warning } }
 
   /// Shows a message of the engine or a plugin, if its level is shown.
   static func show(_ line: LogLine) {

@@ -86,10 +86,10 @@ final class DevEngine: Sendable {
     Waiting.startPool()
     defer { ProcessEnd.watch() }
     do {
-      let probe = HelperProbe { subject, words in
+      let trial = HelperTrial { subject, words in
         reporter.log(LogLine(level: .warning, message: "\(subject): \(words)"))
       }
-      engine = try Engine(configuration, sources: order.sources, probe: probe, leastLogLevel: .info) {
+      engine = try Engine(configuration, sources: order.sources, trial: trial, minimumLogLevel: .info) {
         reporter.log($0)
       }
     } catch { throw EngineStart.failure(error) }

@@ -5,11 +5,11 @@ import Testing
 @testable import SluicePluginHost
 
 /// State and self-tests, before a swap.
-struct ProbeStateTests {
+struct TrialStateTests {
   private func refusal(
     _ state: String, _ defines: [String] = [], of owner: String? = nil
   ) async throws -> PluginError? {
-    try await ProbeFixture.refusal(
+    try await TrialFixture.refusal(
       of: "keeps-state", defines, state: SavedState(text: state, version: 1), stateOwner: owner)
   }
 
@@ -31,22 +31,22 @@ struct ProbeStateTests {
 
   @Test func `a crash in load says where it was`() async throws {
     let error = try #require(try await refusal(#"{"count": 13}"#))
-    #expect(error.code == .probeCrashed)
+    #expect(error.code == .trialCrashed)
     #expect(error.reason.contains("in load of the state of \"stage\""), "\(error)")
   }
 
   @Test func `self-tests run with their documents, and one that fails refuses the build`() async throws {
-    #expect(try await ProbeFixture.refusal(of: "tests-itself") == nil)
-    let paint = try #require(try await ProbeFixture.refusal(of: "tests-itself", [#"VALUE="green""#]))
+    #expect(try await TrialFixture.refusal(of: "tests-itself") == nil)
+    let paint = try #require(try await TrialFixture.refusal(of: "tests-itself", [#"VALUE="green""#]))
     #expect(paint.code == .selfTestFailed)
     for words in ["\"paints\"", "green", "blue", "headers"] { #expect(paint.reason.contains(words), "\(paint)") }
-    let dry = try #require(try await ProbeFixture.refusal(of: "tests-itself", ["RUN=SLUICE_STATUS_FAILED"]))
+    let dry = try #require(try await TrialFixture.refusal(of: "tests-itself", ["RUN=SLUICE_STATUS_FAILED"]))
     #expect(dry.reason.contains("self-test \"dries\" failed: the paint is dry"), "\(dry)")
   }
 
   @Test(arguments: [#"DOCUMENT="{""#, #"DOCUMENT="{\"url\": 1}""#])
   func `a self-test with an invalid document is the plugin's mistake`(_ define: String) async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: "tests-itself", [define]))
+    let error = try #require(try await TrialFixture.refusal(of: "tests-itself", [define]))
     #expect([.invalidTable, .selfTestFailed].contains(error.code), "\(error)")
   }
 }

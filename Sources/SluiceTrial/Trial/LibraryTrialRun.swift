@@ -2,7 +2,7 @@ import SluicePluginHost
 import SluicePluginImage
 
 /// What is tried before a swap: everything that comes before the new instances are activated, and the plugin's own cases.
-struct ProbeRun {
+struct LibraryTrialRun {
   private static let farewell = Duration.seconds(5)
 
   private let request: TrialRequest
@@ -17,7 +17,7 @@ struct ProbeRun {
   func run() throws(PluginError) -> LoadedLibrary {
     let host: TrialHost
     do { host = try TrialHost(answer: SelfTestRun.answer) } catch {
-      throw PluginError(.probeUnavailable, request.subject, error.reason)
+      throw PluginError(.trialUnavailable, request.subject, error.reason)
     }
     let library = try TrialLibrary(request, channel, host: host.runtime)
     let generation = library.generation
@@ -28,7 +28,7 @@ struct ProbeRun {
       channel.step("in destroy of \"\(instance.name)\"")
       guard instance.destroy(within: Self.farewell) else {
         throw PluginError(
-          .probeTimedOut, .plugin(name: instance.name, path: request.path),
+          .trialTimedOut, .plugin(name: instance.name, path: request.path),
           "still had work under way when its instance was to be destroyed",
           advice: "start no work before activate")
       }

@@ -7,7 +7,7 @@ import Testing
 
 /// The failure table's rows that take a host along when nobody tries the library out first: an engine under load asks the
 /// helper, and serves on.
-struct SwapProbeTests {
+struct SwapTrialTests {
   @Test(arguments: [
     ("constructor-exits", "UNUSED", "status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"),
     ("constructor-crashes", "UNUSED", "SIGSEGV while it was loaded"),
@@ -24,8 +24,8 @@ struct SwapProbeTests {
     let library = try await StampedLibrary.inC()
     let product = try await PluginCompiler.compile(behaviour, defines: [define])
     let bytes = try withExtendedLifetime(product) { try FileTree.read(product.path) }
-    let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
-    let fixture = try SwapFixture(probe: probe) { try library.install(1, at: $0.path("a.so")) }
+    let trial = try #require(HelperTrial(helper: BuiltProducts.executable("sluice")))
+    let fixture = try SwapFixture(trial: trial) { try library.install(1, at: $0.path("a.so")) }
     let load = try SwapLoad(fixture)
     try await load.run()
     try StampedLibrary.install(bytes, at: fixture.path())
@@ -50,8 +50,8 @@ struct SwapProbeTests {
     let mark = folder.path("on-trial")
     let unfinished = try await PluginCompiler.compile("constructor-waits", defines: ["MARK=\"\(mark)\""])
     let bytes = try withExtendedLifetime(unfinished) { try FileTree.read(unfinished.path) }
-    let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
-    let fixture = try SwapFixture(probe: probe) { try library.install(1, at: $0.path("a.so")) }
+    let trial = try #require(HelperTrial(helper: BuiltProducts.executable("sluice")))
+    let fixture = try SwapFixture(trial: trial) { try library.install(1, at: $0.path("a.so")) }
     try StampedLibrary.install(bytes, at: fixture.path())
     async let report = fixture.engine.swap()
     let end = ContinuousClock.now + Patience.limit
@@ -64,31 +64,31 @@ struct SwapProbeTests {
     await fixture.shutdown()
   }
 
-  @Test func `an engine with a probe tries out its first libraries, and one without loads them`() async throws {
+  @Test func `an engine with a trial tries out its first libraries, and one without loads them`() async throws {
     let folder = try TemporaryDirectory()
     let product = try await PluginCompiler.compile("create-misbehaves", defines: ["DOES=exit(7)", "WHERE=destroy"])
     try StampedLibrary.install(try FileTree.read(product.path), at: folder.path("a.so"))
-    let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
-    func engine(_ trial: String, _ probe: HelperProbe?) throws -> Engine {
+    let trial = try #require(HelperTrial(helper: BuiltProducts.executable("sluice")))
+    func engine(_ limit: String, _ trial: HelperTrial?) throws -> Engine {
       let text =
-        "{\"plugins\": {\"a\": {\"library\": \"a.so\"}}, \"store\": \"store\", \"swap\": {\"trial\": \"\(trial)\"}}"
-      return try Engine(Configuration(text: Array(text.utf8), file: folder.path("sluice.json")), probe: probe)
+        "{\"plugins\": {\"a\": {\"library\": \"a.so\"}}, \"store\": \"store\", \"swap\": {\"trial\": \"\(limit)\"}}"
+      return try Engine(Configuration(text: Array(text.utf8), file: folder.path("sluice.json")), trial: trial)
     }
-    let error = #expect(throws: EngineError.self) { try engine("60s", probe) }
+    let error = #expect(throws: EngineError.self) { try engine("60s", trial) }
     #expect(error.map { "\($0)" }?.contains("status 7 in destroy of \"a\"") == true, "\(String(describing: error))")
     // The engines are not ended, because this plugin ends the process in destroy.
-    let untried = [try engine("0s", probe), try engine("60s", nil)]
+    let untried = [try engine("0s", trial), try engine("60s", nil)]
     for engine in untried { #expect(await engine.status.serving("a")?.id == 1) }
     withExtendedLifetime(untried) {}
   }
 
   @Test func `engines whose starts hold every thread of the pool get their trials and start`() async throws {
     let library = try await StampedLibrary.inC()
-    let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
+    let trial = try #require(HelperTrial(helper: BuiltProducts.executable("sluice")))
     let stamps = try await withThrowingTaskGroup { group in
       for _ in 0..<8 {
         group.addTask {
-          let fixture = try SwapFixture(probe: probe) { try library.install(1, at: $0.path("a.so")) }
+          let fixture = try SwapFixture(trial: trial) { try library.install(1, at: $0.path("a.so")) }
           let stamp = try await fixture.stamp()
           await fixture.shutdown()
           return stamp
@@ -104,10 +104,10 @@ struct SwapProbeTests {
   {
     let folder = try TemporaryDirectory()
     try await StampedLibrary.inC().install(1, at: folder.path("a.so"))
-    let probe = try #require(HelperProbe(helper: BuiltProducts.executable("sluice")))
+    let trial = try #require(HelperTrial(helper: BuiltProducts.executable("sluice")))
     let text = #"{"plugins": {"a": {"library": "a.so"}}, "request": ["a"], "store": "store"}"#
     let engine = try Engine(
-      Configuration(text: Array(text.utf8), file: folder.path("sluice.json")), probe: probe)
+      Configuration(text: Array(text.utf8), file: folder.path("sluice.json")), trial: trial)
     // It takes no state but a count, and has to be given one that it takes.
     let product = try await PluginCompiler.compile("keeps-state")
     let other = try withExtendedLifetime(product) { try FileTree.read(product.path) }

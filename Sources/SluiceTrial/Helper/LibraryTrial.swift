@@ -4,20 +4,20 @@ public import SluicePluginImage
 /// Tries a library out before its code gets into the process: the step between the private copy and `dlopen`, at the
 /// start of an engine and in each swap.
 ///
-/// An engine without a probe maps what passed the preflight.
-public protocol SwapProbe: Sendable {
+/// An engine without a trial maps what passed the preflight.
+public protocol LibraryTrial: Sendable {
   /// Returns when the candidate may be loaded.
   ///
   /// Called once for each library, on no event loop; several may be examined at the same time. If the task is cancelled,
-  /// the probe must stop the examination and end everything that the examination started. At the start of an engine, the
+  /// the trial must stop the examination and end everything that the examination started. At the start of an engine, the
   /// thread that creates the engine runs the task, and waits for it.
   ///
   /// - Throws: why the candidate is refused. The start fails with it; a swap reports it as its reason.
-  func examine(_ candidate: ProbeCandidate) async throws(PluginError)
+  func examine(_ candidate: TrialCandidate) async throws(PluginError)
 }
 
 /// A build that is to be loaded, at the start or in place of the build that serves now.
-public struct ProbeCandidate: Sendable {
+public struct TrialCandidate: Sendable {
   /// One instance as it would be made.
   public struct Instance: Sendable {
     /// In the configuration.

@@ -7,8 +7,8 @@ import Testing
 
 @testable import SluicePluginHost
 
-/// A compiled fixture in a store, as a swap has it before it asks its probe.
-struct ProbeFixture {
+/// A compiled fixture in a store, as a swap has it before it asks its trial.
+struct TrialFixture {
   static let helper = BuiltProducts.executable("sluice")
 
   let product: PluginCompiler.Product
@@ -27,22 +27,22 @@ struct ProbeFixture {
   func candidate(
     configuration: JSONValue = [:], state: SavedState? = nil, stateOwner: String? = nil,
     deadline: Duration = Patience.limit
-  ) -> ProbeCandidate {
-    let instance = ProbeCandidate.Instance(
+  ) -> TrialCandidate {
+    let instance = TrialCandidate.Instance(
       name: "stage", configuration: "\(configuration)", state: state, stateOwner: stateOwner)
-    return ProbeCandidate(
+    return TrialCandidate(
       path: product.path, copy: copy.path, facts: facts, instances: [instance], deadline: deadline)
   }
 
-  /// Why the probe refuses the fixture; nil where it does not.
+  /// Why the trial refuses the fixture; nil where it does not.
   func refusal(
     configuration: JSONValue = [:], state: SavedState? = nil, stateOwner: String? = nil,
     deadline: Duration = Patience.limit
   ) async throws -> PluginError? {
-    let probe = try #require(HelperProbe(helper: Self.helper))
+    let trial = try #require(HelperTrial(helper: Self.helper))
     defer { withExtendedLifetime(self) {} }
     do {
-      try await probe.examine(
+      try await trial.examine(
         candidate(configuration: configuration, state: state, stateOwner: stateOwner, deadline: deadline))
       return nil
     } catch { return error }
@@ -52,7 +52,7 @@ struct ProbeFixture {
     of behaviour: String, _ defines: [String] = [], configuration: JSONValue = [:], state: SavedState? = nil,
     stateOwner: String? = nil, deadline: Duration = Patience.limit
   ) async throws -> PluginError? {
-    try await ProbeFixture(behaviour, defines)
+    try await TrialFixture(behaviour, defines)
       .refusal(configuration: configuration, state: state, stateOwner: stateOwner, deadline: deadline)
   }
 }

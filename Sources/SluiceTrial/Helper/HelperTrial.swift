@@ -5,7 +5,7 @@ public import SluicePluginImage
 /// Tries a library out in a child process of a helper, which is the `sluice` command: maps it, makes its instances with
 /// their real configuration, hands the state over, runs the plugin's own cases, and destroys the instances. `activate` is
 /// not called.
-public struct HelperProbe: SwapProbe {
+public struct HelperTrial: LibraryTrial {
   private let helper: TrialHelper
   private let warn: @Sendable (PluginError.Subject, String) -> Void
 
@@ -23,8 +23,8 @@ public struct HelperProbe: SwapProbe {
 
   /// Runs the trial on a thread of its own: at most the candidate's deadline and about 10 seconds more. Cancelling the
   /// task ends the helper and all that it has started.
-  /// - Throws: why the library is refused; `probe_unavailable` if there was no trial, or it was cancelled.
-  public func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
+  /// - Throws: why the library is refused; `trial_unavailable` if there was no trial, or it was cancelled.
+  public func examine(_ candidate: TrialCandidate) async throws(PluginError) {
     let request = try request(candidate)
     try judge(await TrialProcess(request, helper: helper).report().get(), request)
   }
@@ -40,7 +40,7 @@ public struct HelperProbe: SwapProbe {
     state.flatMap { try? JSONValue(parsing: $0.text, options: .allowNUL) } ?? .null
   }
 
-  private func request(_ candidate: ProbeCandidate) throws(PluginError) -> TrialRequest {
+  private func request(_ candidate: TrialCandidate) throws(PluginError) -> TrialRequest {
     do {
       return TrialRequest(
         library: candidate.copy, path: candidate.path,
@@ -48,11 +48,11 @@ public struct HelperProbe: SwapProbe {
         limits: TrialLimits(deadline: candidate.deadline))
     } catch {
       throw PluginError(
-        .probeUnavailable, .plugin(name: nil, path: candidate.path), "could not be tried out: \(error)")
+        .trialUnavailable, .plugin(name: nil, path: candidate.path), "could not be tried out: \(error)")
     }
   }
 
-  private static func instance(_ instance: ProbeCandidate.Instance) throws -> TrialRequest.Instance {
+  private static func instance(_ instance: TrialCandidate.Instance) throws -> TrialRequest.Instance {
     TrialRequest.Instance(
       name: instance.name, configuration: try JSONValue(parsing: instance.configuration, options: .allowNUL),
       places: try instance.places.map { ($0.key, try JSONValue(parsing: $0.configuration, options: .allowNUL)) },

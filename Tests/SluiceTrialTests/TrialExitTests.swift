@@ -6,13 +6,13 @@ import Testing
 @testable import SluicePluginHost
 
 /// A library is not refused for what it does at the end of a process, but reported.
-struct ProbeExitTests {
+struct TrialExitTests {
   private func warning(_ behaviour: String, _ defines: [String]) async throws -> String? {
-    let fixture = try await ProbeFixture(behaviour, defines)
+    let fixture = try await TrialFixture(behaviour, defines)
     let said = Watched<[String]>([])
-    let probe = try #require(
-      HelperProbe(helper: ProbeFixture.helper) { _, words in said.update { $0.append(words) } })
-    try await probe.examine(fixture.candidate())
+    let trial = try #require(
+      HelperTrial(helper: TrialFixture.helper) { _, words in said.update { $0.append(words) } })
+    try await trial.examine(fixture.candidate())
     withExtendedLifetime(fixture) {}
     #expect(said.value.count < 2)
     return said.value.first
@@ -43,7 +43,7 @@ struct ProbeExitTests {
   }
 
   @Test func `a library that exits before the trial is over is refused`() async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: "create-misbehaves", ["DOES=exit(7)"]))
-    #expect(error.code == .probeExited && error.reason.contains("status 7 in create"))
+    let error = try #require(try await TrialFixture.refusal(of: "create-misbehaves", ["DOES=exit(7)"]))
+    #expect(error.code == .trialExited && error.reason.contains("status 7 in create"))
   }
 }

@@ -7,12 +7,12 @@ import Testing
 @testable import SluicePluginHost
 
 /// What a library starts while it is tried out does not outlive the trial.
-@Suite(.serialized) struct ProbeDescendantsTests {
-  /// Runs a probe whose fixture writes the number of the process it starts into a file; gives the number and the refusal.
+@Suite(.serialized) struct TrialDescendantsTests {
+  /// Runs a trial whose fixture writes the number of the process it starts into a file; gives the number and the refusal.
   private func process(_ defines: [String], deadline: Duration = Patience.limit) async throws -> (pid_t, PluginError?) {
     let folder = try TemporaryDirectory()
     let file = folder.path("number")
-    let refusal = try await ProbeFixture.refusal(
+    let refusal = try await TrialFixture.refusal(
       of: "constructor-forks", defines + ["NUMBER_FILE=\"\(file)\""], deadline: deadline)
     let number = try #require(pid_t(try FileTree.readText(file).filter(\.isNumber)))
     return (number, refusal)
@@ -29,7 +29,7 @@ import Testing
   func `a process that a constructor starts is killed and named, a daemon too`(_ defines: [String]) async throws {
     let (number, refusal) = try await process(defines)
     let error = try #require(refusal)
-    #expect(error.code == .probeLeftProcess)
+    #expect(error.code == .trialLeftProcess)
     #expect(error.reason.contains("went on after the trial"), "\(error)")
     #expect(kill(number, 0) != 0, "process \(number) is still there")
   }
@@ -37,17 +37,17 @@ import Testing
   @Test(arguments: [["HANG=1"], ["HANG=1", "DAEMON=1"]])
   func `at the deadline goes all that was started`(_ defines: [String]) async throws {
     let (number, refusal) = try await process(defines, deadline: .seconds(1))
-    #expect(refusal?.code == .probeTimedOut)
+    #expect(refusal?.code == .trialTimedOut)
     #expect(kill(number, 0) != 0, "process \(number) is still there")
   }
 
-  @Test func `a probe that is cancelled ends at once, with all that it started`() async throws {
+  @Test func `a trial that is cancelled ends at once, with all that it started`() async throws {
     let folder = try TemporaryDirectory()
     let file = folder.path("number")
-    let fixture = try await ProbeFixture("constructor-forks", ["HANG=1", "DAEMON=1", "NUMBER_FILE=\"\(file)\""])
-    let probe = try #require(HelperProbe(helper: ProbeFixture.helper))
+    let fixture = try await TrialFixture("constructor-forks", ["HANG=1", "DAEMON=1", "NUMBER_FILE=\"\(file)\""])
+    let trial = try #require(HelperTrial(helper: TrialFixture.helper))
     let candidate = fixture.candidate(deadline: .seconds(600))
-    let task = Task { try await probe.examine(candidate) }
+    let task = Task { try await trial.examine(candidate) }
     let hasStarted = try await comes { (try? FileTree.readText(file))?.hasSuffix("\n") == true }
     #expect(hasStarted)
     task.cancel()

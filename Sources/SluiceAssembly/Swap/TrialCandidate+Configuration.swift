@@ -3,7 +3,7 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceTrial
 
-extension ProbeCandidate {
+extension TrialCandidate {
   /// A staged library with the instances that the configuration makes of it.
   /// - Parameter states: what the serving instances saved, by the name of the instance.
   init(_ library: StagedLibrary, in configuration: Configuration, states: [String: OwnedState] = [:]) {
@@ -21,7 +21,7 @@ extension ProbeCandidate {
   private static func text(_ value: JSONValue) -> String { (try? value.serializedText()) ?? "{}" }
 }
 
-extension ProbeCandidate {
+extension TrialCandidate {
   /// A saved state, and the id of the plugin that saved it.
   struct OwnedState: Sendable {
     let state: SavedState

@@ -8,21 +8,21 @@ import Testing
 @testable import SluicePluginHost
 
 /// What a library does when it is tried out before a swap takes nobody along.
-struct ProbeTests {
+struct TrialTests {
   @Test func `a library that is in order is taken`() async throws {
-    #expect(try await ProbeFixture.refusal(of: "minimal") == nil)
+    #expect(try await TrialFixture.refusal(of: "minimal") == nil)
   }
 
   @Test func `a constructor that exits is named with its status`() async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: "constructor-exits"))
-    #expect(error.code == .probeExited)
+    let error = try #require(try await TrialFixture.refusal(of: "constructor-exits"))
+    #expect(error.code == .trialExited)
     #expect(error.reason.contains("status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"), "\(error)")
     #expect(error.isRefusal)
   }
 
   @Test func `a constructor that crashes is named with its signal and its last words`() async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: "constructor-crashes"))
-    #expect(error.code == .probeCrashed)
+    let error = try #require(try await TrialFixture.refusal(of: "constructor-crashes"))
+    #expect(error.code == .trialCrashed)
     #expect(error.reason.contains("SIGSEGV while it was loaded"), "\(error)")
     #expect(error.reason.contains("fixture: about to crash"), "\(error)")
   }
@@ -30,97 +30,97 @@ struct ProbeTests {
   @Test(arguments: [[], ["SPIN=1"]])
   func `a constructor that hangs is killed at the deadline`(_ defines: [String]) async throws {
     let error = try #require(
-      try await ProbeFixture.refusal(of: "constructor-hangs", defines, deadline: .milliseconds(300)))
-    #expect(error.code == .probeTimedOut)
+      try await TrialFixture.refusal(of: "constructor-hangs", defines, deadline: .milliseconds(300)))
+    #expect(error.code == .trialTimedOut)
     #expect(error.reason.contains("while it was loaded"), "\(error)")
   }
 
   @Test func `twenty megabytes of output hold nobody up, and the last of it is shown`() async throws {
-    #expect(try await ProbeFixture.refusal(of: "constructor-prints") == nil)
-    let error = try #require(try await ProbeFixture.refusal(of: "constructor-prints", ["CRASH"]))
+    #expect(try await TrialFixture.refusal(of: "constructor-prints") == nil)
+    let error = try #require(try await TrialFixture.refusal(of: "constructor-prints", ["CRASH"]))
     #expect(error.reason.contains("SIGABRT"), "\(error)")
     #expect(error.reason.contains("the last line"), "\(error)")
     #expect(error.reason.utf8.count < 1000)
   }
 
   @Test func `a library that opens files without end gets few`() async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: "constructor-opens-files"))
+    let error = try #require(try await TrialFixture.refusal(of: "constructor-opens-files"))
     #expect(error.code == .loadFailed)
     #expect(error.reason == "left no descriptor to look at it with")
   }
 
   @Test(.disabled(if: Sanitizer.isOn, "address space is not limited then"))
   func `a library that allocates endlessly is stopped at its limit`() async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: "constructor-allocates"))
+    let error = try #require(try await TrialFixture.refusal(of: "constructor-allocates"))
     #expect(error.reason.contains("SIGABRT while it was loaded"), "\(error)")
   }
 
   @Test func `create that hangs, exits or crashes is named with the instance`() async throws {
     for (defines, code, words) in [
-      ("DOES=hang()", PluginError.Code.probeTimedOut, "in create of \"stage\""),
-      ("DOES=exit(7)", .probeExited, "status 7 in create of \"stage\""),
-      ("DOES=abort()", .probeCrashed, "SIGABRT in create of \"stage\""),
+      ("DOES=hang()", PluginError.Code.trialTimedOut, "in create of \"stage\""),
+      ("DOES=exit(7)", .trialExited, "status 7 in create of \"stage\""),
+      ("DOES=abort()", .trialCrashed, "SIGABRT in create of \"stage\""),
     ] {
-      let deadline = code == .probeTimedOut ? Duration.milliseconds(500) : Patience.limit
+      let deadline = code == .trialTimedOut ? Duration.milliseconds(500) : Patience.limit
       let error = try #require(
-        try await ProbeFixture.refusal(of: "create-misbehaves", [defines], deadline: deadline))
+        try await TrialFixture.refusal(of: "create-misbehaves", [defines], deadline: deadline))
       #expect(error.code == code)
       #expect(error.reason.contains(words), "\(error)")
     }
   }
 
   @Test func `a constructor that closes every descriptor is reported`() async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: "constructor-closes-descriptors"))
-    #expect(error.code == .probeClosedDescriptors)
+    let error = try #require(try await TrialFixture.refusal(of: "constructor-closes-descriptors"))
+    #expect(error.code == .trialClosedDescriptors)
     #expect(error.reason.contains("closed descriptors that it had not opened while it was loaded"), "\(error)")
     #expect(error.isRefusal)
   }
 
   @Test func `a constructor that kills its parent is reported`() async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: "constructor-kills-its-parent"))
-    #expect(error.code == .probeKilledWatcher)
+    let error = try #require(try await TrialFixture.refusal(of: "constructor-kills-its-parent"))
+    #expect(error.code == .trialKilledWatcher)
     #expect(error.reason.contains("ended the process that watched its trial: it got SIGKILL"), "\(error)")
     #expect(error.isRefusal)
   }
 
   @Test func `a destroy that hangs is reported with the key for the trial's time limit`() async throws {
     let error = try #require(
-      try await ProbeFixture.refusal(
+      try await TrialFixture.refusal(
         of: "create-misbehaves", ["DOES=hang()", "WHERE=destroy"], deadline: .milliseconds(500)))
-    #expect(error.code == .probeTimedOut)
+    #expect(error.code == .trialTimedOut)
     #expect(error.reason.contains("in destroy of \"stage\""), "\(error)")
     #expect(error.advice?.contains("swap.trial") == true)
   }
 
   @Test func `destroy that crashes is found before the swap`() async throws {
     let error = try #require(
-      try await ProbeFixture.refusal(of: "create-misbehaves", ["WHERE=destroy", "DOES=abort()"]))
+      try await TrialFixture.refusal(of: "create-misbehaves", ["WHERE=destroy", "DOES=abort()"]))
     #expect(error.reason.contains("SIGABRT in destroy of \"stage\""), "\(error)")
   }
 
   @Test func `a thread that is left behind ends with the trial`() async throws {
-    #expect(try await ProbeFixture.refusal(of: "create-misbehaves", ["DOES=leave_thread()"]) == nil)
+    #expect(try await TrialFixture.refusal(of: "create-misbehaves", ["DOES=leave_thread()"]) == nil)
   }
 
   @Test func `what a plugin says comes without the strings of its configuration`() async throws {
     let error = try #require(
-      try await ProbeFixture.refusal(
+      try await TrialFixture.refusal(
         of: "create-misbehaves", ["DOES=abort()"], configuration: ["token": "hunter2-hunter2"]))
     #expect(error.reason.contains("my token is …"), "\(error)")
     #expect(!error.description.contains("hunter2"))
   }
 
   @Test func `create that refuses is reported in the plugin's words`() async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: "breaks-lifecycle", ["CREATE=SLUICE_STATUS_FAILED"]))
+    let error = try #require(try await TrialFixture.refusal(of: "breaks-lifecycle", ["CREATE=SLUICE_STATUS_FAILED"]))
     #expect(error.code == .createFailed)
     #expect(error.reason == "the moon is missing")
     #expect(error.description.contains("plugin \"stage\""))
-    let none = try #require(try await ProbeFixture.refusal(of: "breaks-lifecycle", ["INSTANCE=NULL"]))
+    let none = try #require(try await TrialFixture.refusal(of: "breaks-lifecycle", ["INSTANCE=NULL"]))
     #expect(none.reason.contains("gave no instance"))
   }
 
   @Test func `a configuration that the schema does not allow is refused by name`() async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: "breaks-lifecycle", configuration: ["token": 1]))
+    let error = try #require(try await TrialFixture.refusal(of: "breaks-lifecycle", configuration: ["token": 1]))
     #expect(error.code == .configuration)
     #expect(error.reason.contains("/token"))
   }
@@ -129,21 +129,21 @@ struct ProbeTests {
   func `what the loader and the entry point refuse is refused here already`(
     _ behaviour: String, _ words: String
   ) async throws {
-    let error = try #require(try await ProbeFixture.refusal(of: behaviour))
+    let error = try #require(try await TrialFixture.refusal(of: behaviour))
     #expect([.loadFailed, .entryFailed].contains(error.code))
     #expect(error.reason.contains(words), "\(error)")
   }
 
   @Test func `activate is not called`() async throws {
-    #expect(try await ProbeFixture.refusal(of: "breaks-lifecycle", ["ACTIVATE=SLUICE_STATUS_FAILED"]) == nil)
+    #expect(try await TrialFixture.refusal(of: "breaks-lifecycle", ["ACTIVATE=SLUICE_STATUS_FAILED"]) == nil)
   }
 
   @Test func `an invalid helper is reported, and is not mistaken for a refusal`() async throws {
-    let fixture = try await ProbeFixture("minimal")
+    let fixture = try await TrialFixture("minimal")
     for path in ["/bin/true", "/nonexistent/sluice"] {
-      let probe = try #require(HelperProbe(helper: path))
-      let error = await #expect(throws: PluginError.self) { try await probe.examine(fixture.candidate()) }
-      #expect(error?.code == .probeUnavailable)
+      let trial = try #require(HelperTrial(helper: path))
+      let error = await #expect(throws: PluginError.self) { try await trial.examine(fixture.candidate()) }
+      #expect(error?.code == .trialUnavailable)
       #expect(error?.description.contains(path) == true, "\(String(describing: error))")
       #expect(error?.isRefusal == false)
     }

@@ -1,9 +1,9 @@
 package import SluicePluginImage
 
-extension SwapProbe {
+extension LibraryTrial {
   /// Examines all candidates, at most four at the same time, because each needs a process; returns for each, in order,
   /// why it is refused.
-  package func refusals(of candidates: [ProbeCandidate]) async -> [PluginError?] {
+  package func refusals(of candidates: [TrialCandidate]) async -> [PluginError?] {
     await withTaskGroup(of: (index: Int, refusal: PluginError?).self) { group in
       var refusals = [PluginError?](repeating: nil, count: candidates.count)
       for (index, candidate) in candidates.enumerated() {
