@@ -40,7 +40,8 @@ public struct MetricsSnapshot: Sendable, Hashable {
   /// Transactions that have begun and not ended.
   public var inFlight: UInt64 { begun > completed ? begun - completed : 0 }
 
-  package subscript(outcome: OutcomeClass) -> UInt64 { outcomes[outcome] ?? 0 }
+  /// Transactions that ended with that outcome; 0 if there are none.
+  public subscript(outcome: OutcomeClass) -> UInt64 { outcomes[outcome] ?? 0 }
 
   package subscript(status: StatusClass) -> UInt64 { statuses[status] ?? 0 }
 

@@ -7,12 +7,12 @@ extension Engine {
   /// the counts of the engine itself and of its stages.
   public var metricsReports: [String: MetricsReport] {
     let plugins = pluginMetrics
-    let retriesOverBudget = metrics().retriesOverBudget
+    let traffic = metrics()
     var reports: [String: MetricsReport] = [:]
     for part in swaps.published.parts {
       guard var report = (part.stage.tracer as? MetricsStage)?.report() else { continue }
       report.plugins = plugins
-      report.retriesOverBudget = retriesOverBudget
+      report.traffic = traffic
       reports[part.plugin.name] = report
     }
     return reports

@@ -7,14 +7,6 @@ import SluicePipeline
 ///
 /// Unchecked because of `issueTimes`, which only the loop's thread uses: ``record(_:)`` is called only there.
 final class LoopMetrics: @unchecked Sendable {
-  private let begun = SingleWriterCounter()
-  private let outcomes: InlineArray<3, SingleWriterCounter>
-  private let hops = SingleWriterCounter()
-  private let retries = SingleWriterCounter()
-  private let redirects = SingleWriterCounter()
-  private let bytesSent = SingleWriterCounter()
-  private let bytesReceived = SingleWriterCounter()
-  private let duration = LatencyHistogram()
   private let timeToHead = LatencyHistogram()
   private let headHistogram = DurationHistogram()
   /// By method, then by status.
@@ -22,10 +14,7 @@ final class LoopMetrics: @unchecked Sendable {
   // Unchecked at run time, which would cost as much as the access: no method of this class calls out while it holds it.
   @exclusivity(unchecked) private var issueTimes = IssueTimes()
 
-  init() {
-    outcomes = InlineArray { _ in SingleWriterCounter() }
-    series = InlineArray { _ in DurationHistogram() }
-  }
+  init() { series = InlineArray { _ in DurationHistogram() } }
 
   private static func place(_ method: MethodClass, _ status: StatusClass) -> Int {
     method.rawValue * 6 + status.rawValue
@@ -34,17 +23,10 @@ final class LoopMetrics: @unchecked Sendable {
   /// Counts one event. [loop]
   func record(_ event: TraceEvent) {
     switch event.kind {
-    case .willExecute: begun.add()
-    case .didIssue:
-      hops.add()
-      issueTimes.set(event.time, for: event.exchange.id)
+    case .didIssue: issueTimes.set(event.time, for: event.exchange.id)
     case .didReceive: didReceive(event)
-    case .willRetry: retries.add()
-    case .willRedirect: redirects.add()
     case .didComplete: didComplete(event)
-    case .didConfigure, .didEndHop, .didEndSpan, .didValidateResponse, .didExtract, .didValidatePayload,
-      .didReceiveInformational:
-      break
+    default: break
     }
   }
 
@@ -62,19 +44,6 @@ final class LoopMetrics: @unchecked Sendable {
     let nanoseconds = event.time.nanoseconds &- event.exchange.started.nanoseconds
     let method = MethodClass(method: event.exchange.nativeRequest.method)
     series[Self.place(method, StatusClass(status: event.status))].record(nanoseconds: nanoseconds)
-    duration.record(nanoseconds: nanoseconds)
-    outcomes[Self.outcomeClass(event.outcome).rawValue].add()
-    guard let timings = event.finalTimings else { return }
-    bytesSent.add(UInt64(clamping: timings.bytesSent))
-    bytesReceived.add(UInt64(clamping: timings.bytesReceived))
-  }
-
-  private static func outcomeClass(_ outcome: TransactionOutcome?) -> OutcomeClass {
-    switch outcome {
-    case .succeeded: .succeeded
-    case .cancelled: .cancelled
-    case .failed, nil: .failed
-    }
   }
 }
 
@@ -82,15 +51,6 @@ final class LoopMetrics: @unchecked Sendable {
 extension LoopMetrics {
   /// Adds the counts of this loop. Related counts may differ by one event while the loop works.
   func add(to report: inout MetricsReport) {
-    for outcome in OutcomeClass.allCases { report.outcomes[outcome, default: 0] &+= outcomes[outcome.rawValue].value }
-    // After the ends: what has ended has begun.
-    report.begun &+= begun.value
-    report.hops &+= hops.value
-    report.retries &+= retries.value
-    report.redirects &+= redirects.value
-    report.bytesSent &+= bytesSent.value
-    report.bytesReceived &+= bytesReceived.value
-    report.duration.merge(duration.snapshot())
     report.timeToHead.merge(timeToHead.snapshot())
     report.timeToHeadCounts.merge(headHistogram.snapshot())
     for method in MethodClass.allCases {

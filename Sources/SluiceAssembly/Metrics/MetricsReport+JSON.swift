@@ -5,14 +5,11 @@ extension MetricsReport {
   /// The report as a JSON document; times are seconds. docs/metrics.md describes its members.
   public func document() -> JSONValue {
     let document: JSONValue = [
-      "transactions": [
-        "begun": Self.number(begun), "inFlight": Self.number(inFlight), "succeeded": Self.number(self[.succeeded]),
-        "failed": Self.number(self[.failed]), "cancelled": Self.number(self[.cancelled]),
-      ],
-      "hops": Self.number(hops), "retries": Self.number(retries), "redirects": Self.number(redirects),
-      "retriesOverBudget": Self.number(retriesOverBudget),
-      "bytesSent": Self.number(bytesSent), "bytesReceived": Self.number(bytesReceived),
-      "duration": duration.document(), "timeToHead": timeToHead.document(),
+      "transactions": traffic.outcomesDocument(), "hops": Self.number(traffic.hops),
+      "retries": Self.number(traffic.retries), "redirects": Self.number(traffic.redirects),
+      "retriesOverBudget": Self.number(traffic.retriesOverBudget), "bytesSent": Self.number(traffic.bytesSent),
+      "bytesReceived": Self.number(traffic.bytesReceived), "duration": traffic.duration.document(),
+      "timeToHead": timeToHead.document(),
       "bounds": .array(of: DurationCounts.bounds.map { JSONValue($0) }),
       "requests": .array(of: series.map { Self.member($0) }),
     ]

@@ -27,20 +27,20 @@ extension MetricsReport {
       }
     }
     text.begin("http_client_active_requests", "gauge", "Transactions in flight.")
-    for (labels, report) in reports { text.sample(report.inFlight, labels) }
+    for (labels, report) in reports { text.sample(report.traffic.inFlight, labels) }
     text.begin("sluice_time_to_head_seconds", "histogram", "Time from before bytes leave to the head of the response.")
     for (labels, report) in reports { text.histogram(report.timeToHeadCounts, labels) }
     text.begin("sluice_transactions_total", "counter", "Transactions that ended.")
     for (labels, report) in reports {
-      for outcome in OutcomeClass.allCases { text.sample(report[outcome], labels + [("outcome", "\(outcome)")]) }
+      for outcome in OutcomeClass.allCases { text.sample(report.traffic[outcome], labels + [("outcome", "\(outcome)")]) }
     }
     for (name, help, value) in counters {
       text.begin(name, "counter", help)
-      for (labels, report) in reports { text.sample(report[keyPath: value], labels) }
+      for (labels, report) in reports { text.sample(report.traffic[keyPath: value], labels) }
     }
   }
 
-  private static var counters: [(String, String, KeyPath<MetricsReport, UInt64>)] {
+  private static var counters: [(String, String, KeyPath<MetricsSnapshot, UInt64>)] {
     [
       ("sluice_hops_total", "Requests on the wire.", \.hops),
       ("sluice_retries_total", "Decisions to make one more attempt.", \.retries),
@@ -49,8 +49,8 @@ extension MetricsReport {
         \.retriesOverBudget
       ),
       ("sluice_redirects_total", "Redirects that were followed.", \.redirects),
-      ("sluice_bytes_sent_total", "Bytes sent by the last hop of each transaction.", \.bytesSent),
-      ("sluice_bytes_received_total", "Body bytes received by the last hop of each transaction.", \.bytesReceived),
+      ("sluice_bytes_sent_total", "Bytes sent by all hops.", \.bytesSent),
+      ("sluice_bytes_received_total", "Body bytes received by all hops.", \.bytesReceived),
     ]
   }
 }

@@ -10,24 +10,9 @@ public struct MetricsReport: Sendable, Hashable {
     package internal(set) var durations: DurationCounts
   }
 
-  /// Transactions that began, those in flight included.
-  public internal(set) var begun: UInt64 = 0
-  /// Transactions that ended, by outcome.
-  public internal(set) var outcomes: [OutcomeClass: UInt64] = [:]
-  /// Requests on the wire: each attempt and each redirect.
-  public internal(set) var hops: UInt64 = 0
-  /// Decisions to make another attempt, by stages and by the retry policy.
-  public internal(set) var retries: UInt64 = 0
-  /// Decisions to follow a redirect.
-  public internal(set) var redirects: UInt64 = 0
-  /// Retries that the policy did not make because the engine's `retry.budget` was used up.
-  public internal(set) var retriesOverBudget: UInt64 = 0
-  /// Bytes on the wire of the last hop of each transaction that ended; ``Engine/metrics()`` has those of every hop.
-  public internal(set) var bytesSent: UInt64 = 0
-  /// Bytes of the response's body before decoding, counted for the same hops as ``bytesSent``.
-  public internal(set) var bytesReceived: UInt64 = 0
-  /// From submission to the end, in nanoseconds, for quantiles.
-  public internal(set) var duration = LatencySnapshot()
+  /// The engine's own counts, as ``Engine/metrics()`` gives them: those of all transactions since the engine began, also
+  /// before it had this stage.
+  public internal(set) var traffic = MetricsSnapshot()
   /// From the moment before the request is sent to the head of the response, in nanoseconds; one entry a response.
   public internal(set) var timeToHead = LatencySnapshot()
   /// The same times between the bounds of OpenTelemetry.
@@ -39,15 +24,6 @@ public struct MetricsReport: Sendable, Hashable {
   package internal(set) var plugins = PluginMetricsReport()
 
   package init() {}
-
-  /// Transactions that ended, with any outcome.
-  public var completed: UInt64 { outcomes.values.reduce(0, &+) }
-
-  /// Transactions that have begun and not ended.
-  public var inFlight: UInt64 { begun > completed ? begun - completed : 0 }
-
-  /// Transactions that ended with that outcome; 0 if there are none.
-  public subscript(outcome: OutcomeClass) -> UInt64 { outcomes[outcome] ?? 0 }
 
   /// The durations of one method and status class; empty without any.
   package subscript(method: MethodClass, status: StatusClass) -> DurationCounts {

@@ -7,15 +7,19 @@ extension MetricsSnapshot {
     let statuses = JSONValue.object()
     for status in StatusClass.allCases where self[status] > 0 { statuses[status.text] = Self.number(self[status]) }
     return [
-      "transactions": [
-        "begun": Self.number(begun), "inFlight": Self.number(inFlight), "succeeded": Self.number(self[.succeeded]),
-        "failed": Self.number(self[.failed]), "cancelled": Self.number(self[.cancelled]),
-      ],
-      "statuses": statuses, "duration": duration.document(), "attempts": Self.number(attempts),
+      "transactions": outcomesDocument(), "statuses": statuses, "duration": duration.document(), "attempts": Self.number(attempts),
       "retries": Self.number(retries), "retriesOverBudget": Self.number(retriesOverBudget),
       "redirects": Self.number(redirects), "hops": Self.number(hops), "bytesSent": Self.number(bytesSent),
       "bytesReceived": Self.number(bytesReceived), "stages": .array(of: stages.map(Self.member)),
       "tracers": .array(of: tracers.map(Self.member)),
+    ]
+  }
+
+  /// How many transactions began and ended.
+  func outcomesDocument() -> JSONValue {
+    [
+      "begun": Self.number(begun), "inFlight": Self.number(inFlight), "succeeded": Self.number(self[.succeeded]),
+      "failed": Self.number(self[.failed]), "cancelled": Self.number(self[.cancelled]),
     ]
   }
 

@@ -8,7 +8,7 @@ final class MetricsStage: Tracer {
   /// - Parameter loops: how many loops the engine has.
   init(loops: Int) { self.loops = (0..<loops).map { _ in LoopMetrics() } }
 
-  let interests = TraceInterests(.willExecute, .didIssue, .didReceive, .willRetry, .willRedirect, .didComplete)
+  let interests = TraceInterests(.didIssue, .didReceive, .didComplete)
 
   func record(_ event: TraceEvent) {
     // Kept by the array, and not retained for each event.

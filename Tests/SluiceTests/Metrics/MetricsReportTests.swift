@@ -1,6 +1,6 @@
 import Sluice
 import SluiceJSON
-import SluiceMetrics
+@testable import SluiceMetrics
 import Testing
 
 @testable import SluiceAssembly
@@ -15,13 +15,13 @@ import Testing
 
   private static var report: MetricsReport {
     var report = MetricsReport()
-    report.begun = 5
-    report.outcomes = [.succeeded: 2, .failed: 1, .cancelled: 1]
-    report.hops = 6
-    report.retries = 2
-    report.retriesOverBudget = 3
-    report.bytesSent = 1000
-    report.bytesReceived = 2000
+    report.traffic.begun = 5
+    report.traffic.outcomes = [.succeeded: 2, .failed: 1, .cancelled: 1]
+    report.traffic.hops = 6
+    report.traffic.retries = 2
+    report.traffic.retriesOverBudget = 3
+    report.traffic.bytesSent = 1000
+    report.traffic.bytesReceived = 2000
     report.timeToHeadCounts = counts([5, 6])
     report.add(.post, .none, counts([20000]))
     report.add(.get, .success, counts([5, 75]))
@@ -44,7 +44,7 @@ import Testing
     #expect(series.map(\.method) == [.get, .post])
     #expect(Self.report[.get, .success].count == 3)
     #expect(Self.report[.get, .serverError].count == 0)
-    #expect(Self.report.inFlight == 1)
+    #expect(Self.report.traffic.inFlight == 1)
   }
 
   @Test func `methods that are not well known are one class`() {
@@ -141,10 +141,10 @@ import Testing
     # HELP sluice_redirects_total Redirects that were followed.
     # TYPE sluice_redirects_total counter
     sluice_redirects_total 0
-    # HELP sluice_bytes_sent_total Bytes sent by the last hop of each transaction.
+    # HELP sluice_bytes_sent_total Bytes sent by all hops.
     # TYPE sluice_bytes_sent_total counter
     sluice_bytes_sent_total 1000
-    # HELP sluice_bytes_received_total Body bytes received by the last hop of each transaction.
+    # HELP sluice_bytes_received_total Body bytes received by all hops.
     # TYPE sluice_bytes_received_total counter
     sluice_bytes_received_total 2000
 

@@ -37,8 +37,8 @@ import Testing
     }
     let report = try #require(engine.metricsReports["count"])
     await engine.shutdown()
-    #expect(report.begun == 600)
-    #expect(report.inFlight == 0)
+    #expect(report.traffic.begun == 600)
+    #expect(report.traffic.inFlight == 0)
     // Of 6: 0 POST found, 1 GET missing, 2 GET found, 3 POST missing, 4 GET found, 5 GET nowhere.
     #expect(report[.post, .success].count == 100)
     #expect(report[.get, .success].count == 200)
@@ -46,14 +46,14 @@ import Testing
     #expect(report[.post, .clientError].count == 100)
     #expect(report[.get, .none].count == 100)
     #expect(report.series.count == 5)
-    #expect(report[.succeeded] == 300)
-    #expect(report[.failed] == 300)
-    #expect(report.hops == 500)
-    #expect(report.duration.count == 600)
+    #expect(report.traffic[.succeeded] == 300)
+    #expect(report.traffic[.failed] == 300)
+    #expect(report.traffic.hops == 500)
+    #expect(report.traffic.duration.count == 600)
     #expect(report.timeToHead.count == 500)
     #expect(report.timeToHeadCounts.count == 500)
-    #expect(report.timeToHead.maximum <= report.duration.maximum)
-    #expect(report.bytesSent > 0)
+    #expect(report.timeToHead.maximum <= report.traffic.duration.maximum)
+    #expect(report.traffic.bytesSent > 0)
   }
 
   @Test func `a transaction under way is in flight, and one that is cancelled counts as that`() async throws {
@@ -64,12 +64,12 @@ import Testing
     let url = try HTTPURL(server.baseURL + "/a")
     let task = Task { await engine.transaction(Request(url: url)) }
     try await server.waitForHeld(1)
-    #expect(engine.metricsReports["count"]?.inFlight == 1)
+    #expect(engine.metricsReports["count"]?.traffic.inFlight == 1)
     task.cancel()
     _ = await task.value
     let report = try #require(engine.metricsReports["count"])
-    #expect(report.inFlight == 0)
-    #expect(report[.cancelled] == 1)
+    #expect(report.traffic.inFlight == 0)
+    #expect(report.traffic[.cancelled] == 1)
     #expect(report.timeToHead.isEmpty)
     server.release()
     await engine.shutdown()
@@ -85,10 +85,28 @@ import Testing
     _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
     let report = try #require(engine.metricsReports["count"])
     await engine.shutdown()
-    #expect(report.hops == 3)
-    #expect(report.retries == 2)
+    #expect(report.traffic.hops == 3)
+    #expect(report.traffic.retries == 2)
     #expect(report.timeToHead.count == 3)
     #expect(report.series.map(\.durations.count) == [1])
+  }
+
+  @Test func `the bytes of every hop are counted, and a report has the engine's counts`() async throws {
+    let server = try LoopbackServer { request in
+      guard request.target != "/end" else { return ServerResponse(body: .bytes(Array("end".utf8))) }
+      return ServerResponse(
+        status: 302, headers: [HeaderLine("Location", "/end")], body: .bytes(Array(repeating: 0x20, count: 1000)))
+    }
+    defer { server.stop() }
+    let engine = try Engine(Self.configuration())
+    let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/begin")))
+    let report = try #require(engine.metricsReports["count"])
+    #expect(report.traffic == engine.metrics())
+    #expect(report.traffic.hops == 2 && report.traffic.redirects == 1)
+    #expect(report.traffic.bytesReceived == 1003)
+    let last = try #require(result.timings)
+    #expect(report.traffic.bytesSent > UInt64(last.bytesSent))
+    await engine.shutdown()
   }
 
   @Test func `retries that the budget does not allow are counted apart from those that were made`() async throws {
@@ -104,13 +122,15 @@ import Testing
     repeat { _ = await engine.transaction(request) } while engine.metrics().retriesOverBudget == 0
     let report = try #require(engine.metricsReports["count"])
     await engine.shutdown()
-    #expect(report.retries >= 10)
-    #expect(report.retriesOverBudget == 1)
-    #expect(report.begun == report.retries + 1)
+    #expect(report.traffic.retries >= 10)
+    #expect(report.traffic.retriesOverBudget == 1)
+    #expect(report.traffic.begun == report.traffic.retries + 1)
     #expect(report.prometheusText().contains("\nsluice_retries_over_budget_total 1\n"))
   }
 
-  @Test func `two instances count apart, and an engine without one reports nothing`() async throws {
+  @Test func `two instances time apart, share the engine's counts, and an engine without one reports nothing`()
+    async throws
+  {
     let text = """
       {"plugins": {"a": {"builtin": "metrics"}, "b": {"builtin": "metrics"}}, "tracers": ["a"]}
       """
@@ -118,7 +138,9 @@ import Testing
     defer { server.stop() }
     let engine = try Engine(Configuration(text: Array(text.utf8)))
     _ = try await engine.perform(Request(url: HTTPURL(server.baseURL + "/a")))
-    #expect(engine.metricsReports.mapValues(\.begun) == ["a": 1, "b": 0])
+    let reports = engine.metricsReports
+    #expect(reports.mapValues(\.timeToHead.count) == ["a": 1, "b": 0])
+    #expect(reports.mapValues(\.traffic.begun) == ["a": 1, "b": 1])
     await engine.shutdown()
     let bare = try Engine(Configuration())
     #expect(bare.metricsReports.isEmpty)

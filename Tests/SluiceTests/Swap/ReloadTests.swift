@@ -116,7 +116,7 @@ import Testing
     #expect(try await fixture.stamp() == 1)
     _ = try await fixture.engine.reload(configuration())
     #expect(try await fixture.stamp() == 1)
-    #expect(fixture.engine.metricsReports["m"]?.begun == 2)
+    #expect(fixture.engine.metricsReports["m"]?.timeToHead.count == 2)
     await fixture.shutdown()
   }
 }

@@ -9,7 +9,7 @@ func report(_ url: HTTPURL) async throws {
   _ = try await engine.perform(Request(url: url))
 
   if let report = engine.metricsReports["metrics"] {
-    print(report.inFlight, report[.failed], report.duration.p99)
+    print(report.traffic.inFlight, report.traffic[.failed], report.timeToHead.p99)
     print(report.prometheusText())
     print(report.document())
   }
