@@ -45,6 +45,9 @@ let package = Package(
     .library(name: "SluiceControl", targets: ["SluiceControl"]),
     .library(name: "SluicePlugin", targets: ["SluicePlugin"]),
     .library(name: "SluiceTraceContext", targets: ["SluiceTraceContext"]),
+    // Trials of libraries, and the errors of plugins.
+    .library(name: "SluiceTrial", targets: ["SluiceTrial", "SluicePluginImage"]),
+    .library(name: "SluiceCrash", targets: ["SluiceCrash"]),
     .library(name: "CSluice", targets: ["CSluice"]),
     .library(name: "SluiceServer", targets: ["SluiceServer"]),
     // For the benchmarks, which are a package of their own.

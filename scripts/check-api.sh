@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compares the public symbols of "import Sluice", "import SluicePlugin" and "import SluiceTraceContext" with the list in
-# docs/api.txt, and prints the difference. A change of the list is a change of the API: it belongs into the changelog.
+# Compares the public symbols of the modules that programs and plugins import with the list in docs/api.txt, and prints
+# the difference. A change of the list is a change of the API: it belongs into the changelog.
 # usage: scripts/check-api.sh [--print]      from what "swift build" made
 set -u
 cd "$(dirname "$0")/.."
@@ -11,7 +11,11 @@ fail() { echo "check-api: $*" >&2; exit 1; }
 # A module and those that it re-exports.
 exports() { echo "$1"; sed -n 's/^@_exported public import //p' "$2"; }
 engine=$(exports Sluice Sources/Sluice/Exports.swift)
-modules=$({ echo "$engine"; exports SluicePlugin Sources/SluicePlugin/Plugin/Plugin.swift; } | LC_ALL=C sort -u)
+modules=$({
+  echo "$engine"
+  exports SluicePlugin Sources/SluicePlugin/Plugin/Plugin.swift
+  printf '%s\n' SluiceTrial SluicePluginImage SluiceCrash SluiceControl SluiceServer
+} | LC_ALL=C sort -u)
 
 maps=
 for map in Sources/C*/module.modulemap include/module.modulemap .build/debug/C*.build/module.modulemap; do

@@ -10,6 +10,7 @@ let package = Package(
       dependencies: [
         .product(name: "Sluice", package: "sluice"), .product(name: "SluiceControl", package: "sluice"),
         .product(name: "SluicePlugin", package: "sluice"), .product(name: "SluiceTraceContext", package: "sluice"),
+        .product(name: "SluiceTrial", package: "sluice"),
       ])
   ],
   swiftLanguageModes: [.v6]
