@@ -147,7 +147,7 @@ struct ScaffoldTests {
     }
     let again = try await run(folder, "plugin", "new", "in-c")
     #expect(again.status == 1)
-    #expect(again.errorText.contains("there already"))
+    #expect(again.errorText.contains("it already exists"))
   }
 
   @Test(arguments: ["", "A", "a_b", "a b", "../a", "-a", "a--b", "a-", "1a", "ä", String(repeating: "a", count: 65)])
