@@ -4,17 +4,17 @@ public struct StageFailure: Error, Sendable, Hashable, CustomStringConvertible {
   private var parts: SharedValue<Parts>
 
   private struct Parts: Sendable, Hashable {
-    var code: String
+    var code: ErrorCode
     var message: String
   }
 
   /// - Parameter code: `[a-z0-9_]`, which is not checked; the result of the transaction has it as its error code.
-  public init(code: String = "stage_failed", message: String) {
+  public init(code: ErrorCode = "stage_failed", message: String) {
     parts = SharedValue(Parts(code: code, message: message))
   }
 
-  /// A short word for programs, `[a-z0-9_]`.
-  public var code: String {
+  /// The kind of the failure, `[a-z0-9_]`.
+  public var code: ErrorCode {
     get { parts.value.code }
     set { parts.value.code = newValue }
   }

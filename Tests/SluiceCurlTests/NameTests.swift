@@ -30,7 +30,7 @@ import Testing
     for probe in probes {
       let record = try await probe.waitForEnd()
       let isEarly = record.error?.isBeforeSending ?? false
-      ends["\(record.code?.text ?? "success"), before sending: \(isEarly)", default: 0] += 1
+      ends["\(record.code?.rawValue ?? "success"), before sending: \(isEarly)", default: 0] += 1
     }
     #expect(ends == ["dns, before sending: true": 500])
     #expect(asked.value == ["nowhere.test"])

@@ -1,3 +1,4 @@
+import SluiceMessages
 import Testing
 
 @testable import SluicePipeline

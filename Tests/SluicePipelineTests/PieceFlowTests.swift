@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test func `a sink that wants no more cancels, and one that fails says why`() throws {
-    for failure in [nil, TransactionError(code: TransactionError.Code.sink, message: "the disk is full")] {
+    for failure in [nil, TransactionError(code: .sink, message: "the disk is full")] {
       let fixture = Fixture()
       fixture.sink.stopsOn = "A"
       fixture.sink.failure = failure

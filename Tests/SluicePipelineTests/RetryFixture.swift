@@ -62,7 +62,7 @@ final class RetryLog: Tracer, @unchecked Sendable {
   struct Entry {
     let delay: Duration
     let status: Int
-    let code: String?
+    let code: ErrorCode?
   }
 
   var entries: [Entry] = []

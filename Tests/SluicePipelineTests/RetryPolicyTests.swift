@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func `only failures of the connection are repeated, and none that a stage gave`() {
-    func wanted(_ errors: RetryPolicy.ConnectionErrors) -> [String] {
+    func wanted(_ errors: RetryPolicy.ConnectionErrors) -> [ErrorCode] {
       let policy = RetryPolicy(connectionErrors: errors)
       return [
         "dns", "connect", "connect_timeout", "connection_lost", "timeout", "resent", "tls", "proxy", "decoding",

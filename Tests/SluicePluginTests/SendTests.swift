@@ -24,7 +24,7 @@ struct SendTests {
     let host = StubHost()
     let calls = StubCallOuts(host, status: status)
     let failure = await #expect(throws: StageFailure.self) { try await PluginHost(host.table).send(Self.call) }
-    #expect(failure?.code == code)
+    #expect(failure?.code.rawValue == code)
     #expect(calls.started.value.isEmpty)
   }
 

@@ -84,7 +84,7 @@ struct SleepTests {
   func `a timer that is refused is an error with a code of its own`(status: Int, code: String) async throws {
     let timers = StubTimers(stub, status: status)
     let failure = await #expect(throws: StageFailure.self) { try await host.sleep(for: .seconds(1)) }
-    #expect(failure?.code == code)
+    #expect(failure?.code.rawValue == code)
     #expect(timers.started.value.isEmpty)
   }
 

@@ -74,7 +74,7 @@ import Testing
     let executor = try #require(engine.executors.last)
     Task(executorPreference: executor) {
       let result = await engine.transaction(request)
-      code.update { $0 = result.error?.code ?? "none" }
+      code.update { $0 = result.error?.code.rawValue ?? "none" }
     }
     try await server.waitForHeld(1)
     let held = try await HeldLoop(engine)

@@ -45,7 +45,7 @@ private struct Greeter: Plugin, RequestInterceptor, ResponseInterceptor, Failure
   }
 
   func interceptFailure(_ failure: Failure, of request: StageRequest, context: ResponseContext) async throws {
-    request.respond(status: 200).headers["x-failure"] = failure.code
+    request.respond(status: 200).headers["x-failure"] = failure.code.rawValue
   }
 
   func interceptBody(_ body: PassingBody) throws -> (any BodyTransform)? { UpperCase() }
@@ -118,11 +118,12 @@ private struct Greeter: Plugin, RequestInterceptor, ResponseInterceptor, Failure
     defer { server.stop() }
     var configuration = Configuration()
     configuration.addStage(
-      "limits", StageCode(
+      "limits",
+      StageCode(
         request: { request, _ in
           try request.lower(.attempts(1))
           request.headers["x-hop"] = nil
-        }, failure: { failure, request, _ in request.respond(status: 204).headers["x-code"] = failure.code }))
+        }, failure: { failure, request, _ in request.respond(status: 204).headers["x-code"] = failure.code.rawValue }))
     let engine = try Engine(configuration)
     let result = await engine.transaction(Request(url: try HTTPURL("http://127.0.0.1:\(try Loopback.freePort())/")))
     #expect(result.response?.status == 204 && result.response?.headers["x-code"] == "connect")

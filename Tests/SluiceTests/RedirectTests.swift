@@ -68,7 +68,8 @@ import Testing
     let log = Watched<[String]>([])
     let engine = try Self.engine {
       $0.addStage(
-        "log", StageCode(observing: { event in
+        "log",
+        StageCode(observing: { event in
           let line = "\(event.kind) \(event.exchange.attempt).\(event.exchange.hop) \(event.status)"
           log.update { $0.append(line) }
         }))
@@ -97,7 +98,8 @@ import Testing
       $0.redirects.kept = ["x-kept"]
       $0.redaction.headers = ["x-key"]
       $0.addStage(
-        "adds", StageCode(
+        "adds",
+        StageCode(
           request: { request, _ in
             for name in ["x-added", "x-kept"] { request.headers[name] = "stage" }
           },
@@ -142,7 +144,7 @@ import Testing
     let server = try LoopbackServer { request in Self.redirect(302, request.target == "/a" ? "/b" : "/a") }
     defer { server.stop() }
     let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/a")))
-    #expect(result.error?.code == TransactionError.Code.redirectLoop)
+    #expect(result.error?.code == .redirectLoop)
     #expect(result.response?.status == 302)
     #expect(server.requests.map(\.target) == ["/a", "/b"])
   }
@@ -170,7 +172,7 @@ import Testing
     defer { server.stop() }
     let engine = try Self.engine { $0.redirects.maximum = maximum }
     let result = await Self.run(engine, Request(url: try HTTPURL(server.baseURL + "/1")))
-    #expect(result.error?.code == TransactionError.Code.tooManyRedirects)
+    #expect(result.error?.code == .tooManyRedirects)
     #expect(result.response?.status == 302)
     #expect(server.requestCount == requests)
   }
@@ -209,7 +211,7 @@ import Testing
     ])
     defer { server.stop() }
     let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))
-    #expect(result.error?.code == TransactionError.Code.redirectRefused)
+    #expect(result.error?.code == .redirectRefused)
     #expect(result.error?.message.contains("302 with the Location") == true)
     #expect(result.error?.message.contains("pw") == false)
     #expect(result.response?.status == 302)
@@ -224,7 +226,7 @@ import Testing
     ])
     defer { server.stop() }
     let result = await Self.run(try Self.engine(), Request(url: try HTTPURL(server.baseURL + "/")))
-    #expect(result.error?.code == TransactionError.Code.redirectRefused)
+    #expect(result.error?.code == .redirectRefused)
     #expect(result.error?.message.contains(#"the Locations "/a" and "/b""#) == true)
   }
 
@@ -295,7 +297,7 @@ import Testing
       BodyStream { _ in pieces.update { $0.isEmpty ? nil : Array($0.removeFirst().utf8) } })
     let request = Request(method: "POST", url: try HTTPURL(server.baseURL + "/307/end"), body: body)
     let result = await Self.run(try Self.engine(), request)
-    #expect(result.error?.code == TransactionError.Code.bodyNotReplayable)
+    #expect(result.error?.code == .bodyNotReplayable)
     #expect(result.response?.status == 307)
     #expect(server.requestCount == 1)
   }
@@ -340,7 +342,8 @@ import Testing
     let log = Watched<[String]>([])
     var configuration = Configuration()
     configuration.addStage(
-      "decides", StageCode(redirect: { redirect, _, context in
+      "decides",
+      StageCode(redirect: { redirect, _, context in
         log.update { $0.append("stage \(redirect.status)") }
         await Task.yield()
         return redirect.status == 308 ? .takeResponse : .follow
@@ -364,7 +367,8 @@ import Testing
     let (reached, cancelled) = (Signal(), Signal())
     let engine = try Self.engine {
       $0.addStage(
-        "waits", StageCode(redirect: { _, _, _ in
+        "waits",
+        StageCode(redirect: { _, _, _ in
           reached.set()
           do { try await Task.sleep(for: .seconds(600)) } catch { cancelled.set() }
           return .follow

@@ -15,7 +15,7 @@ import Testing
     configuration.limits.transactions = 3
     let engine = try Engine(configuration)
     let request = Request(url: try HTTPURL(server.baseURL + "/"))
-    let results = Watched<[String?]>([])
+    let results = Watched<[ErrorCode?]>([])
     func submit() { engine.submit(request) { result in results.update { $0.append(result.error?.code) } } }
     for _ in 0..<3 { submit() }
     try await server.waitForHeld(3)
@@ -39,7 +39,8 @@ import Testing
     var configuration = Configuration()
     configuration.transport.maximumRequestBytes = 10
     configuration.addStage(
-      "grows", StageCode(request: { request, _ in
+      "grows",
+      StageCode(request: { request, _ in
         if request.method == "PUT" { request.body = Array("eleven byte".utf8) }
       }))
     let engine = try Engine(configuration)

@@ -1,11 +1,12 @@
+import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
 /// Collects the error codes of transactions in the order in which they completed; nil for a success.
 final class ResultLog: Sendable {
-  private let log = Locked<[String?]>([])
+  private let log = Locked<[ErrorCode?]>([])
 
-  var codes: [String?] { log.withLock { $0 } }
+  var codes: [ErrorCode?] { log.withLock { $0 } }
 
   func append(_ result: TransactionResult) { log.withLock { $0.append(result.error?.code) } }
 }

@@ -44,7 +44,7 @@ import Testing
       """
     let engine = try Engine(Configuration(text: Array(text.utf8)))
     let result = await engine.transaction(Request(url: try HTTPURL(server.baseURL + "/")))
-    #expect(result.error?.code == TransactionError.Code.stageTimeout)
+    #expect(result.error?.code == .stageTimeout)
     let message = result.error?.message ?? ""
     #expect(
       message.contains("its call, which is BLOCKING, did not return within its deadline of 0.05 seconds"), "\(message)")

@@ -30,7 +30,7 @@ struct ErrorEnrichment: Plugin, SynchronousResponseInterceptor, FailureIntercept
     host.log(
       .warning, "got no response: \(failure.code): \(failure.message)",
       [
-        "error.type": .text(failure.code), "http.request.method": .text(context.method),
+        "error.type": .text(failure.code.rawValue), "http.request.method": .text(context.method),
         "url.full": .text(redaction.url(request.url)),
       ], about: request)
   }

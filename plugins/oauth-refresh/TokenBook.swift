@@ -31,7 +31,7 @@ struct TokenBook: Sendable {
     var isRefused = false
   }
 
-  static let failedCode = "token_refresh_failed"
+  static let failedCode: ErrorCode = "token_refresh_failed"
   private static let rememberedTokens = 16
 
   private let leeway: Duration

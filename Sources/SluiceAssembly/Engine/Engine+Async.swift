@@ -17,7 +17,7 @@ extension Engine {
     let result = await transaction(request, parent: parent, delegate: delegate)
     if let error = result.error { throw TransactionFailure(error: error, result: result) }
     guard let response = result.response else {
-      let error = TransactionError(code: TransportError.Code.transport.text, message: "no response and no error")
+      let error = TransactionError(code: .transport, message: "no response and no error")
       throw TransactionFailure(error: error, result: result)
     }
     return response

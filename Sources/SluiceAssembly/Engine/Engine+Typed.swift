@@ -23,7 +23,7 @@ extension Engine {
     if let payload = outcome.payload { return payload }
     let error =
       outcome.result.error
-      ?? TransactionError(code: TransactionError.Code.extraction, message: "no payload and no error")
+      ?? TransactionError(code: .extraction, message: "no payload and no error")
     throw TransactionFailure(error: error, result: outcome.result)
   }
 

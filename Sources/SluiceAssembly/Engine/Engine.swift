@@ -137,7 +137,7 @@ public final class Engine: Sendable {
 
   private var tooMany: TransactionError {
     TransactionError(
-      code: TransactionError.Code.tooManyTransactions,
+      code: .tooManyTransactions,
       message: "\(limits.transactions) transactions are in flight, as many as limits.transactions allows;"
         + " submit fewer at a time, or raise it",
       isBeforeSending: true)
@@ -157,7 +157,7 @@ public final class Engine: Sendable {
   }
 
   static let isShutDown = TransactionError(
-    code: TransactionError.Code.shutdown, message: "the engine was shut down before the request was submitted",
+    code: .shutdown, message: "the engine was shut down before the request was submitted",
     isBeforeSending: true)
 
   private var currentWorker: Worker? {

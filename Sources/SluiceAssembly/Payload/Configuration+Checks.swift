@@ -30,7 +30,7 @@ extension Configuration {
     do { try schema.check(value) } catch {
       let place = error.pointer?.tokens.isEmpty == false ? "" : "the whole of it: "
       throw TransactionError(
-        code: TransactionError.Code.payload,
+        code: .payload,
         message: "the payload is not what validate.payloadSchema allows: \(place)\(error.message)")
     }
   }

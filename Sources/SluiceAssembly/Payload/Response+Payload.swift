@@ -62,6 +62,6 @@ extension Response {
 
   func extractionError(_ reason: String) -> TransactionError {
     let type = headers["content-type"].map { " (Content-Type: \($0))" } ?? ""
-    return TransactionError(code: TransactionError.Code.extraction, message: reason + type)
+    return TransactionError(code: .extraction, message: reason + type)
   }
 }

@@ -84,22 +84,22 @@ extension TypedTransaction {
 
   private func validate(_ response: Response) throws(TransactionError) {
     do { for validate in validations { try validate(response) } } catch {
-      throw Self.named(error, TransactionError.Code.response)
+      throw Self.named(error, .response)
     }
   }
 
   private func payload(of response: Response) throws(TransactionError) -> Payload {
-    do { return try extract(response) } catch { throw Self.named(error, TransactionError.Code.extraction) }
+    do { return try extract(response) } catch { throw Self.named(error, .extraction) }
   }
 
   private func validatePayload(_ payload: any Sendable) throws(TransactionError) {
     guard let payload = payload as? Payload else { return }
     do { for validate in payloadValidations { try validate(payload) } } catch {
-      throw Self.named(error, TransactionError.Code.payload)
+      throw Self.named(error, .payload)
     }
   }
 
-  private static func named(_ error: any Error, _ code: String) -> TransactionError {
+  private static func named(_ error: any Error, _ code: ErrorCode) -> TransactionError {
     switch error {
     case let error as TransactionError: error
     case let failure as StageFailure: TransactionError(code: failure.code, message: failure.message)

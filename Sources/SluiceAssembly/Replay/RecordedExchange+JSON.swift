@@ -87,7 +87,7 @@ extension RecordedHop {
     if !isWhole { document["incomplete"] = true }
     if let error {
       document["error"] = [
-        "code": JSONValue(error.code.text), "message": JSONValue(error.message),
+        "code": JSONValue(error.code.rawValue), "message": JSONValue(error.message),
         "beforeSending": JSONValue(error.isBeforeSending),
       ]
     }
@@ -102,7 +102,7 @@ extension RecordedHop {
       wasIssued: document["issued"]?.bool ?? true, isBodyWhole: document["incomplete"]?.bool != true,
       error: document["error"].map {
         TransportError(
-          TransportError.Code($0["code"]?.string ?? "transport"), $0["message"]?.string ?? "",
+          ErrorCode(rawValue: $0["code"]?.string ?? "transport"), $0["message"]?.string ?? "",
           isBeforeSending: $0["beforeSending"]?.bool ?? false)
       })
     guard let message = document["response"] else { return }

@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluicePipeline
 
 /// A replayed exchange as a list of facts: what is compared.
@@ -40,7 +41,8 @@ struct ReplayFacts {
       add(call.changes, at: place)
     }
     add(
-      Self.result, "error", exchange.error.map { error in error.stage.map { "\(error.code) of \($0)" } ?? error.code })
+      Self.result, "error",
+      exchange.error.map { error in error.stage.map { "\(error.code) of \($0)" } ?? error.code.rawValue })
     add(Self.result, "message", exchange.error?.message)
     add(Self.result, "attempts", "\(exchange.attempts)")
     add(exchange.response, at: Self.result)

@@ -1,3 +1,4 @@
+import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 
@@ -28,6 +29,6 @@ final class ReplayWire: Sendable {
   }
 
   private static func notRecorded(_ message: String) -> TransportError {
-    TransportError(TransportError.Code("not_recorded"), message)
+    TransportError("not_recorded", message)
   }
 }

@@ -18,7 +18,7 @@ extension StageCall {
     switch verdict {
     case .retry(let delay): document["retryAfterNs"] = JSONValue(Int64(clamping: delay.nanoseconds))
     case .fail(let failure), .fault(let failure):
-      document["code"] = JSONValue(failure.code)
+      document["code"] = JSONValue(failure.code.rawValue)
       document["message"] = JSONValue(failure.message)
     case .proceed, .respond, .suspended, .gatherBody: break
     }
@@ -58,7 +58,7 @@ extension Verdict {
 
   fileprivate init?(_ document: JSONValue) {
     let failure = StageFailure(
-      code: document["code"]?.string ?? "", message: document["message"]?.string ?? "")
+      code: ErrorCode(rawValue: document["code"]?.string ?? ""), message: document["message"]?.string ?? "")
     switch document["verdict"]?.string {
     case "continue": self = .proceed
     case "respond": self = .respond
@@ -126,7 +126,8 @@ extension ReplayedExchange {
     guard let attempts = document["attempts"]?.integer else { return nil }
     let error = document["error"].map {
       TransactionError(
-        code: $0["code"]?.string ?? "", message: $0["message"]?.string ?? "", stage: $0["stage"]?.string)
+        code: ErrorCode(rawValue: $0["code"]?.string ?? ""), message: $0["message"]?.string ?? "",
+        stage: $0["stage"]?.string)
     }
     self.init(
       calls: document["calls"]?.elements.compactMap { StageCall($0) } ?? [], attempts: Int(clamping: attempts),

@@ -1,8 +1,9 @@
 package import SluiceJSON
+import SluiceMessages
 package import SluicePipeline
 
 extension ResultDocument.Failure {
   package init(_ error: TransactionError) {
-    self.init(code: error.code, message: error.message, stage: error.stage)
+    self.init(code: error.code.rawValue, message: error.message, stage: error.stage)
   }
 }

@@ -40,10 +40,10 @@ final class DelegateStage: Interceptor {
     case .cancel:
       return .fail(
         StageFailure(
-          code: TransactionError.Code.cancelled, message: "it cancelled at the challenge \(offer.challenge.scheme)"))
+          code: .cancelled, message: "it cancelled at the challenge \(offer.challenge.scheme)"))
     case .answer(let value):
       do { try HeaderFields.check(name: offer.credentialsHeader.utf8.span, value: value.utf8.span) } catch {
-        return .fail(StageFailure(code: error.code.text, message: error.description))
+        return .fail(StageFailure(code: error.code, message: error.description))
       }
       exchange.nativeRequest.headers[offer.credentialsHeader] = value
       return .respond

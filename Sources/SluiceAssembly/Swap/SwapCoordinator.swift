@@ -1,4 +1,5 @@
 import SluiceLoop
+import SluiceMessages
 import SluiceMetrics
 import SluicePipeline
 import SluicePluginHost

@@ -1,4 +1,5 @@
 import SluiceLoop
+import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
@@ -50,7 +51,7 @@ struct StuckLoops: Sendable {
 
   private static func error(_ obstacle: LoopObstacle, running age: Duration) -> TransactionError {
     TransactionError(
-      code: TransactionError.Code.stalled,
+      code: .stalled,
       message: "its loop is stuck: \(obstacle); the transaction had been running for "
         + "\(age.milliseconds) ms, and its request may have been sent",
       stage: obstacle.call?.plugin)
@@ -58,7 +59,7 @@ struct StuckLoops: Sendable {
 
   private static func neverBegan(_ obstacle: LoopObstacle) -> TransactionError {
     TransactionError(
-      code: TransactionError.Code.stalled,
+      code: .stalled,
       message: "it was never begun, because its loop is stuck: \(obstacle)",
       stage: obstacle.call?.plugin, isBeforeSending: true)
   }

@@ -1,4 +1,5 @@
 import SluiceLoop
+import SluiceMessages
 import SluicePipeline
 import SluicePluginHost
 import SluicePluginImage
@@ -54,7 +55,7 @@ private final class DrainWatch: LoopTimerTarget, @unchecked Sendable {
     if worker.environment.runningCount > 0, now >= deadline {
       worker.environment.abortAll(
         TransactionError(
-          code: TransactionError.Code.shutdown, message: "the engine was shut down before the transaction was done"))
+          code: .shutdown, message: "the engine was shut down before the transaction was done"))
     }
     guard worker.environment.runningCount > 0 || worker.submitted.load(ordering: .sequentiallyConsistent) > 0 else {
       return completion()

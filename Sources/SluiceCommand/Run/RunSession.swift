@@ -215,7 +215,7 @@ final class RunSession: Sendable {
     let written = line(result, job)
     output.append(written.bytes)
     if written.hasError { state.withLock { $0.counts.failed += 1 } }
-    let isFromOutside = result.error?.code == TransactionError.Code.stalled
+    let isFromOutside = result.error?.code == .stalled
     guard isFromOutside ? job.arriveAlone() : job.arrive(), let next = takeAfterCompletion() else { return }
     submit(next)
   }

@@ -28,7 +28,7 @@ final class BodyStreamer: BodySink {
   }
 
   static func error(_ failure: ByteOutput.Failure) -> TransactionError {
-    TransactionError(code: TransactionError.Code.sink, message: failure.description)
+    TransactionError(code: .sink, message: failure.description)
   }
 
   /// How much was written, for an error message.
@@ -38,7 +38,7 @@ final class BodyStreamer: BodySink {
     let written = state.withLock { $0.writtenBytes }
     guard written == 0 else {
       let message = "the response began again after \(written) bytes of it had been written; the output is not whole"
-      let failure = TransactionError(code: TransactionError.Code.sink, message: message)
+      let failure = TransactionError(code: .sink, message: message)
       state.withLock { $0.failure = failure }
       return cancellation.fail(failure)
     }

@@ -45,8 +45,8 @@ struct SendOutput {
       ? CommandError(.brokenPipe, "") : CommandError(.failed, failure.description + (stream?.progress ?? ""))
   }
 
-  private static let judgements = [
-    TransactionError.Code.status, TransactionError.Code.extraction, TransactionError.Code.payload,
+  private static let judgements: [ErrorCode] = [
+    .status, .extraction, .payload,
   ]
 
   /// Whether the body arrived completely, even if it was not accepted.

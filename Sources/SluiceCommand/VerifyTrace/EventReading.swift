@@ -41,7 +41,7 @@ enum EventReading {
     if document["receivedStatus"] != nil { entry.receivedStatus = try number("receivedStatus", document, 0...999) }
     if document["outcome"] != nil { entry.outcome = try outcome(document) }
     if let error = document["error"] {
-      entry.errorCode = try string("code", error)
+      entry.errorCode = ErrorCode(rawValue: try string("code", error))
       _ = try string("message", error)
       if error["stage"] != nil { entry.errorStage = try string("stage", error) }
       try refuseOthers(than: ["code", "message", "stage"], in: error)

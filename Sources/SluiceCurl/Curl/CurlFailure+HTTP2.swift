@@ -1,4 +1,5 @@
 import CCurl
+import SluiceMessages
 import SluicePipeline
 
 // Errors of a stream and of a connection in HTTP/2 (RFC 9113 §5.4). Of a stream's, libcurl says the name of the code (§7), and

@@ -102,7 +102,7 @@ struct CurlFailure {
   /// How far the response had come.
   var moment: String { hasHead ? "in the middle of the response" : "before the response" }
 
-  func make(_ code: TransportError.Code, _ message: String) -> TransportError {
+  func make(_ code: ErrorCode, _ message: String) -> TransportError {
     TransportError(code, message, to: url, isBeforeSending: !hasIssued)
   }
 

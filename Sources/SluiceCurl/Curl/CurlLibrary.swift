@@ -1,4 +1,5 @@
 import CCurl
+import SluiceMessages
 import SluicePipeline
 
 /// The library as it is on this machine.

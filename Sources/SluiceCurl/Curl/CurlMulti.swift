@@ -2,6 +2,7 @@ import CCurl
 import CLinux
 import Glibc
 import SluiceLoop
+import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 import Synchronization

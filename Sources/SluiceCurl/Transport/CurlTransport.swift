@@ -196,7 +196,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     let isProxy = proxy.isCertain(for: url.origin.scheme)
     let (code, advice) =
       isProxy
-      ? (TransportError.Code.proxy, settings.names.proxyAdvice) : (TransportError.Code.nameLookup, "")
+      ? (ErrorCode.proxy, settings.names.proxyAdvice) : (ErrorCode.nameLookup, "")
     let reason = "cannot resolve \(isProxy ? "the proxy " : "")\(PlainText.quote(host)): \(error.advice)\(advice)"
     return TransportError(code, reason, to: url, isBeforeSending: true)
   }

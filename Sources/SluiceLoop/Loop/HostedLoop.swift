@@ -1,4 +1,5 @@
 import CLinux
+import SluiceMessages
 public import SluicePipeline
 import SluiceSupport
 import Synchronization

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import SluiceMessages
 import SluicePipeline
 import SluiceSupport
 

@@ -17,7 +17,7 @@ package struct LedgerEntry: Sendable, Hashable {
   /// In `didComplete`.
   package var outcome: TransactionOutcome?
   /// Of a `didEndHop`, a `willRetry` or a `didComplete`; nil without an error.
-  package var errorCode: String?
+  package var errorCode: ErrorCode?
   package var errorStage: String?
   /// The delay of a `willRetry`; the time that the hop took in `didEndHop`, and the transaction in `didComplete`.
   package var duration: Duration
@@ -34,7 +34,7 @@ package struct LedgerEntry: Sendable, Hashable {
   package init(
     _ kind: TraceEvent.Kind, _ transaction: TransactionID, sequence: Int? = nil, at time: Instant, attempt: Int = 0,
     hop: Int = 0, status: Int = 0, receivedStatus: Int? = nil, outcome: TransactionOutcome? = nil,
-    errorCode: String? = nil, errorStage: String? = nil, duration: Duration = .zero, timings: TransferTimings? = nil,
+    errorCode: ErrorCode? = nil, errorStage: String? = nil, duration: Duration = .zero, timings: TransferTimings? = nil,
     requestID: String = "", method: String = "", url: String = ""
   ) {
     self.kind = kind

@@ -164,13 +164,13 @@ extension OpenTransaction {
       throw LedgerBreach(
         .outcome, hasSucceeded ? "did_complete says succeeded and has an error" : "did_complete has no error")
     }
-    let isCancelled = entry.errorCode == TransactionError.Code.cancelled && entry.errorStage == nil
+    let isCancelled = entry.errorCode == .cancelled && entry.errorStage == nil
     guard (entry.outcome == .cancelled) == isCancelled else {
       throw LedgerBreach(
         .outcome,
         isCancelled
           ? "did_complete says failed; expected cancelled, which its error says"
-          : "did_complete says cancelled; expected the error \"\(TransactionError.Code.cancelled)\" of no stage")
+          : "did_complete says cancelled; expected the error \"\(ErrorCode.cancelled)\" of no stage")
     }
   }
 

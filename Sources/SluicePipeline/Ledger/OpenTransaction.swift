@@ -207,7 +207,7 @@ struct OpenTransaction: Sendable {
     }
     pendingRetry = (entry.time + entry.duration, entry.status)
     hop.isRefused =
-      entry.errorCode == TransportError.Code.notProcessed.text && entry.duration == .zero && hop.isIssued
+      entry.errorCode == .notProcessed && entry.duration == .zero && hop.isIssued
       && !hop.isAnswered
   }
 

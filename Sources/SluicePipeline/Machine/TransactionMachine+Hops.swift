@@ -1,3 +1,5 @@
+import SluiceMessages
+
 // Redirects and challenges: from one hop to the next within an attempt.
 //
 //     head ─ did_receive ─ hop stages ─┬─ will_redirect ─ end of the hop ─ next hop
@@ -40,7 +42,7 @@ extension TransactionMachine {
     guard crossing.isReplayable else {
       return complete(
         TransactionError(
-          code: TransactionError.Code.bodyNotReplayable,
+          code: .bodyNotReplayable,
           message: "the challenge was answered, but the request body can be produced only once",
           stage: stage.isEmpty ? nil : stage))
     }

@@ -1,3 +1,5 @@
+import SluiceMessages
+
 /// The way of one transaction as pure decisions: it takes an event and says what to do next.
 ///
 ///     begin ─ request stages ─ send ─ issue ─ head ─ response stages ─ end ─ validate ─ complete
@@ -422,14 +424,14 @@ extension TransactionMachine {
     guard attempt + 1 < plan.maximumAttempts else {
       return complete(
         TransactionError(
-          code: TransactionError.Code.retriesExhausted,
+          code: .retriesExhausted,
           message: "it asked for another attempt after attempt \(attempt + 1) of \(plan.maximumAttempts)", stage: stage)
       )
     }
     guard plan.isReplayable else {
       return complete(
         TransactionError(
-          code: TransactionError.Code.bodyNotReplayable,
+          code: .bodyNotReplayable,
           message: "it asked for another attempt, but the request body can be produced only once", stage: stage))
     }
     return retry(after: delay)

@@ -133,7 +133,7 @@ extension TransactionOutcome {
       self = .succeeded
       return
     }
-    self = error.code == TransactionError.Code.cancelled && error.stage == nil ? .cancelled : .failed
+    self = error.code == .cancelled && error.stage == nil ? .cancelled : .failed
   }
 
   var outcomeClass: OutcomeClass {

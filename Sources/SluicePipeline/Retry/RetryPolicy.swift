@@ -52,12 +52,12 @@ public struct RetryPolicy: Sendable, Hashable {
     guard failure.stage == nil else { return false }
     switch connectionErrors {
     case .never: return false
-    case .deadConnection: return failure.code == TransportError.Code.resent.text
-    case .always: return Self.connectionCodes.contains { $0.text == failure.code }
+    case .deadConnection: return failure.code == .resent
+    case .always: return Self.connectionCodes.contains { $0 == failure.code }
     }
   }
 
-  private static let connectionCodes: [TransportError.Code] = [
+  private static let connectionCodes: [ErrorCode] = [
     .nameLookup, .connect, .connectTimeout, .connectionLost, .timeout, .resent,
   ]
 }

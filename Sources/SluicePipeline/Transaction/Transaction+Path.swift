@@ -17,7 +17,7 @@ extension Transaction {
       PlainText.line($0, limitBytes: 256)
     }
     return TransactionError(
-      code: MessageError.Code.invalidURL.text,
+      code: .invalidURL,
       message:
         "\(request.url.origin): servers read the path \"\(shown[0])\" as \"\(shown[1])\" or as \"\(shown[2])\", and the "
         + "match of stage \"\(stage)\" holds for one of them alone; send the path without dot segments",

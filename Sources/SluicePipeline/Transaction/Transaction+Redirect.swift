@@ -29,18 +29,18 @@ extension Transaction {
   ) -> TransactionError? {
     guard hops.isNew(redirect, from: exchange.nativeRequest, head) else {
       return TransactionError(
-        code: TransactionError.Code.redirectLoop,
+        code: .redirectLoop,
         message: "\(answer(redirect)), back to a request of this attempt, after \(hops.redirects + 1) redirects")
     }
     guard hops.redirects < settings.maximum else {
       return TransactionError(
-        code: TransactionError.Code.tooManyRedirects,
+        code: .tooManyRedirects,
         message: "\(answer(redirect)) after \(hops.redirects) redirects, as many as are followed;"
           + " raise \(pipeline.settings.names.maximumRedirects)")
     }
     guard !redirect.keepsBody || hopBody.isReplayable else {
       return TransactionError(
-        code: TransactionError.Code.bodyNotReplayable,
+        code: .bodyNotReplayable,
         message: "\(answer(redirect)), which wants the request body again, and it can be produced only"
           + " once; send it from memory or a file, or do not follow redirects"
           + " (set \(pipeline.settings.names.maximumRedirects) to 0)")
@@ -50,7 +50,7 @@ extension Transaction {
 
   private func failure(of refusal: RedirectRefusal) -> TransactionError {
     TransactionError(
-      code: TransactionError.Code.redirectRefused,
+      code: .redirectRefused,
       message:
         "\(shownRequest): the server answered \(refusal). To have the redirect as the response, set redirects.max to 0"
     )

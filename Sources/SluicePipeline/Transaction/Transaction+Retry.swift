@@ -26,12 +26,12 @@ extension Transaction {
   /// Whether the failure is one of a kept connection, which no other request has: not a server in trouble, whom the budget
   /// protects. Each attempt has one such repetition at most, since the next one gets a connection of its own.
   private func isRepeatForFree(_ failure: TransactionError?) -> Bool {
-    failure?.code == TransportError.Code.resent.text && !usesFreshConnection
+    failure?.code == .resent && !usesFreshConnection
   }
 
   /// The request never went over a connection that was dead; the first time there is nothing to wait for.
   private func retryDelay(_ policy: RetryPolicy, _ failure: TransactionError?) -> Duration {
-    if failure?.code == TransportError.Code.resent.text, exchange.attempt == 0 { return .zero }
+    if failure?.code == .resent, exchange.attempt == 0 { return .zero }
     let delay = policy.backoff.delay(after: exchange.attempt, using: &environment.loop.random)
     guard failure == nil, let headers = exchange.nativeResponse?.headers else { return delay }
     return max(delay, RetryAfter.delay(headers, wallClock: loop.wallClock) ?? .zero)
@@ -63,7 +63,7 @@ extension Transaction {
     let now = loop.now
     guard now + delay >= exchange.deadline else { return nil }
     return StageFailure(
-      code: TransactionError.Code.deadline,
+      code: .deadline,
       message: "it asked for another attempt after \(delay), and the transaction's deadline leaves "
         + "\(exchange.deadline.duration(since: now))")
   }

@@ -101,7 +101,7 @@ extension Transaction {
     hopFailure = nil
     hasSentUnrepeatable = false
     hasPassedResponseStages = false
-    usesFreshConnection = retryReason?.code == TransportError.Code.resent.text
+    usesFreshConnection = retryReason?.code == .resent
     retryReason = nil
     hops = nil
     unroutedBody = nil

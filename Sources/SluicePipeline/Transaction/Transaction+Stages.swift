@@ -104,7 +104,7 @@ extension Transaction {
   }
 
   private static let suspendedWithoutToken = StageFailure(
-    code: TransactionError.Code.stageFault, message: "it answered SUSPENDED without having taken a token with suspend")
+    code: .stageFault, message: "it answered SUSPENDED without having taken a token with suspend")
 
   private func answer(_ verdict: Verdict, _ binding: StageBinding) -> TransactionMachine.Event {
     defer { currentPlace = nil }
@@ -141,7 +141,7 @@ extension Transaction {
     let isSkipped = binding.onFault == .skip
     // A delegate is not among the stages that are counted.
     if place.phase == .hop, place.index >= pipeline.hopStages.count { return }
-    if failure.code == TransactionError.Code.stageTimeout {
+    if failure.code == .stageTimeout {
       metrics.countTimeout(place.phase, place.index, isSkipped: isSkipped)
     } else {
       metrics.countFault(place.phase, place.index, isSkipped: isSkipped)
@@ -149,14 +149,14 @@ extension Transaction {
   }
 
   private static let gatheredElsewhere = StageFailure(
-    code: TransactionError.Code.stageFault, message: "it asked for the request body in a call other than on_request")
+    code: .stageFault, message: "it asked for the request body in a call other than on_request")
 
   private static let retriedWhileCrossing = StageFailure(
-    code: TransactionError.Code.stageFault,
+    code: .stageFault,
     message: "on_redirect and on_challenge may answer CONTINUE, RESPOND or FAIL and nothing else")
 
   private static let respondedWithoutResponse = StageFailure(
-    code: TransactionError.Code.stageFault, message: "it answered RESPOND without having set a response")
+    code: .stageFault, message: "it answered RESPOND without having set a response")
 
   /// For the exchange: a token for the call that is under way.
   func takeToken() -> SuspensionToken? {
@@ -181,7 +181,7 @@ extension Transaction {
   }
 
   private static let resumedSuspended = StageFailure(
-    code: TransactionError.Code.stageFault, message: "it resumed with SUSPENDED; a resumption has to carry a decision")
+    code: .stageFault, message: "it resumed with SUSPENDED; a resumption has to carry a decision")
 
   /// A suspended stage has missed its deadline, or waits for nothing any more for another reason.
   func stageTimedOut(_ reason: String? = nil) {
@@ -192,7 +192,7 @@ extension Transaction {
     self.token = nil
     binding.interceptor.suspensionWasCancelled(token)
     let reason = reason ?? "\(binding.interceptor.overdueWords) within its deadline of \(binding.deadline ?? .zero)"
-    let failure = StageFailure(code: TransactionError.Code.stageTimeout, message: reason)
+    let failure = StageFailure(code: .stageTimeout, message: reason)
     run(answer(.fault(failure), binding))
   }
 

@@ -1,3 +1,5 @@
+import SluiceMessages
+
 // Gives results to transactions whose loop does not come back from a stage.
 extension LoopEnvironment {
   /// Whether a transaction that has begun here has no result yet. From any thread.
@@ -26,7 +28,7 @@ extension Transaction {
     var error = error(duration)
     if isCancelled {
       error = TransactionError(
-        code: TransactionError.Code.cancelled, message: "the caller cancelled the transaction; \(error.message)")
+        code: .cancelled, message: "the caller cancelled the transaction; \(error.message)")
     }
     let completion = takeCompletion()
     // If the loop comes back, it must stop working on the transaction.

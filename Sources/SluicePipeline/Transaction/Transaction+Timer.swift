@@ -59,7 +59,7 @@ extension Transaction: LoopTimerTarget {
     let name =
       exchange.isDeadlineOwn ? ", which a stage has set" : isConfigured ? " (\(pipeline.settings.names.deadline))" : ""
     return TransactionError(
-      code: TransactionError.Code.deadline,
+      code: .deadline,
       message: "\(shownRequest) was not done within its deadline of"
         + " \(exchange.deadline.duration(since: exchange.started))\(name)")
   }

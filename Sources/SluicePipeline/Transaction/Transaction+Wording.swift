@@ -20,11 +20,11 @@ extension Transaction {
     let note = retryNote.map { "; not repeated: \($0)" } ?? ""
     if let stage = machine.answeringStage {
       return TransactionError(
-        code: TransactionError.Code.status, message: "it answered \(status) to \(shownRequest)\(note)", stage: stage)
+        code: .status, message: "it answered \(status) to \(shownRequest)\(note)", stage: stage)
     }
     let change = wireStatus == status ? "" : ", and a stage made \(status) of it"
     return TransactionError(
-      code: TransactionError.Code.status,
+      code: .status,
       message: "the server answered \(wireStatus) to \(shownRequest)\(change)\(note)")
   }
 

@@ -166,7 +166,7 @@ package final class Transaction: @unchecked Sendable {
 
   /// Ends the transaction as cancelled, unless it has ended. From any thread.
   package func cancel() {
-    let error = TransactionError(code: TransactionError.Code.cancelled, message: "the caller cancelled the transaction")
+    let error = TransactionError(code: .cancelled, message: "the caller cancelled the transaction")
     answer.cancel(answerNumber)
     loop.post { self.run(.abort(error)) }
   }

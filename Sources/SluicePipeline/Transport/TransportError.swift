@@ -1,46 +1,12 @@
-package import SluiceMessages
+public import SluiceMessages
 
 /// Why a hop got no whole response.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure; an extensible set. The text is what results and metrics show.
-  public struct Code: Sendable, Hashable {
-    /// The code for programs, such as `connect_timeout`; also ``TransactionError/code`` of a transaction that it ends.
-    public let text: String
-    package init(_ text: String) { self.text = text }
-
-    package static let nameLookup = Code("dns")
-    package static let connect = Code("connect")
-    package static let tls = Code("tls")
-    package static let proxy = Code("proxy")
-    package static let timeout = Code("timeout")
-    package static let connectTimeout = Code("connect_timeout")
-    /// The peer closed or reset before the response was whole.
-    package static let connectionLost = Code("connection_lost")
-    /// What came is not HTTP.
-    package static let invalidResponse = Code("invalid_response")
-    package static let requestTooLarge = Code("request_too_large")
-    package static let responseTooLarge = Code("response_too_large")
-    /// The content coding could not be undone.
-    package static let decoding = Code("decoding")
-    package static let cancelled = Code("cancelled")
-    /// libcurl was about to send the request a second time without being asked.
-    package static let resent = Code("resent")
-    /// The server vouches that it did not process the request (RFC 9113 §8.7).
-    package static let notProcessed = Code("not_processed")
-    /// A body could not be read, or a collected one not written.
-    package static let bodyFile = Code("body_file")
-    /// No descriptor, no memory, no thread.
-    package static let resources = Code("resources")
-    /// A function of an event loop was called on a thread that must not call it.
-    package static let wrongThread = Code("wrong_thread")
-    package static let transport = Code("transport")
-  }
-
   /// Behind one reference: every transfer has room for an error, and few have one.
   private var parts: SharedValue<Parts>
 
   private struct Parts: Sendable, Hashable {
-    var code: Code
+    var code: ErrorCode
     var subject: String?
     var reason: String
     var isBeforeSending: Bool
@@ -50,13 +16,13 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
   ///   - message: what failed, why and what to do; without the URL.
   ///   - url: what the failed request was for. The message names only its origin: a transport does not know which parts
   ///     of a URL are secret.
-  package init(_ code: Code, _ message: String, to url: HTTPURL? = nil, isBeforeSending: Bool = false) {
+  package init(_ code: ErrorCode, _ message: String, to url: HTTPURL? = nil, isBeforeSending: Bool = false) {
     parts = SharedValue(
       Parts(code: code, subject: url?.origin.description, reason: message, isBeforeSending: isBeforeSending))
   }
 
   /// The kind of failure.
-  public var code: Code {
+  public var code: ErrorCode {
     get { parts.value.code }
     set { parts.value.code = newValue }
   }
@@ -82,5 +48,5 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
   }
 
   /// `connect: https://api.example.com: reason`: the code, what the request was for, and the reason.
-  public var description: String { "\(code.text): \(message)" }
+  public var description: String { "\(code): \(message)" }
 }

@@ -1,4 +1,4 @@
-package import SluiceMessages
+public import SluiceMessages
 
 /// Why a transaction failed.
 public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -6,18 +6,18 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
   private var parts: SharedValue<Parts>
 
   private struct Parts: Sendable, Hashable {
-    var code: String
+    var code: ErrorCode
     var message: String
     var stage: String?
     var isBeforeSending: Bool
   }
 
-  package init(code: String, message: String, stage: String? = nil, isBeforeSending: Bool = false) {
+  package init(code: ErrorCode, message: String, stage: String? = nil, isBeforeSending: Bool = false) {
     parts = SharedValue(Parts(code: code, message: message, stage: stage, isBeforeSending: isBeforeSending))
   }
 
-  /// A short code for programs: one of ``TransportError/Code`` or ``Code``, or a stage's own.
-  public var code: String {
+  /// One of the constants of ``ErrorCode``, or a stage's own.
+  public var code: ErrorCode {
     get { parts.value.code }
     set { parts.value.code = newValue }
   }
@@ -42,11 +42,11 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
   }
 
   package init(_ error: TransportError) {
-    self.init(code: error.code.text, message: error.message, isBeforeSending: error.isBeforeSending)
+    self.init(code: error.code, message: error.message, isBeforeSending: error.isBeforeSending)
   }
 
   package init(_ error: MessageError) {
-    self.init(code: error.code.text, message: error.description, isBeforeSending: true)
+    self.init(code: error.code, message: error.description, isBeforeSending: true)
   }
 
   package init(_ failure: StageFailure, stage: String) {
@@ -56,46 +56,5 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
   /// For people, on one line, because the message may come from a plugin.
   public var description: String {
     PlainText.line(stage.map { "\(code): stage \"\($0)\": \(message)" } ?? "\(code): \(message)")
-  }
-
-  /// The codes of the pipeline itself.
-  public enum Code {
-    /// The transaction's deadline passed.
-    public static let deadline = "deadline"
-    /// The caller cancelled the transaction, or its sink wants no more of the body. With a stage, that stage cancelled.
-    public static let cancelled = "cancelled"
-    /// The receiver of the response body could not take it: a full disk, a reader that has gone.
-    public static let sink = "sink"
-    /// The response is an HTTP error, or not among the accepted statuses. The error names the stage that answered in
-    /// place of the server, if one did.
-    public static let status = "http_status"
-    /// The caller's own validation of the response refused it.
-    public static let response = "response"
-    /// The body does not have the form from which the payload is made.
-    public static let extraction = "extraction"
-    /// The payload fails a check.
-    public static let payload = "payload"
-    /// A stage did not resume within its deadline.
-    public static let stageTimeout = "stage_timeout"
-    /// A stage broke a rule of the ABI.
-    public static let stageFault = "stage_fault"
-    /// A stage asked for another attempt, and no attempt was left.
-    public static let retriesExhausted = "retries_exhausted"
-    /// The body was produced once and cannot be sent again.
-    public static let bodyNotReplayable = "body_not_replayable"
-    /// A redirect led back to a request of the same attempt.
-    public static let redirectLoop = "redirect_loop"
-    /// More redirects than `redirects.max`.
-    public static let tooManyRedirects = "too_many_redirects"
-    /// A redirect has a `Location` that cannot be followed.
-    public static let redirectRefused = "redirect_refused"
-    /// The engine was shut down before the transaction began or before it was done.
-    public static let shutdown = "shutdown"
-    /// The engine has reached its limit of transactions in flight.
-    public static let tooManyTransactions = "too_many_transactions"
-    /// The engine has reached its limit of BLOCKING calls under way.
-    public static let tooManyBlockingCalls = "too_many_blocking_calls"
-    /// The loop of the transaction did not come back from a stage, and another thread gave the result.
-    public static let stalled = "stalled"
   }
 }

@@ -41,7 +41,7 @@ extension ExchangeCall {
 
   private func fail(_ failure: StageFailure) -> sluice_verdict {
     withExchange { api, exchange in
-      withText(failure.code) { code in withText(failure.message) { api.pointee.fail(exchange, code, $0) } }
+      withText(failure.code.rawValue) { code in withText(failure.message) { api.pointee.fail(exchange, code, $0) } }
     } ?? sluice_verdict(SLUICE_VERDICT_FAIL)
   }
 }

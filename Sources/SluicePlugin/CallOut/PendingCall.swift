@@ -69,7 +69,8 @@ final class PendingCall: Sendable {
       return .success(CallResponse(JSONValue(retaining: response)))
     }
     if state.withLock({ $0.isCancelled }) { return .failure(CancellationError()) }
-    return .failure(StageFailure(code: String(result.error_code), message: String(result.error_message)))
+    return .failure(
+      StageFailure(code: ErrorCode(rawValue: String(result.error_code)), message: String(result.error_message)))
   }
 
   private func resume(_ result: Result<CallResponse, any Error>) {

@@ -1,9 +1,10 @@
 import CSluice
+public import SluiceMessages
 
 /// Why there is no response.
 public struct Failure: Hashable, Sendable {
-  /// A code for programs: `dns`, `connect`, `tls`, `timeout`, `connection_lost` …
-  public var code: String
+  /// The kind of the failure: a constant of ``ErrorCode``, or a stage's own code.
+  public var code: ErrorCode
   /// For people; decide by ``code`` instead.
   public var message: String
   /// The stage that failed; nil if the transport failed.
@@ -12,7 +13,7 @@ public struct Failure: Hashable, Sendable {
   public var isBeforeSending: Bool
 
   init(_ failure: sluice_failure) {
-    code = String(failure.code)
+    code = ErrorCode(rawValue: String(failure.code))
     message = String(failure.message)
     stage = failure.stage.size == 0 ? nil : String(failure.stage)
     isBeforeSending = failure.is_before_sending != 0

@@ -15,10 +15,10 @@ enum VerdictNumber {
 }
 
 extension StageFailure {
-  static let defaultCode = "stage_failed"
+  static let defaultCode: ErrorCode = "stage_failed"
   static let withoutReason = StageFailure(code: defaultCode, message: "it answered FAIL and gave no reason")
 
   static func fault(_ message: String) -> StageFailure {
-    StageFailure(code: TransactionError.Code.stageFault, message: message)
+    StageFailure(code: .stageFault, message: message)
   }
 }

@@ -124,7 +124,7 @@ extension StageFailure {
 
   static func tooManyBlockingCalls(_ limit: Int) -> StageFailure {
     StageFailure(
-      code: TransactionError.Code.tooManyBlockingCalls,
+      code: .tooManyBlockingCalls,
       message: "\(limit) calls of BLOCKING stages are under way, as many as limits.blockingCalls allows;"
         + " send fewer requests at a time, or raise it")
   }

@@ -49,7 +49,7 @@ extension PluginInstance {
   private func withFailure(
     _ error: TransactionError, _ body: (UnsafePointer<sluice_failure>) -> sluice_verdict
   ) -> sluice_verdict {
-    error.code.withText { code in
+    error.code.rawValue.withText { code in
       error.message.withText { message in
         error.stage.withText { stage in
           var failure = sluice_failure(

@@ -36,7 +36,7 @@ struct EventRecord {
     var count = textOffset + Self.count(event.exchange.requestID, Self.textBytes)
     count += Self.count(method, Self.textBytes) + Self.count(url, Self.urlBytes)
     if let error = event.error {
-      count += Self.count(error.code, Self.textBytes) + Self.count(error.message, Self.messageBytes)
+      count += Self.count(error.code.rawValue, Self.textBytes) + Self.count(error.message, Self.messageBytes)
       count += Self.count(error.stage ?? "", Self.textBytes)
     }
     if let span { count += Self.count(span) }
@@ -48,7 +48,7 @@ struct EventRecord {
     var writer = TextWriter(next: memory + textOffset)
     var record = sluice_event(event)
     if let error = event.error {
-      record.error_code = writer.copy(error.code, Self.textBytes)
+      record.error_code = writer.copy(error.code.rawValue, Self.textBytes)
       record.error_message = writer.copy(error.message, Self.messageBytes)
       record.error_stage = writer.copy(error.stage ?? "", Self.textBytes)
     }

@@ -51,7 +51,7 @@ extension CheckRun {
     var isSuccess = false
     for (index, request) in ([TrafficGenerator.plainRequest] + PhaseTraffic.requests).enumerated() {
       let result = try pass(host, instance, request)
-      if let error = result.error, error.code == TransactionError.Code.stageFault {
+      if let error = result.error, error.code == .stageFault {
         throw TrialFailure("a call of it was a fault: \(error.message)")
       }
       if index == 0 { isSuccess = result.error == nil }

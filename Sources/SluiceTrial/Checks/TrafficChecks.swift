@@ -21,7 +21,7 @@ extension ConformanceCheck {
         var generator = TrafficGenerator(run.random)
         for number in 0..<200 {
           let result = host.run(generator.request(), through: host.pipeline(instance), loop: number % 2)
-          if let error = result?.error, error.code == TransactionError.Code.stageFault {
+          if let error = result?.error, error.code == .stageFault {
             throw TrialFailure("a call of it was a fault: \(error.message)")
           }
         }
@@ -44,7 +44,7 @@ extension ConformanceCheck {
         guard started.contains(where: \.wasSuspended) else { throw instance.suspendedNoCall }
         for result in ended {
           guard let result else { throw TrialFailure("a transaction that it had suspended did not end") }
-          let isLate = [TransactionError.Code.stageTimeout, TransactionError.Code.deadline].contains(result.error?.code)
+          let isLate = [.stageTimeout, .deadline].contains(result.error?.code)
           guard !isLate else { throw TrialFailure("it did not resume a call in \(TrialHost.patience)") }
         }
         try instance.requireNoViolations(in: host)

@@ -19,7 +19,7 @@ struct CallsInSwift: Plugin, RequestInterceptor {
       let answer = try await host.send(call, onBehalfOf: parent)
       request.headers["x-called"] = "\(answer.status) \(answer.header("Content-Type") ?? "-") \(answer.body.count)"
     } catch let failure as StageFailure {
-      request.headers["x-failed"] = failure.code
+      request.headers["x-failed"] = failure.code.rawValue
     } catch is CancellationError {
       host.log(.info, "cancelled=1")
       throw CancellationError()

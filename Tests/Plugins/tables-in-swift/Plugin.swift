@@ -111,9 +111,9 @@ struct TablesInSwift: StageConfigurable, RequestInterceptor, ResponseInterceptor
     try host.shared.set("short", to: [1], for: .nanoseconds(1))
     try await host.sleep(for: .milliseconds(1))
     tell("expired", .bool(host.shared["short"] == nil))
-    do { try host.shared.set("", to: []) } catch { tell("no-name", .text(error.code)) }
+    do { try host.shared.set("", to: []) } catch { tell("no-name", .text(error.code.rawValue)) }
     do { try host.shared.set("large", to: Array(repeating: 0, count: 2 << 20)) } catch {
-      tell("large", .text(error.code))
+      tell("large", .text(error.code.rawValue))
     }
     let largest = [UInt8](repeating: 7, count: 1 << 20)
     try host.shared.set("largest", to: largest)

@@ -60,7 +60,7 @@ final class Probe: TransferObserver, @unchecked Sendable {
 
 extension Probe.Record {
   var error: TransportError? { ends.first?.error }
-  var code: TransportError.Code? { error?.code }
+  var code: ErrorCode? { error?.code }
   var bodyText: String { ends.first?.body.bytes.map { String(decoding: $0, as: UTF8.self) } ?? "" }
   var timings: TransferTimings { ends.first?.timings ?? TransferTimings() }
 }

@@ -106,7 +106,7 @@ import Testing
     let fixture = Fixture(["a", "b"])
     try fixture.begin()
     fixture.loop.perform {
-      fixture.environment.abortAll(TransactionError(code: TransactionError.Code.shutdown, message: "the end"))
+      fixture.environment.abortAll(TransactionError(code: .shutdown, message: "the end"))
     }
     #expect(fixture.result?.error?.code == "shutdown")
     // The transaction has ended, so this has no effect.

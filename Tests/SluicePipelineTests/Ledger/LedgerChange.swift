@@ -75,7 +75,7 @@ struct LedgerChange {
     add(\.status, 0, 100, 103, 200, 204, 302, 307, 401, 404, 500, 999, 1000, -1)
     add(\.receivedStatus, nil, 0, 200, 302, 401, old.status)
     add(\.outcome, nil, .succeeded, .failed, .cancelled)
-    add(\.errorCode, nil, "", "connect", TransactionError.Code.cancelled)
+    add(\.errorCode, nil, "", "connect", .cancelled)
     add(\.errorStage, nil, "stage", "another")
     let duration = old.duration
     add(\.duration, .zero, duration + .nanoseconds(1), duration - .nanoseconds(1), .seconds(3600))

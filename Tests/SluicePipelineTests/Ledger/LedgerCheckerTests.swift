@@ -379,7 +379,7 @@ import Testing
   }
 
   @Test func `a cancellation is the engine's error of that name, and no other`() {
-    func log(_ outcome: TransactionOutcome, _ code: String, _ stage: String?) -> [LedgerEntry] {
+    func log(_ outcome: TransactionOutcome, _ code: ErrorCode, _ stage: String?) -> [LedgerEntry] {
       var end = Self.failed(1)
       (end.outcome, end.errorCode, end.errorStage) = (outcome, code, stage)
       return [Self.entry(.willExecute, 0), end]

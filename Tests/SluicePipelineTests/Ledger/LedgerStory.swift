@@ -171,7 +171,7 @@ extension LedgerStory {
         "without a payload",
         settings: PipelineSettings(
           checks: ResponseChecks(extract: { _, _ throws(TransactionError) in
-            throw TransactionError(code: TransactionError.Code.extraction, message: "")
+            throw TransactionError(code: .extraction, message: "")
           })), ok),
       try LedgerStory("timed out", settings: PipelineSettings(attemptTimeout: .milliseconds(50)), .silence),
       try LedgerStory("past its deadline", settings: PipelineSettings(deadline: .milliseconds(50)), .silence),

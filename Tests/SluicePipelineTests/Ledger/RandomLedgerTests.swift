@@ -148,7 +148,7 @@ import Testing
       if chance.isOne(in: 3) { loop.advance(by: .milliseconds(chance.number(below: 60))) }
     }
     if chance.isOne(in: 2) {
-      loop.perform { environment.abortAll(TransactionError(code: TransactionError.Code.shutdown, message: "over")) }
+      loop.perform { environment.abortAll(TransactionError(code: .shutdown, message: "over")) }
     } else {
       loop.advance(by: .seconds(10))
     }

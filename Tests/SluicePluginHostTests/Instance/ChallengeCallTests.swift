@@ -44,7 +44,7 @@ struct ChallengeCallTests {
       .response(Response(status: 401, headers: ["www-authenticate": "Bearer"], body: .text("no")))
     })
     let result = try stage.run(StageFixture.request())
-    #expect(result.error?.code == TransactionError.Code.status)
+    #expect(result.error?.code == .status)
     #expect(result.response?.body.bytes == Array("no".utf8))
     #expect(stage.told("answered") == ["0", "1"])
     #expect(stage.transport.issued.count == 2)
@@ -77,20 +77,20 @@ struct ChallengeCallTests {
     let outcome = stage.begin(try StageFixture.request())
     #expect(!stage.loop.run(upTo: .zero) { outcome.result != nil })
     stage.loop.advance(by: .seconds(1))
-    #expect(outcome.result?.error?.code == TransactionError.Code.stageTimeout)
+    #expect(outcome.result?.error?.code == .stageTimeout)
     #expect(stage.told("cancel") == ["1"])
   }
 
   @Test func `a retry is no answer to a challenge`() async throws {
     let stage = try await Self.stage("RETRY=1")
-    #expect(try stage.run(StageFixture.request()).error?.code == TransactionError.Code.stageFault)
+    #expect(try stage.run(StageFixture.request()).error?.code == .stageFault)
   }
 
   @Test func `an answer does not send a body that is gone`() async throws {
     let stage = try await Self.stage()
     let body = Body.stream(BodyStream { _ in nil })
     let result = try stage.run(StageFixture.request("POST", body: body))
-    #expect(result.error?.code == TransactionError.Code.bodyNotReplayable)
+    #expect(result.error?.code == .bodyNotReplayable)
     #expect(result.response?.status == 401)
     #expect(stage.transport.issued.count == 1)
   }

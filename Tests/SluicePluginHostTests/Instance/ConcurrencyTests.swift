@@ -38,7 +38,7 @@ struct ConcurrencyTests {
     let outcome = stage.begin(try StageFixture.request())
     try await stage.log.wait { $0.contains { $0.message == "blocked=1" } }
     stage.loop.advance(by: .seconds(1))
-    #expect(outcome.result?.error?.code == TransactionError.Code.stageTimeout)
+    #expect(outcome.result?.error?.code == .stageTimeout)
     try open(stage)
     return stage
   }
@@ -66,7 +66,7 @@ struct ConcurrencyTests {
     }
     try await isBlocked.wait(for: "the blocking call") { $0 }
     loop.post {
-      environment.abortAll(TransactionError(code: TransactionError.Code.shutdown, message: "the end"))
+      environment.abortAll(TransactionError(code: .shutdown, message: "the end"))
     }
     try await isDone.wait(for: "the end of the transaction") { $0 }
     #expect(!runtime.close(within: .zero))
@@ -97,7 +97,7 @@ struct ConcurrencyTests {
     let request = try StageFixture.request()
     stage.loop.perform {
       for _ in 0..<3 { _ = Transaction.begin(request, on: stage.environment, through: pipeline) { _ in } }
-      stage.environment.abortAll(TransactionError(code: TransactionError.Code.shutdown, message: "the end"))
+      stage.environment.abortAll(TransactionError(code: .shutdown, message: "the end"))
     }
     _ = runtime.close(within: .zero)
     for _ in 0..<3 { try open(stage) }
@@ -125,7 +125,7 @@ struct ConcurrencyTests {
       var result: TransactionResult?
       stage.loop.perform { _ = Transaction.begin(request, on: stage.environment, through: pipeline) { result = $0 } }
       #expect(stage.loop.run(until: { result != nil }))
-      #expect(result?.error?.code == (headers.isEmpty ? nil : TransactionError.Code.stageFault))
+      #expect(result?.error?.code == (headers.isEmpty ? nil : .stageFault))
     }
     #expect(said.value.count { $0.contains("ended the thread of a call, which is BLOCKING, with pthread_exit") } == 2)
     #expect(runtime.close(within: .seconds(30)))
@@ -218,7 +218,7 @@ struct ConcurrencyTests {
           let code = result.error?.code ?? ""
           done.update {
             $0.ended += 1
-            $0.codes.insert(code)
+            $0.codes.insert(code.rawValue)
           }
         }
       }
@@ -255,7 +255,7 @@ struct ConcurrencyTests {
     let blocked = stage.begin(try StageFixture.request())
     try await stage.log.wait { $0.filter { $0.message == "blocked=1" }.count == 2 }
     stage.loop.advance(by: .seconds(1))
-    #expect(redirected.result?.error?.code == TransactionError.Code.stageTimeout)
+    #expect(redirected.result?.error?.code == .stageTimeout)
     #expect(stage.told("cancel").isEmpty)
     try open(stage)
     #expect(stage.loop.run(until: { stage.told("cancel") == ["1"] && blocked.result != nil }))

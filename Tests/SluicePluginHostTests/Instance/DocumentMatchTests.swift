@@ -28,7 +28,7 @@ struct DocumentMatchTests {
     let (stage, _) = try await Self.stage([define], match: Self.matches)
     let result = try stage.run(Self.request())
     #expect(result.error?.stage == "stage")
-    #expect(result.error?.code == TransactionError.Code.stageFault)
+    #expect(result.error?.code == .stageFault)
     #expect(stage.transport.issued.isEmpty)
     #expect(stage.instance.violations[.invalidDocument] == 1)
   }

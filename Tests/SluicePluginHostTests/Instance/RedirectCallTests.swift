@@ -68,7 +68,7 @@ struct RedirectCallTests {
   func `any other verdict is a fault, and is skipped where the user wants that`(verdict: String) async throws {
     let stage = try await Self.stage("DECISION=\(verdict)")
     let error = try stage.run(StageFixture.request()).error
-    #expect(error?.code == TransactionError.Code.stageFault)
+    #expect(error?.code == .stageFault)
     stage.onFault = .skip
     #expect(try stage.run(StageFixture.request()).response?.status == 200)
   }
@@ -79,7 +79,7 @@ struct RedirectCallTests {
     let outcome = stage.begin(try StageFixture.request())
     #expect(!stage.loop.run(upTo: .zero) { outcome.result != nil })
     stage.loop.advance(by: .seconds(1))
-    #expect(outcome.result?.error?.code == TransactionError.Code.stageTimeout)
+    #expect(outcome.result?.error?.code == .stageTimeout)
     #expect(stage.told("cancel") == ["1"])
 
     stage.stageDeadline = nil

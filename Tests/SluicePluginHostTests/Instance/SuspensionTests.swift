@@ -54,7 +54,7 @@ struct SuspensionTests {
     let outcome = stage.begin(try StageFixture.request())
     #expect(outcome.result == nil)
     stage.loop.advance(by: .seconds(1))
-    #expect(outcome.result?.error?.code == TransactionError.Code.stageTimeout)
+    #expect(outcome.result?.error?.code == .stageTimeout)
     #expect(stage.told("cancel") == ["1"])
     #expect(stage.told("resume-cancelled") == ["3"])
   }

@@ -60,7 +60,7 @@ struct VerdictTests {
   func `an answer that breaks the rules is a fault of the stage`(verdict: String, kind: Violation) async throws {
     let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=\(verdict)"])
     let result = try stage.run(StageFixture.request())
-    #expect(result.error?.code == TransactionError.Code.stageFault)
+    #expect(result.error?.code == .stageFault)
     #expect(result.error?.stage == "stage")
     #expect(stage.instance.violations[kind] == 1)
     stage.onFault = .skip
@@ -74,6 +74,6 @@ struct VerdictTests {
 
   @Test func `RESPOND without a response is a fault`() async throws {
     let stage = try await StageFixture("breaks-verdicts", defines: ["VERDICT=SLUICE_VERDICT_RESPOND"])
-    #expect(try stage.run(StageFixture.request()).error?.code == TransactionError.Code.stageFault)
+    #expect(try stage.run(StageFixture.request()).error?.code == .stageFault)
   }
 }

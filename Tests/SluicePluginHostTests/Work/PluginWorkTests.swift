@@ -76,7 +76,7 @@ struct PluginWorkTests {
     // The only thread is taken.
     let outcome = stage.begin(try StageFixture.request("GET", ["do": "run"]))
     stage.loop.advance(by: .seconds(1))
-    #expect(outcome.result?.error?.code == TransactionError.Code.stageTimeout)
+    #expect(outcome.result?.error?.code == .stageTimeout)
     try settle(stage, "done")
     #expect(stage.told("done") == ["3"] && stage.told("runs") == ["0"])
     #expect(stage.told("entered") == ["0"] && stage.told("resume") == ["3"] && stage.told("cancelled") == ["1"])

@@ -80,7 +80,7 @@ import Testing
     let server = try Self.digestServer()
     defer { server.stop() }
     let result = try await Self.run(Request(url: Self.url(server, user: "u:wrong"))) { $0.credentialPolicy = .digest }
-    #expect(result.error?.code == TransactionError.Code.status)
+    #expect(result.error?.code == .status)
     #expect(result.response?.status == 401)
     #expect(result.response?.body.bytes == Array("who?".utf8))
     #expect(server.requestCount == 2)
@@ -200,7 +200,7 @@ import Testing
     let log = Watched<[String]>([])
     let url = try HTTPURL(server.baseURL + "/")
     let cancelling = DecidingDelegate(log) { _ in .cancel }
-    #expect(try await Self.run(Request(url: url), cancelling).error?.code == TransactionError.Code.cancelled)
+    #expect(try await Self.run(Request(url: url), cancelling).error?.code == .cancelled)
     let breaking = DecidingDelegate(log) { _ in .answer("a\r\nx-evil: b") }
     #expect(try await Self.run(Request(url: url), breaking).error?.code == "invalid_header")
     #expect(server.requestCount == 2)
@@ -251,7 +251,8 @@ import Testing
     let log = Watched<[String]>([])
     var configuration = Configuration()
     configuration.addStage(
-      "stage", StageCode(challenge: { offer, _, _ in
+      "stage",
+      StageCode(challenge: { offer, _, _ in
         log.update { $0.append("stage \(offer.answered)") }
         return .performDefaultHandling
       }))
@@ -277,7 +278,7 @@ import Testing
     let request = Request(method: "POST", url: try HTTPURL(server.baseURL + "/"), body: body)
     let delegate = DecidingDelegate(Watched<[String]>([])) { _ in .answer("Bearer x") }
     let result = try await Self.run(request, delegate)
-    #expect(result.error?.code == TransactionError.Code.bodyNotReplayable)
+    #expect(result.error?.code == .bodyNotReplayable)
     #expect(result.response?.status == 401)
     #expect(server.requestCount == 1)
   }

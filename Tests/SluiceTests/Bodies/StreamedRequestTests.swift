@@ -68,7 +68,8 @@ import Testing
     defer { server.stop() }
     var configuration = try Self.configuration()
     configuration.addStage(
-      "again", StageCode(response: { response, context in
+      "again",
+      StageCode(response: { response, context in
         if server.requests.count == 1 { throw RetryRequestError() }
       }))
     let engine = try Engine(configuration)
@@ -93,7 +94,7 @@ import Testing
     let engine = try Engine(Self.configuration(#"{"maxRequestBytes": 8}"#))
     let body = Self.stream(pieces, announcing: announced)
     let result = await engine.transaction(try Self.request(server.baseURL + "/", body))
-    #expect(result.error?.code == code)
+    #expect(result.error?.code.rawValue == code)
     #expect(result.error?.message.contains(words) == true, "\(String(describing: result.error))")
     #expect(server.requests.isEmpty)
     await engine.shutdown()

@@ -16,7 +16,7 @@ struct Story {
   let entries: [LedgerEntry]
 
   var kinds: [TraceEvent.Kind] { entries.map(\.kind) }
-  var code: String? { result.error?.code }
+  var code: ErrorCode? { result.error?.code }
 
   func first(_ kind: TraceEvent.Kind) throws -> LedgerEntry { try #require(entries.first { $0.kind == kind }) }
   /// The phases of the last hop, as the end tells them.

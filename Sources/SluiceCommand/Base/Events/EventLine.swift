@@ -42,7 +42,7 @@ enum EventLine {
 
   private static func add(_ error: TransactionError, to line: inout JSONText) {
     line.object("error") { line in
-      line.text("code", error.code)
+      line.text("code", error.code.rawValue)
       line.text("message", error.message)
       if let stage = error.stage { line.text("stage", stage) }
     }

@@ -82,7 +82,7 @@ extension BodyPassage {
   }
 
   private static let suspendedWithoutToken = StageFailure(
-    code: TransactionError.Code.stageFault,
+    code: .stageFault,
     message: "it answered SUSPENDED to a piece without having taken a token with suspend")
 }
 
@@ -141,7 +141,7 @@ extension BodyPassage {
       let binding = binding(suspension.stage, transaction)
       binding.interceptor.suspensionWasCancelled(suspension.token)
       let reason = reason ?? "it did not resume within its deadline of \(binding.deadline ?? .zero)"
-      let failure = StageFailure(code: TransactionError.Code.stageTimeout, message: reason)
+      let failure = StageFailure(code: .stageTimeout, message: reason)
       transaction.countFault(failure, binding, at: StagePlace(phase: kind, index: stages[suspension.stage]))
       if binding.onFault == .skip { goOn(.skipped(stage: suspension.stage)) } else { fail(failure, binding) }
     }
@@ -159,6 +159,6 @@ extension BodyPassage {
   }
 
   private static let wrongResumption = StageFailure(
-    code: TransactionError.Code.stageFault,
+    code: .stageFault,
     message: "while a body flows, a resumption may carry only CONTINUE or FAIL")
 }

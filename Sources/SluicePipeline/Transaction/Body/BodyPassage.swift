@@ -304,5 +304,5 @@ final class BodyPassage: @unchecked Sendable {
   }
 
   private static let stopped = TransactionError(
-    code: TransactionError.Code.cancelled, message: "the receiver of the body has stopped it")
+    code: .cancelled, message: "the receiver of the body has stopped it")
 }

@@ -55,6 +55,6 @@ extension Exchange {
 
   private static func blame(_ form: DocumentForm, _ error: MessageError) -> TransactionError {
     TransactionError(
-      code: TransactionError.Code.stageFault, message: "it left an invalid document: \(error)", stage: form.lastWriter)
+      code: .stageFault, message: "it left an invalid document: \(error)", stage: form.lastWriter)
   }
 }

@@ -70,7 +70,7 @@ final class CallOut: @unchecked Sendable {
 
   private var timeout: CallOutOutcome {
     .failed(
-      code: TransportError.Code.timeout.text,
+      code: .timeout,
       message: "\(order.request.url.origin): no whole response in time; raise the call's timeout, or the transaction's")
   }
 

@@ -6,13 +6,13 @@ import SluicePipeline
 /// How a call-out ended.
 enum CallOutOutcome {
   case response(Response)
-  case failed(code: String, message: String)
+  case failed(code: ErrorCode, message: String)
 
   static let cancelled = failed(
-    code: TransportError.Code.cancelled.text,
+    code: .cancelled,
     message: "the call was cancelled: by the plugin, with the exchange that it was made for, or by the host's end")
 
-  init(_ error: TransportError) { self = .failed(code: error.code.text, message: error.message) }
+  init(_ error: TransportError) { self = .failed(code: error.code, message: error.message) }
 
   /// Lends the outcome as the ABI has it. The body stays as it came, text or base64, so that no byte of it is lost.
   func lend(_ body: (UnsafePointer<sluice_call_result>) -> Void) {
@@ -26,7 +26,7 @@ enum CallOutOutcome {
         body(&result)
       }
     case .failed(let code, let message):
-      code.withText { code in
+      code.rawValue.withText { code in
         message.withText { message in
           result.error_code = code
           result.error_message = message

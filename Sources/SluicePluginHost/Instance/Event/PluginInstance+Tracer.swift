@@ -23,7 +23,7 @@ extension PluginInstance {
     var record = sluice_event(event)
     record.exchange = OpaquePointer(bitPattern: called.call.pointee.name)
     if let error = event.error {
-      record.error_code = called.lend(error.code)
+      record.error_code = called.lend(error.code.rawValue)
       record.error_message = called.lend(error.message)
       record.error_stage = called.lend(error.stage ?? "")
     }

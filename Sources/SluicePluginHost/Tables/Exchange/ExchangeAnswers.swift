@@ -58,10 +58,10 @@ enum ExchangeAnswers {
   static let codeRule = "fail: a code has 1 to \(PluginText.codeBytes) characters of a–z, 0–9 and _"
 
   /// The code of a failure; nil for a malformed one.
-  static func code(_ text: sluice_text) -> String? {
+  static func code(_ text: sluice_text) -> ErrorCode? {
     guard let bytes = text.bytes, (1...PluginText.codeBytes).contains(bytes.count), bytes.allSatisfy(\.isCodeByte)
     else { return nil }
-    return String(decoding: bytes, as: UTF8.self)
+    return ErrorCode(rawValue: String(decoding: bytes, as: UTF8.self))
   }
 
   static func retry(_ handle: OpaquePointer?, _ delay: UInt64) -> sluice_verdict {
