@@ -97,7 +97,7 @@ import Testing
     let (record, place) = try await end(HTTP2Frame.settings + HTTP2Frame.reset(13))
     #expect(record.code == .invalidResponse, "\(String(describing: record.error))")
     #expect(
-      record.error?.message == place + "the server takes this request over HTTP/1.1 alone (HTTP_1_1_REQUIRED); set"
+      record.error?.message == place + "the server accepts this request only over HTTP/1.1 (HTTP_1_1_REQUIRED); set"
         + " transport.httpVersion \"1.1\"")
     #expect(record.issued.count == 1)
   }

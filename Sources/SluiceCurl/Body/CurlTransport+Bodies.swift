@@ -7,8 +7,8 @@ extension CurlTransport {
       loop, options, limit: options.maximumResponseBytes,
       excess: TransportError(
         .responseTooLarge,
-        "the response body has more than \(options.maximumResponseBytes) bytes when the stages have seen it, and is to be"
-          + " held; raise transport.maxResponseBytes"))
+        "the response body has more than \(options.maximumResponseBytes) bytes after the stages, and it must be"
+          + " held as a whole; raise transport.maxResponseBytes"))
   }
 
   package func makeRequestGatherer(_ options: TransferOptions) -> any BodyGatherer {
@@ -16,8 +16,8 @@ extension CurlTransport {
       loop, options, limit: settings.maxHeldRequestBytes,
       excess: TransportError(
         .requestTooLarge,
-        "the request body that is streamed has more than \(settings.maxHeldRequestBytes) bytes, and a stage wants to"
-          + " have the whole; raise transport.maxRequestBytes", isBeforeSending: true))
+        "the streamed request body has more than \(settings.maxHeldRequestBytes) bytes, and a stage wants"
+          + " it whole; raise transport.maxRequestBytes", isBeforeSending: true))
   }
 
   package func stream(of file: FileBody) throws(TransportError) -> BodyStream {
@@ -53,7 +53,7 @@ private final class StreamedBodyGatherer: BodyGatherer {
   func finish() throws(TransportError) -> Body? { try collector.finish() }
 }
 
-/// Reads a file from its beginning. Confined to the loop, unchecked for that reason.
+/// Reads a file from its beginning. Unchecked because it is confined to the loop.
 private final class FileReader: @unchecked Sendable {
   private let file: UploadFile
   private let path: String
@@ -67,7 +67,7 @@ private final class FileReader: @unchecked Sendable {
   }
 
   func read(_ maximum: Int) throws(TransportError) -> [UInt8]? {
-    // What was added since is no part of the body.
+    // Bytes that were added to the file later are not part of the body.
     let count = min(maximum, byteCount - offset)
     guard count > 0 else { return nil }
     var failure: TransportError?
@@ -80,7 +80,7 @@ private final class FileReader: @unchecked Sendable {
     offset += piece.count
     guard !piece.isEmpty else {
       throw TransportError(
-        .bodyFile, "the body in \(path) has \(offset) of its \(byteCount) bytes: something has cut the file short")
+        .bodyFile, "the body in \(path) has \(offset) of its \(byteCount) bytes: the file was truncated")
     }
     return piece
   }
