@@ -7,11 +7,11 @@ public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// - Parameter text: lower-case words joined by `_`; it is not checked.
     public init(_ text: String) { self.text = text }
 
-    /// Not an absolute URL that every reader understands in the same way, or not a valid host pattern.
+    /// A URL that is not absolute, or that readers could understand in different ways; or an invalid host pattern.
     public static let invalidURL = Code("invalid_url")
     /// An absolute URL whose scheme is neither `http` nor `https`.
     public static let unsupportedScheme = Code("unsupported_scheme")
-    /// Not a token, or `CONNECT`.
+    /// A method that is not a token, or `CONNECT`.
     public static let invalidMethod = Code("invalid_method")
     /// A field name or value that breaks RFC 9110 §5, or a wrong `Host`.
     public static let invalidHeader = Code("invalid_header")
@@ -23,7 +23,7 @@ public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of the error, for programs.
   public var code: Code
-  /// The part that is at fault, for instance `header "x-a"`; safe to show.
+  /// The invalid part, for instance `header "x-a"`; safe to show.
   public var subject: String
   /// What was found, and what was expected.
   public var reason: String

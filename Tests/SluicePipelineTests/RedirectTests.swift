@@ -58,7 +58,7 @@ import Testing
     ("myapp://callback#S3CRET", "myapp://callback#…", "scheme \"myapp\" is not supported; only http and https are"),
     (
       "http://bücher.example/", "http://bücher.example/",
-      "its host \"bücher.example\" has characters beyond ASCII, which nothing converts here; write it with A-labels (xn--…)"
+      "its host \"bücher.example\" has non-ASCII characters, which are not converted here; write it with A-labels (xn--…)"
     ),
   ])
   func `a Location that cannot be followed is an error with the reason, and without its secrets`(
