@@ -46,7 +46,7 @@ struct ProbeTests {
   @Test func `a library that opens files without end gets few`() async throws {
     let error = try #require(try await ProbeFixture.refusal(of: "constructor-opens-files"))
     #expect(error.code == .loadFailed)
-    #expect(error.reason == "left no descriptor to look at it with")
+    #expect(error.reason == "left no descriptor free to inspect it")
   }
 
   @Test(.disabled(if: Sanitizer.isOn, "address space is not limited then"))

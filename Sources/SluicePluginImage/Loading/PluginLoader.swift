@@ -1,4 +1,4 @@
-/// The way of a library from its path into the process: read once, preflight, private copy, map, check.
+/// Loads a library from its path into the process: read once, preflight, private copy, map, check.
 ///
 ///     path ─ LibraryImage ─ Preflight ─ PluginStore.stage ─ LoadedLibrary.load ─ PluginEntry.call ─ PluginGeneration
 package struct PluginLoader: Sendable {
@@ -10,7 +10,7 @@ package struct PluginLoader: Sendable {
     self.offer = offer
   }
 
-  /// Everything before code of the library runs.
+  /// All steps before code of the library runs.
   package func stage(_ path: String) throws(PluginError) -> (copy: StoredPlugin, facts: LibraryFacts) {
     let image = try LibraryImage(reading: path)
     let facts = try Preflight.facts(of: image, for: offer)

@@ -1,12 +1,12 @@
 import SluiceSupport
 
-/// Passes on the first of several answers.
+/// Passes the first of several answers on.
 package final class FirstAnswer<Answer: Sendable>: Sendable {
   private let receiver: Locked<(@Sendable (Answer) -> Void)?>
 
   init(_ receiver: @escaping @Sendable (Answer) -> Void) { self.receiver = Locked(receiver) }
 
-  /// False where another was first; then this one is dropped.
+  /// False if another answer came first; then this one is dropped.
   @discardableResult
   package func give(_ answer: Answer) -> Bool {
     let receiver = receiver.withLock { receiver in
@@ -17,7 +17,7 @@ package final class FirstAnswer<Answer: Sendable>: Sendable {
     return receiver != nil
   }
 
-  /// Waits for what the body has answered, at most so long; then for `fallback`.
+  /// Waits for the body's answer, at most `limit`; then answers with `fallback`.
   package static func race(
     within limit: Duration, _ body: (FirstAnswer<Answer>) -> Void, orElse fallback: @escaping @Sendable () -> Answer
   ) async -> Answer {
@@ -26,7 +26,7 @@ package final class FirstAnswer<Answer: Sendable>: Sendable {
       let first = FirstAnswer { handover.give($0) }
       let task = Task {
         try? await Task.sleep(for: limit)
-        // Cancelled, it is a moment too late anyhow.
+        // If the task was cancelled, another answer has already won.
         if !Task.isCancelled { first.give(fallback()) }
       }
       watch.withLock { $0 = task }

@@ -74,7 +74,7 @@ struct LibraryFactsTests {
     #expect(error?.code == .mixedRuntimes)
     #expect(
       error?.description.contains(
-        "(swift_once is not its own alone); build it with sluice plugin build --static-stdlib") == true)
+        "(they share swift_once); build it with sluice plugin build --static-stdlib") == true)
   }
 
   @Test func `unique symbols and private libraries are warned of (L9)`() throws {
