@@ -66,7 +66,7 @@ import Testing
     let path = folder.path("fifo")
     try #require(mkfifo(path, 0o600) == 0)
     let words =
-      "it is a pipe, and nobody has written to it within 1ms; write to it in that time, or name a regular file"
+      "it is a pipe, and nothing has been written to it within 1ms; write to it in that time, or name a regular file"
     #expect(Self.read(path, pipeLimit: .milliseconds(1)) == "error: \(words)")
   }
 

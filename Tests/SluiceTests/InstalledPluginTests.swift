@@ -87,7 +87,7 @@ import Testing
   @Test(arguments: ["", ".", "lib/sluice/plugins", "~/lib"])
   func `plugins in a folder that is not absolute are never found`(_ folder: String) {
     #expect(InstalledPlugins(in: folder).folder == nil)
-    #expect(error("alpha", InstalledPlugins(in: folder)).contains("is no absolute path; for a file"))
+    #expect(error("alpha", InstalledPlugins(in: folder)).contains("is not absolute; for a file"))
   }
 
   @Test(arguments: [

@@ -82,7 +82,8 @@ import Testing
     let setup = try await Setup([])
     let result = await setup.engine.notify(topic: "x-unknown")
     #expect(result.outcome == .notTaken && "\(result.outcome)" == "not-taken")
-    #expect(setup.log.value.contains { $0.plugin == nil && $0.message == "nobody took the notification \"x-unknown\"" })
+    let message = "no receiver took the notification \"x-unknown\""
+    #expect(setup.log.value.contains { $0.plugin == nil && $0.message == message })
     await setup.engine.shutdown()
   }
 

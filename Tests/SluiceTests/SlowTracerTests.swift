@@ -103,6 +103,6 @@ import Testing
       """
     let configuration = try Configuration(text: Array(text.utf8))
     let error = #expect(throws: EngineError.self) { try Engine(configuration) }
-    #expect(error?.description.contains("traces nothing") == true)
+    #expect(error?.description.contains("has no tracer") == true)
   }
 }

@@ -22,14 +22,14 @@ extension Configuration {
     }
   }
 
-  /// The same for a trial.
+  /// The places of a plugin for a trial.
   func probePlaces(of plugin: String) -> [ProbeCandidate.Place] {
     places(of: plugin).map {
       ProbeCandidate.Place(key: $0.key, configuration: (try? $0.config.serializedText()) ?? "{}")
     }
   }
 
-  /// Everything that plugins get, and that may hold secrets.
+  /// All configurations that plugins get. They may contain secrets.
   package var pluginConfigurations: [JSONValue] {
     plugins.map(\.config) + (request + issue + response).compactMap(\.config)
   }

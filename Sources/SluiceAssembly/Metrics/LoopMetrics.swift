@@ -19,7 +19,8 @@ final class LoopMetrics: @unchecked Sendable {
   private let headHistogram = DurationHistogram()
   /// By method, then by status.
   private let series: InlineArray<48, DurationHistogram>
-  // Unchecked at run time, which would cost as much as the access: no method of this class calls out while it holds it.
+  // Unchecked, because the run-time check would cost as much as the access. It is safe: no method of this class calls
+  // other code during an access.
   @exclusivity(unchecked) private var issueTimes = IssueTimes()
 
   init() {
@@ -51,7 +52,7 @@ final class LoopMetrics: @unchecked Sendable {
   private func didReceive(_ event: TraceEvent) {
     guard let issued = issueTimes.remove(event.exchange.id) else { return }
     var nanoseconds = event.time.nanoseconds &- issued.nanoseconds
-    // Where the body was awaited, the event comes after it.
+    // If the stages wait for the body, this event comes after the body.
     if let receive = event.finalTimings?.receive { nanoseconds -= min(nanoseconds, receive.nanoseconds) }
     timeToHead.record(nanoseconds: nanoseconds)
     headHistogram.record(nanoseconds: nanoseconds)
@@ -83,7 +84,7 @@ extension LoopMetrics {
   /// Adds the counts of this loop. Related counts may differ by one event while the loop works.
   func add(to report: inout MetricsReport) {
     for outcome in OutcomeClass.allCases { report.outcomes[outcome, default: 0] &+= outcomes[outcome.rawValue].value }
-    // After the ends: what has ended has begun.
+    // Read after the ends, so that there are never more ends than begins.
     report.begun &+= begun.value
     report.hops &+= hops.value
     report.retries &+= retries.value

@@ -6,11 +6,11 @@ public struct MetricsReport: Sendable, Hashable {
   package struct Series: Sendable, Hashable {
     package let method: MethodClass
     package let status: StatusClass
-    /// From submission to the end, retries included; one entry a transaction.
+    /// The time from submission to the end, including retries; one entry for each transaction.
     package internal(set) var durations: DurationCounts
   }
 
-  /// Transactions that began, those in flight included.
+  /// Transactions that began, including those in flight.
   public internal(set) var begun: UInt64 = 0
   /// Transactions that ended, by outcome.
   public internal(set) var outcomes: [OutcomeClass: UInt64] = [:]
@@ -28,11 +28,12 @@ public struct MetricsReport: Sendable, Hashable {
   public internal(set) var bytesReceived: UInt64 = 0
   /// From submission to the end, in nanoseconds, for quantiles.
   public internal(set) var duration = LatencySnapshot()
-  /// From the moment before the request is sent to the head of the response, in nanoseconds; one entry a response.
+  /// The time from just before the request is sent to the head of the response, in nanoseconds; one entry for each
+  /// response.
   public internal(set) var timeToHead = LatencySnapshot()
-  /// The same times between the bounds of OpenTelemetry.
+  /// The times of ``responseTime`` between the bounds of OpenTelemetry.
   public internal(set) var timeToHeadCounts = DurationCounts()
-  /// `http.client.request.duration`; only what occurred, ordered by method and status.
+  /// `http.client.request.duration`; only combinations that occurred, ordered by method and status.
   package internal(set) var series: [Series] = []
 
   /// The metrics of the engine's plugins.

@@ -6,7 +6,7 @@ import SluicePipeline
 final class MetricsStage: Tracer {
   private let loops: [LoopMetrics]
 
-  /// - Parameter loops: how many loops the engine has.
+  /// - Parameter loops: the number of the engine's loops.
   init(loops: Int) { self.loops = (0..<loops).map { _ in LoopMetrics() } }
 
   static func make(_ setting: BuiltIns.Setting) throws(ConfigurationError) -> BuiltIns.Stage {
@@ -21,7 +21,7 @@ final class MetricsStage: Tracer {
   let interests = TraceInterests(.willExecute, .didIssue, .didReceive, .willRetry, .willRedirect, .didComplete)
 
   func record(_ event: TraceEvent) {
-    // Kept by the array, and not retained for each event.
+    // The array keeps it alive, so it is not retained for each event.
     Unmanaged.passUnretained(loops[event.exchange.loop.index])._withUnsafeGuaranteedRef { $0.record(event) }
   }
 

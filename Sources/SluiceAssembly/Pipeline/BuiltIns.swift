@@ -2,9 +2,9 @@ import SluiceJSON
 import SluiceMessages
 import SluicePipeline
 
-/// The stages that come with the engine: ordinary ones, and the only list of them.
+/// The only list of the stages that come with the engine. They are ordinary stages.
 enum BuiltIns {
-  /// What a built-in is made from.
+  /// The values from which a built-in is created.
   struct Setting {
     let configuration: Configuration
     let plugin: PluginConfiguration
@@ -13,8 +13,8 @@ enum BuiltIns {
     /// Reports a setting that the built-in ignores.
     func warn(_ message: String) { log(LogLine(level: .warning, stage: plugin.name, message: message)) }
 
-    /// Reads the built-in's `config`. Its references are resolved already and its text is gone, so an error names the key
-    /// below `plugins.NAME.config` and the line of the plugin.
+    /// Reads the built-in's `config`. References in it are already resolved and its text is not available any more, so
+    /// an error names the key below `plugins.NAME.config` and the line of the plugin.
     func read<Value>(
       _ body: (ConfigurationNode) throws(ConfigurationError) -> Value
     ) throws(ConfigurationError) -> Value {
@@ -42,7 +42,7 @@ enum BuiltIns {
     ("headers", HeadersStage.make), ("metrics", MetricsStage.make),
   ]
 
-  /// Whether a stage has counts that go on in a new configuration, if its own settings are the same.
+  /// Whether a stage has counts that continue in a new configuration if the stage's own settings are the same.
   static func counts(_ name: String) -> Bool { name == "metrics" }
 
   static var names: [String] { makers.map(\.name) }

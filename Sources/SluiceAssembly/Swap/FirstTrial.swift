@@ -3,7 +3,8 @@ import SluicePluginHost
 import SluicePluginImage
 import SluiceTrial
 
-/// The libraries that an engine starts with: all are tried out before the process loads the first of them.
+/// The trial of the libraries with which an engine starts: all are tried out before the process loads the first of
+/// them.
 struct FirstTrial {
   private struct Entry {
     let candidate: GenerationRegistry.Candidate

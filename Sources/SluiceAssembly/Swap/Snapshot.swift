@@ -1,7 +1,7 @@
 import SluicePipeline
 import SluicePluginHost
 
-/// The whole pipeline: what it was made from, and the one object that transactions pin.
+/// The whole pipeline: its parts, and the single object that transactions keep.
 final class Snapshot: Sendable {
   /// The number of the snapshot in the engine, counted from 1.
   let number: Int
@@ -37,11 +37,11 @@ final class Snapshot: Sendable {
 /// One plugin of a snapshot. Snapshots share the parts in which they do not differ.
 struct SnapshotPart: Sendable {
   let plugin: PluginConfiguration
-  /// With its places.
+  /// The plugin's configuration, with its places.
   let stage: BuiltIns.Stage
-  /// Of a library, and of code of the program.
+  /// Set for a library, and for code of the program.
   var instance: PluginInstance?
-  /// Of a library.
+  /// Set for a library.
   var generation: GenerationRecord?
   /// Set if the delivery to its tracer is queued.
   var queuedTracer: QueuedTracer?

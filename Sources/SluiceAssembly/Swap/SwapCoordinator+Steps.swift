@@ -5,12 +5,12 @@ import SluicePluginImage
 import SluiceSupport
 import SluiceTrial
 
-// The way of a new snapshot to its publication.
+// The steps of a new snapshot up to its publication.
 //
 //     read and hash ─ refused before? ─ budget ─ preflight, private copy ─ probe ─ map, enter ─ create ─ pipeline
 //       ─ save on the old, load on the new ─ activate ─ publish
 //
-// Whatever fails before `publish` is undone, and has touched nothing that serves.
+// If a step before `publish` fails, the steps are undone. They never touch serving builds.
 extension SwapCoordinator {
   /// The time limit for each step that calls into a new build.
   static let stepLimit = Duration.seconds(30)
@@ -98,7 +98,7 @@ extension SwapCoordinator {
                 version: reading.facts.note?.version, hash: reading.image.hash.hex, buildID: reading.facts.buildID)))
           break
         } catch {
-          // A private copy is never written again.
+          // A private copy never changes.
           let isCopy = file != library
           guard !isCopy, LibraryReading.mayPass(error, file), let pause = patience.next() else {
             changes.append(SwapReport.Change(library: library, plugins: plugins, old: known?.build))
@@ -117,7 +117,7 @@ extension SwapCoordinator {
     PluginError(
       .store, .plugin(name: nil, path: library),
       "cannot be loaded again from \(copy), its private copy in the plugin store: \(error.reason)",
-      advice: "put that build at its own path and swap; leave the store alone while an engine runs")
+      advice: "put that build at its own path and swap; do not change the store while an engine runs")
   }
 
   private func checkRefusals(_ readings: [LibraryReading], _ configuration: Configuration) throws(SwapStop) {
@@ -125,7 +125,7 @@ extension SwapCoordinator {
       guard let refusals = registry.refusals, let reason = refusals.reason(for: image.hash) else { continue }
       let error = PluginError(
         .knownBad, .plugin(name: nil, path: image.path),
-        "this build (\(image.hash.hex.prefix(12))) is refused since it did harm: \(reason)",
+        "this build (\(image.hash.hex.prefix(12))) is refused because it failed in service: \(reason)",
         advice: "build it again; to use it nevertheless, have the program call engine.clearRefusals(), or remove "
           + "\(refusals.path(of: image.hash)) and start the program again")
       throw refusal(error, image.path, configuration)
@@ -136,7 +136,7 @@ extension SwapCoordinator {
     let used = registry.count
     guard count > 0, used + count > settings.generations else { return }
     throw .impossible(
-      "\(used) builds are mapped and none is ever unloaded, \(settings.generations) may be (swap.generations); "
+      "\(used) builds are mapped and none is ever unloaded; the limit is \(settings.generations) (swap.generations); "
         + "restart the program")
   }
 
@@ -161,7 +161,7 @@ extension SwapCoordinator {
         LogLine(
           level: .warning,
           message:
-            "\(candidate.library) is swapped in without being tried out, since the engine has no probe; give it a"
+            "\(candidate.library) is swapped in without a trial, since the engine has no probe; give it a"
             + " HelperProbe, and have the command sluice beside the program or on PATH"))
     }
   }
@@ -265,7 +265,7 @@ extension SwapCoordinator {
       handle(.leftBehind)
       if let call = draft.callUnderWay { throw .refused(call.overdue(after: Self.stepLimit)) }
       throw .impossible(
-        "\(what) of all new instances took longer than \(Self.stepLimit), and was given up; swap fewer at a time")
+        "\(what) of all new instances took longer than \(Self.stepLimit); swap fewer at a time")
     }
   }
 

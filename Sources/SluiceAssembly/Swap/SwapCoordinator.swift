@@ -6,8 +6,8 @@ import SluicePluginImage
 import SluiceSupport
 import SluiceTrial
 
-/// Exchanges snapshots, one at a time, and ends replaced ones: performs what ``SwapMachine`` decides, in order, on a
-/// thread of its own (SwapCoordinator+Performing).
+/// Exchanges snapshots, one at a time, and ends replaced ones: performs the decisions of ``SwapMachine`` in order, on
+/// its own thread (SwapCoordinator+Performing).
 final class SwapCoordinator: Sendable {
   let workers: [Worker]
   let runtime: HostRuntime
@@ -94,8 +94,8 @@ final class SwapCoordinator: Sendable {
     }
   }
 
-  /// Calls into the first builds on a separate thread; undoes the draft if a call fails, and gives up if a call does
-  /// not return.
+  /// Calls into the first builds on a separate thread; undoes the draft if a call fails, and stops waiting if a call
+  /// does not return in time.
   private static func firstCalls(
     _ draft: SnapshotDraft, _ body: @escaping @Sendable () throws(EngineError) -> Snapshot
   ) throws(EngineError) -> Snapshot {
@@ -124,7 +124,7 @@ final class SwapCoordinator: Sendable {
     else {
       throw draft.callUnderWay?.overdue(after: stepLimit)
         ?? .transport(
-          TransportError(.resources, "the start of all instances took longer than \(stepLimit), and was given up"))
+          TransportError(.resources, "the start of all instances took longer than \(stepLimit)"))
     }
     return try result.get()
   }
@@ -141,7 +141,7 @@ final class SwapCoordinator: Sendable {
 
 // Requests.
 extension SwapCoordinator {
-  /// Asks for a swap, and waits for what becomes of it. Cancelling the task takes it back until it is published.
+  /// Asks for a swap, and waits for its result. Cancelling the task cancels the swap, until it is published.
   func submit(
     _ kind: SwapQueue.Kind, configuration: Configuration? = nil, reason: String? = nil
   ) async -> (SwapReport, EngineError?) {
@@ -157,7 +157,7 @@ extension SwapCoordinator {
         state.withLock { $0.requests[id] = request }
         handle(.requested(id, kind))
         if Task.isCancelled { handle(.cancelled(id)) }
-        // Last, so that a thread which finds nothing to do ends before a request is added, not after.
+        // Set last, so that a thread without work ends before a request is added, not after.
         startPerforming()
       }
     } onCancel: {

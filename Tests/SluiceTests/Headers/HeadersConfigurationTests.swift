@@ -72,9 +72,9 @@ import Testing
     ("{\"static\": {\"X-A\": \"1\\r\\n\"}}", "config.static.X-A: expected the value of a header"),
     ("{\"static\": {\"X-A\": 1}}", "config.static.X-A: expected a string, found an integer"),
     ("{\"static\": {\"Content-Length\": \"1\"}}", "config.static.Content-Length: \"Content-Length\" belongs to"),
-    ("{\"static\": {\"X-A\": \"1\", \"x-a\": \"2\"}}", "config.static.x-a: this stage sets \"x-a\" already"),
-    ("{\"static\": {\"Traceparent\": \"1\"}}", "config.static.Traceparent: this stage sets \"Traceparent\" already"),
-    ("{\"static\": {\"x-request-id\": \"1\"}}", "this stage sets \"x-request-id\" already"),
+    ("{\"static\": {\"X-A\": \"1\", \"x-a\": \"2\"}}", "config.static.x-a: this stage already sets \"x-a\""),
+    ("{\"static\": {\"Traceparent\": \"1\"}}", "config.static.Traceparent: this stage already sets \"Traceparent\""),
+    ("{\"static\": {\"x-request-id\": \"1\"}}", "this stage already sets \"x-request-id\""),
     (
       "{\"existing\": \"merge\"}",
       "config.existing: expected one of \"keep\", \"replace\", \"refuse\", found \"merge\""

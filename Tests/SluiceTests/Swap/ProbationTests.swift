@@ -33,7 +33,7 @@ import Testing
     #expect(fixture.lines("deactivated=1").isEmpty && fixture.lines("activated=1").count == 1)
     // The same content is refused, a good one is taken.
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
-    #expect(error?.report.reason?.contains("is refused since it did harm") == true)
+    #expect(error?.report.reason?.contains("is refused because it failed in service") == true)
     let refused = await fixture.engine.status.refused
     #expect(refused.count == 1 && refused.keys.first == report.changes.first?.old?.hash)
     let project = try #require(FileTree.names(in: fixture.path("store/refused")).first)
@@ -84,7 +84,7 @@ import Testing
       #expect(counts.failures.allSatisfy { $0.contains("deadline") }, "\(counts)")
     }
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.swap() }
-    #expect(error?.report.reason?.contains("is refused since it did harm") == true)
+    #expect(error?.report.reason?.contains("is refused because it failed in service") == true)
     #expect(error?.report.reason?.contains("missed their deadline") == true, "\(String(describing: error))")
     await fixture.shutdown()
   }
@@ -172,7 +172,7 @@ import Testing
     let error = await #expect(throws: SwapError.self) { try await fixture.engine.rollback() }
     let reason = try #require(error?.report.reason)
     #expect(reason.contains("plugin \"a\" at \(fixture.path()): cannot be loaded again from \(copy)"), "\(reason)")
-    #expect(reason.contains("leave the store alone") && !reason.contains("check the key"), "\(reason)")
+    #expect(reason.contains("do not change the store") && !reason.contains("check the key"), "\(reason)")
     #expect(fixture.lines("trying again for about two seconds").isEmpty)
     #expect(try await fixture.stamp() == 2)
     await fixture.shutdown()
