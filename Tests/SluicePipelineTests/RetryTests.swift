@@ -272,7 +272,7 @@ import Testing
     for _ in 0..<1000 {
       let outcome = try fixture.begin()
       while outcome.result == nil { fixture.loop.advance(by: .zero) }
-      if outcome.result?.error?.message.hasSuffix("of late (retry.budget)") == true { refused += 1 }
+      if outcome.result?.error?.message.hasSuffix("recently (retry.budget)") == true { refused += 1 }
     }
     let snapshot = try #require(fixture.pipeline.metrics.first).snapshot()
     #expect(fixture.transport.issued.count <= 1000 + 200 + 10)

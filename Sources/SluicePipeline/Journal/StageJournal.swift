@@ -1,8 +1,8 @@
 import SluiceMessages
 
-/// Writes down what the stages of one transaction do. Confined to its loop.
+/// Records what the stages of one transaction do. Confined to its loop.
 final class StageJournal {
-  /// Called before each call of a stage, so that a process can record where a plugin was when it ended.
+  /// Called before each call of a stage, so that a process can record which call was running when the process ended.
   typealias Watcher = (_ stage: String, _ callback: StageCall.Callback) -> Void
 
   private struct OpenCall {
@@ -30,7 +30,7 @@ final class StageJournal {
   }
 
   func begin(_ stage: String, _ callback: StageCall.Callback, _ exchange: Exchange) {
-    // A call that was suspended and then cut off, by the timeout of its attempt.
+    // A suspended call that the timeout of its attempt has ended.
     if open != nil { end(.suspended, exchange) }
     watcher?(stage, callback)
     open = OpenCall(
@@ -41,7 +41,8 @@ final class StageJournal {
   /// The call answered that it will resume.
   func suspend() { open?.call.wasSuspended = true }
 
-  /// The call has its answer. One that comes when it has one already is what the rules made of that.
+  /// The call has its answer. A fault that comes later replaces the answer: the engine found it when it checked the
+  /// answer.
   func end(_ verdict: Verdict, _ exchange: Exchange) {
     guard var ended = open else {
       if case .fault = verdict, let last = calls.indices.last { calls[last].verdict = verdict }
@@ -53,7 +54,7 @@ final class StageJournal {
     calls.append(ended.call)
   }
 
-  /// A piece of a body went through a stage, and so much came out of it.
+  /// A piece of a body went through a stage, which returned these bytes.
   func pass(
     _ stage: String, _ side: MessageSide, _ piece: [UInt8], _ output: [UInt8], _ verdict: Verdict, _ exchange: Exchange
   ) {
@@ -73,7 +74,7 @@ final class StageJournal {
     watcher?(stage, side == .request ? .requestBody : .responseBody)
   }
 
-  /// The end of all flows of a side: no further pieces come.
+  /// All flows of a side have ended: no further pieces come.
   func endFlows(_ side: MessageSide) {
     for flow in flows where flow.side == side {
       var call = flow.call
@@ -85,7 +86,7 @@ final class StageJournal {
     flows.removeAll { $0.side == side }
   }
 
-  /// All that was written down, the transaction being over.
+  /// All recorded calls, after the end of the transaction.
   func finish(_ exchange: Exchange) -> [StageCall] {
     if open != nil { end(.suspended, exchange) }
     endFlows(.request)
@@ -95,7 +96,7 @@ final class StageJournal {
 }
 
 extension Exchange {
-  /// As they are now, whichever form is the truth; the forms are left alone.
+  /// The current messages, in whichever form is authoritative; the forms do not change.
   fileprivate var messages: MessageState {
     var state = MessageState(request: nativeRequest, response: nativeResponse)
     if let form = requestDocument, form.isTruth { state.request = try? form.document.request(from: nativeRequest) }
@@ -108,7 +109,7 @@ extension Exchange {
 }
 
 extension StageCall.Callback {
-  /// Nil for events, which are no calls of stages that change anything.
+  /// Nil for events, because a tracer's call cannot change anything.
   init?(_ phase: Exchange.Phase) {
     switch phase {
     case .request: self = .request

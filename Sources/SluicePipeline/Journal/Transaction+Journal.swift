@@ -1,6 +1,6 @@
 import SluiceMessages
 
-/// What a transaction keeps whose request wants a journal or a recording. Confined to its loop.
+/// The data of a transaction whose request wants a journal or a recording. Confined to its loop.
 final class TransactionNotes {
   let journal: StageJournal?
   let recorder: ExchangeRecorder?
@@ -11,7 +11,7 @@ final class TransactionNotes {
   }
 }
 
-/// What a result has of them.
+/// The parts that go into the result.
 final class ResultNotes: Sendable {
   let calls: [StageCall]?
   let exchange: RecordedExchange?
@@ -22,7 +22,7 @@ final class ResultNotes: Sendable {
   }
 }
 
-// None of this is inlined into what every transaction runs through.
+// None of these functions is inlined into the code that every transaction runs.
 extension Transaction {
   @inline(never)
   func makeNotes() {
@@ -59,7 +59,7 @@ extension Transaction {
     notes?.journal?.pass(binding.name, side, piece, verdict == .pass ? piece : output, verdict.verdict, exchange)
   }
 
-  /// Sends with the recorder between the transport and the transaction, where there is one.
+  /// Sends the request. If there is a recorder, it sits between the transport and the transaction.
   @inline(never)
   func sendObserved() {
     let observer = notes?.recorder?.observe(self) { [weak self] in self?.transfer?.resumeReceiving() }
@@ -72,7 +72,7 @@ extension Transaction {
     if disposition == .discard { notes?.recorder?.willDiscard() }
   }
 
-  /// Once, when the transaction is over.
+  /// Called once, when the transaction is over.
   @inline(never)
   func finishNotes() {
     result.notes = ResultNotes(notes?.journal?.finish(exchange), notes?.recorder?.finish())
@@ -80,6 +80,6 @@ extension Transaction {
 }
 
 extension Request {
-  /// Whether anything is to be written down beside what every result has.
+  /// Whether the request wants more than every result has.
   var wantsNotes: Bool { wantsExplanation || wantsJournal || wantsRecording }
 }

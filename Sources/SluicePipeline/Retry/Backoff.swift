@@ -1,11 +1,11 @@
 import SluiceMessages
 
 /// Exponential back-off with full jitter: the delay before attempt n + 1 (counted from 0) is a random time between zero
-/// and base × 2ⁿ, so that clients that failed together do not come back together.
+/// and base × 2ⁿ, so that clients that failed at the same time do not retry at the same time.
 public struct Backoff: Sendable, Hashable {
-  /// The bound of the first delay; it doubles with each further attempt.
+  /// The upper limit of the first delay; the limit doubles with each further attempt.
   public var base: Duration
-  /// The bound stops growing here.
+  /// The greatest upper limit.
   public var max: Duration
 
   /// By default the first delay is at most 100 milliseconds, and every delay at most 20 seconds.
@@ -14,7 +14,7 @@ public struct Backoff: Sendable, Hashable {
     self.max = max
   }
 
-  /// - Parameter attempt: the one that failed, 0 first.
+  /// - Parameter attempt: the attempt that failed, counted from 0.
   func delay(after attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
     let (base, max) = (base.nanoseconds, max.nanoseconds)
     let bound = attempt < 64 && base <= max >> UInt64(attempt) ? base << UInt64(attempt) : max

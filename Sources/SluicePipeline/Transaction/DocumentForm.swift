@@ -2,9 +2,9 @@ package import SluiceMessages
 
 /// The JSON document of a message; a module that knows JSON creates it for a stage.
 package protocol MessageDocument: AnyObject {
-  /// Turns the document back into a request; what the document does not hold is taken from `original`.
+  /// Converts the document back into a request; parts that the document does not have come from `original`.
   func request(from original: Request) throws(MessageError) -> Request
-  /// Turns the document back into a response.
+  /// Converts the document back into a response.
   func response(from original: Response) throws(MessageError) -> Response
   /// The method and the URL of the document, read without converting anything else.
   func target(from original: Request) throws(MessageError) -> RequestTarget
@@ -23,12 +23,13 @@ package struct RequestTarget: Sendable, Hashable {
   }
 }
 
-/// A document beside the native form of a message, and which of the two is the truth.
+/// The document form of a message, and whether it or the native form is authoritative.
 package struct DocumentForm {
   package let document: any MessageDocument
-  /// Set once a stage asked for it to write; from then on the native form is behind until the phase ends.
+  /// Set when a stage asks for the document for writing; from then on the native form is out of date until the phase
+  /// ends.
   package var isTruth: Bool
-  /// The stage that wrote last, who is at fault when the document turns out invalid.
+  /// The stage that wrote last; it is at fault if the document turns out to be invalid.
   package var lastWriter: String
 
   package init(document: any MessageDocument, isTruth: Bool, lastWriter: String) {
@@ -39,8 +40,8 @@ package struct DocumentForm {
 }
 
 extension Exchange {
-  /// Updates the native request from its document and drops the document. A document that was only read stays. So does
-  /// an invalid one, because the transaction must not continue with the earlier request.
+  /// Updates the native request from its document and drops the document. A document that was only read stays. An
+  /// invalid document stays too, because the transaction must not continue with the earlier request.
   package func settleRequest() throws(TransactionError) {
     if requestDocument != nil { try settleRequestDocument() }
   }
@@ -65,20 +66,20 @@ extension Exchange {
     if case .empty? = nativeResponse?.body {} else { hasOwnResponseBody = true }
   }
 
-  /// Lets a view of the response go that was made before the body was there. A stage that was lent it keeps it until its
-  /// call returns.
+  /// Releases a view of the response that was made before the body arrived. A stage that has borrowed it keeps it until
+  /// its call returns.
   func dropResponseView() {
     guard responseDocument != nil, responseDocument?.isTruth == false else { return }
     responseDocument = nil
   }
 
-  /// Whether a match holds for the current request, in whichever form it is; converts nothing.
+  /// Whether a match holds for the current request, in either form; converts nothing.
   func isMatched(by match: StageMatch) throws(TransactionError) -> Bool {
     guard let form = requestDocument, form.isTruth else { return match.matches(nativeRequest) }
     do { return match.matches(try form.document.target(from: nativeRequest)) } catch { throw Self.blame(form, error) }
   }
 
-  /// The error when a document turned out to be invalid while a stage was called, whatever the stage answered.
+  /// The error if a document turned out to be invalid during a stage's call, independent of the stage's answer.
   var documentFailure: TransactionError? {
     guard requestDocument != nil || responseDocument != nil else { return nil }
     return Self.failure(of: requestDocument) ?? Self.failure(of: responseDocument)

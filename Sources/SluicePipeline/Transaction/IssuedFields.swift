@@ -1,13 +1,13 @@
 package import SluiceMessages
 package import SluiceTraceContext
 
-/// The header of a hop as it was sent, with what its issue stages have set.
+/// The headers of a hop as they were sent, including those that its issue stages have set.
 package struct IssuedFields: Sendable {
   package let headers: HeaderFields
 
   init(_ headers: HeaderFields) { self.headers = headers }
 
-  /// The trace and the span of the hop, as a valid `traceparent` tells the server. Of more than one, none is valid.
+  /// The trace and the span of the hop, from the `traceparent` that was sent. More than one `traceparent` is invalid.
   var trace: TraceParent? {
     let name = "traceparent"
     guard let index = headers.firstIndex(named: name.utf8.span),
@@ -18,19 +18,19 @@ package struct IssuedFields: Sendable {
   }
 }
 
-/// Where a hop belongs in a trace, as far as it is known.
+/// The hop's place in a trace, as far as it is known.
 package struct HopTraceContext: Sendable, Hashable {
-  /// Of the hop, else of the caller.
+  /// The trace of the hop, otherwise of the caller.
   package var traceID: TraceID?
-  /// Of the hop; nil where none was sent.
+  /// The span of the hop; nil if none was sent.
   package var spanID: UInt64?
-  /// Of the caller, where the hop is in the caller's trace.
+  /// The span of the caller, if the hop is in the caller's trace.
   package var parentSpanID: UInt64?
   package var flags: TraceParent.Flags = []
 }
 
 extension Exchange {
-  /// Where the current hop belongs in a trace. Read from the fields on each access. [loop]
+  /// The current hop's place in a trace. Read from the fields on each access. [loop]
   package var hopTraceContext: HopTraceContext {
     let caller = parent.trace
     var context = HopTraceContext(traceID: caller?.traceID, parentSpanID: caller?.spanID, flags: caller?.flags ?? [])

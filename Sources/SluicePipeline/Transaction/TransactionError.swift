@@ -2,7 +2,7 @@ package import SluiceMessages
 
 /// Why a transaction failed.
 public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// Behind one reference: every event, action and result has room for an error, and few have one.
+  /// Stored behind one reference: every event, action and result has room for an error, but few have one.
   private var parts: SharedValue<Parts>
 
   private struct Parts: Sendable, Hashable {
@@ -28,14 +28,14 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     set { parts.value.message = newValue }
   }
 
-  /// The stage at fault, or the stage whose own answer is the failure; nil where it was the server, the transport, the
-  /// request or the caller.
+  /// The stage at fault, or the stage whose own answer is the failure; nil if the server, the transport, the request or
+  /// the caller caused it.
   public var stage: String? {
     get { parts.value.stage }
     set { parts.value.stage = newValue }
   }
 
-  /// Whether no byte of the request can have reached the server.
+  /// Whether it is certain that no byte of the request has reached the server.
   public var isBeforeSending: Bool {
     get { parts.value.isBeforeSending }
     set { parts.value.isBeforeSending = newValue }
@@ -53,7 +53,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     self.init(code: failure.code, message: failure.message, stage: stage)
   }
 
-  /// For people, on one line, because the message may come from a plugin.
+  /// A text for people, on one line, because the message may come from a plugin.
   public var description: String {
     PlainText.line(stage.map { "\(code): stage \"\($0)\": \(message)" } ?? "\(code): \(message)")
   }
@@ -64,14 +64,14 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     public static let deadline = "deadline"
     /// The caller cancelled the transaction, or its sink wants no more of the body. With a stage, that stage cancelled.
     public static let cancelled = "cancelled"
-    /// The receiver of the response body could not take it: a full disk, a reader that has gone.
+    /// The receiver of the response body could not accept it, because of a full disk or a closed reader.
     public static let sink = "sink"
-    /// The response is an HTTP error, or not among the accepted statuses. The error names the stage that answered in
+    /// The response's status is an HTTP error, or is not accepted. The error names the stage that answered in
     /// place of the server, if one did.
     public static let status = "http_status"
     /// The caller's own validation of the response refused it.
     public static let response = "response"
-    /// The body does not have the form from which the payload is made.
+    /// The body cannot be converted into a payload.
     public static let extraction = "extraction"
     /// The payload fails a check.
     public static let payload = "payload"
@@ -95,7 +95,7 @@ public struct TransactionError: Error, Sendable, Hashable, CustomStringConvertib
     public static let tooManyTransactions = "too_many_transactions"
     /// The engine has reached its limit of BLOCKING calls under way.
     public static let tooManyBlockingCalls = "too_many_blocking_calls"
-    /// The loop of the transaction did not come back from a stage, and another thread gave the result.
+    /// A stage did not return, so the transaction's loop stood still, and another thread gave the result.
     public static let stalled = "stalled"
   }
 }
