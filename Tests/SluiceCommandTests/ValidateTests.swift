@@ -42,7 +42,7 @@ struct ValidateTests {
     ("ends-badly", "ATEXIT", "exit-functions", "crashes with SIGABRT in a function that it registered with atexit"),
     ("ends-badly", "DOES=hang()", "exit-functions", "does not return in a destructor of the library"),
     ("ends-badly", "DOES=_exit(7)", "exit-functions", "ends the process with status 7 in a destructor"),
-    ("breaks-headers", "UNUSED", "no-violations", "malformed argument; it was not taken ("),
+    ("breaks-headers", "UNUSED", "no-violations", "malformed argument; it was ignored ("),
     ("resumes-twice", "UNUSED", "suspend-resume", "malformed argument"),
     ("keeps-exchange", "UNUSED", "no-violations", "after the call"),
     ("uses-other-thread", "UNUSED", "no-violations", "runs no call"),

@@ -113,7 +113,7 @@ import Testing
     (#""issue": [{"plugin": "stage", "config": {"nome": "a"}}]"#, "issue[0].config"),
     (#""response": [{"plugin": "stage", "config": []}]"#, "response[0].config: "),
     (#""request": [\#(place("a")), \#(place("refused"))]"#, "request[1].config: refused it is"),
-    (#""request": [\#(place("null"))]"#, "request[0].config: create_stage answered OK and gave no stage"),
+    (#""request": [\#(place("null"))]"#, "request[0].config: create_stage answered OK but gave no stage"),
     (#""request": ["stage"], "tracers": [\#(place("a"))]"#, "tracers[0].config: a tracer takes no \"config\""),
     (#""request": [{"plugin": "stage", "conf": {}}]"#, "unknown key \"conf\""),
   ]

@@ -10,11 +10,11 @@ enum CallOutOutcome {
 
   static let cancelled = failed(
     code: TransportError.Code.cancelled.text,
-    message: "the call was cancelled: by the plugin, with the exchange that it was made for, or by the host's end")
+    message: "the call was cancelled: by the plugin, by the end of its exchange, or by the host's end")
 
   init(_ error: TransportError) { self = .failed(code: error.code.text, message: error.message) }
 
-  /// Lends the outcome as the ABI has it. The body stays as it came, text or base64, so that no byte of it is lost.
+  /// Lends the outcome in the form of the ABI. The body stays text or base64, so that no byte of it is lost.
   func lend(_ body: (UnsafePointer<sluice_call_result>) -> Void) {
     var result = sluice_call_result()
     result.size = UInt32(MemoryLayout<sluice_call_result>.size)

@@ -11,7 +11,7 @@ extension HostTable {
     guard let seat = HostSeat.of(host) else { return Status.stale }
     guard seat.features.contains(.suspend) else { return Status.unsupported }
     guard let instance = seat.instance else {
-      // Of a generation that has ended, and every token of it with it.
+      // The generation has ended, and all its tokens too.
       seat.report(.staleToken)
       return Status.stale
     }
@@ -73,7 +73,7 @@ extension HostTable {
   }
 }
 
-/// A pointer of a plugin's that the host only passes back. Unchecked: what it points to is the plugin's own business.
+/// A pointer of a plugin that the host only passes back. Unchecked: the host never uses the memory behind it.
 struct UncheckedPointer: @unchecked Sendable {
   let address: UnsafeMutableRawPointer?
   init(_ address: UnsafeMutableRawPointer?) { self.address = address }
