@@ -79,7 +79,7 @@ import Testing
   static let misbehaving: [(fixture: String, define: String, words: String)] = [
     ("constructor-crashes", "UNUSED", "crashed with SIGSEGV while it was loaded"),
     ("constructor-exits", "UNUSED", "while it was loaded"),
-    ("constructor-hangs", "UNUSED", "had not come to an end while it was loaded"),
+    ("constructor-hangs", "UNUSED", "had not ended while it was loaded"),
     ("create-misbehaves", "DOES=exit(0)", "ended the process with status 0 in create of \"broken\""),
     ("create-misbehaves", "DOES=abort()", "crashed with SIGABRT in create of \"broken\""),
     ("constructor-kills-its-parent", "UNUSED", "ended the process that watched its trial: it got SIGKILL"),

@@ -30,7 +30,7 @@ import Testing
     let (number, refusal) = try await process(defines)
     let error = try #require(refusal)
     #expect(error.code == .probeLeftProcess)
-    #expect(error.reason.contains("went on after the trial"), "\(error)")
+    #expect(error.reason.contains("continued after the trial"), "\(error)")
     #expect(kill(number, 0) != 0, "process \(number) is still there")
   }
 

@@ -2,17 +2,17 @@ import SluiceJSON
 import SluicePluginHost
 public import SluicePluginImage
 
-/// Tries a library out in a child process of a helper, which is the `sluice` command: maps it, makes its instances with
-/// their real configuration, hands the state over, runs the plugin's own cases, and destroys the instances. `activate` is
-/// not called.
+/// Tries a library out in a child process of a helper, which is the `sluice` command: maps it, creates its instances
+/// with their real configuration, passes the state on, runs the plugin's own cases, and destroys the instances.
+/// `activate` is not called.
 public struct HelperProbe: StartProbe {
   private let helper: TrialHelper
   private let warn: @Sendable (PluginError.Subject, String) -> Void
 
   /// - Parameter path: the path of the `sluice` command. Without it, this program if it is the command, otherwise the
   ///   command next to it, otherwise the first on `PATH`. The result is nil if none is found.
-  /// - Parameter warn: called, on any thread, with a problem that does not refuse the library, as the end of a sentence
-  ///   about it.
+  /// - Parameter warn: called, on any thread, with a problem for which the library is not refused, as the end of a
+  ///   sentence about the library.
   public init?(
     helper path: String? = nil, warn: @escaping @Sendable (PluginError.Subject, String) -> Void = { _, _ in }
   ) {
@@ -21,7 +21,7 @@ public struct HelperProbe: StartProbe {
     self.warn = warn
   }
 
-  /// Runs the trial on a thread of its own. Cancelling the task ends the helper and all that it has started.
+  /// Runs the trial on a new thread. Cancelling the task ends the helper and everything that it has started.
   /// - Throws: why the library is refused; `probe_unavailable` if there was no trial, or it was cancelled.
   public func examine(_ candidate: ProbeCandidate) async throws(PluginError) {
     let request = try request(candidate)

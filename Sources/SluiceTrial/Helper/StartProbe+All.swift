@@ -2,7 +2,7 @@ package import SluicePluginImage
 import SluiceSupport
 
 extension StartProbe {
-  /// How many libraries are tried out at the same time: each needs a process, and a processor for a moment.
+  /// The number of trials at the same time: each needs a process, and a processor for a moment.
   private static var width: Int { 4 }
 
   /// Examines all candidates, several at the same time; returns for each, in order, why it is refused.
@@ -25,7 +25,7 @@ extension StartProbe {
       if !SystemThread.start(run, then: { others.update { $0 -= 1 } }) { others.withLock { $0 -= 1 } }
     }
     run()
-    // Bounded, because each trial is.
+    // This wait ends, because each trial has a time limit.
     return others.wait { running in running == 0 ? work.withLock { $0.refusals } : nil }
   }
 

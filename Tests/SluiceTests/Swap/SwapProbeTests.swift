@@ -12,7 +12,7 @@ struct SwapProbeTests {
     ("constructor-exits", "UNUSED", "status \(Sanitizer.statusOfExitWhileLoading) while it was loaded"),
     ("constructor-crashes", "UNUSED", "SIGSEGV while it was loaded"),
     ("constructor-prints", "CRASH", "the last line"),
-    ("constructor-forks", "DAEMON=1", "went on after the trial"),
+    ("constructor-forks", "DAEMON=1", "continued after the trial"),
     ("constructor-hangs", "UNUSED", "while it was loaded"),
     ("create-misbehaves", "DOES=exit(7)", "status 7 in create of \"a\""),
     ("create-misbehaves", "DOES=abort()", "SIGABRT in create of \"a\""),
