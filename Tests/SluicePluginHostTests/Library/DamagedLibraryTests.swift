@@ -85,7 +85,7 @@ struct DamagedLibraryTests {
   }
 
   @Test(arguments: [(LibraryBytes.note, "notes"), (LibraryBytes.dynamic, "dynamic entries")])
-  func `a part that is read in memory and reaches beyond a loaded segment is refused as damage`(
+  func `a part that the host reads in memory and that exceeds a loaded segment is refused as damage`(
     _ type: UInt64, _ name: String
   ) async throws {
     let whole = try await minimal()

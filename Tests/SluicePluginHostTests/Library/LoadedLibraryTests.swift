@@ -68,7 +68,7 @@ struct LoadedLibraryTests {
     let helper = try await LibraryFixture.compile("minimal")
     let product = try await LibraryFixture.compile("no-entry", flags: ["-Wl,--no-as-needed", helper.path])
     #expect(LibraryFixture.refusal(ofFile: product.path)?.code == .noEntry)
-    // Past preflight, as if it had not looked.
+    // Loaded without the preflight.
     let image = try LibraryImage(reading: product.path)
     let facts = try LibraryFacts(of: image)
     let copy = try fixture.store.stage(image)
@@ -92,11 +92,11 @@ struct LoadedLibraryTests {
       _ = try await LoadedLibrary.load(copy, facts: facts, path: b.path)
     }
     #expect(error?.code == .oldMapping)
-    // What was mapped in its place lost one reference of two.
+    // The old mapping has lost one of its two references.
     #expect(try LibraryFixture.enter(first).id == "fixture")
   }
 
-  /// What lies now where a copy was made.
+  /// The content at the path of a copy.
   private func copy(like original: StoredPlugin) throws -> StoredPlugin {
     guard let file = SluiceSupport.FileDescriptor(opening: original.path, O_RDONLY), let status = file.status()
     else { throw TestKitError("cannot open \(original.path)") }
@@ -118,7 +118,7 @@ struct LoadedLibraryTests {
     #expect(try LibraryFixture.enter(try load()).id == "fixture")
   }
 
-  @Test func `a mapped copy stays, and stays locked, when nothing refers to it any more`() async throws {
+  @Test func `a mapped copy stays locked and is not removed when nothing refers to it any more`() async throws {
     let product = try await LibraryFixture.compile("minimal", defines: ["VALUE=3"])
     let path = try await fixture.loader.load(product.path).stored.path
     _ = try PluginStore(at: fixture.store.path)
