@@ -38,7 +38,7 @@ enum IRIReference {
     }
     guard let hosts else {
       throw failure(
-        reference, name, "has non-ASCII characters, which are not converted here; write it with A-labels (xn--…)")
+        reference, name, "is not ASCII and is not converted here; write it with A-labels (xn--…)")
     }
     do { return try hosts.labels(of: name) } catch { throw failure(reference, name, error.reason) }
   }

@@ -62,7 +62,7 @@ import Testing
     let error = try #require(throws: MessageError.self) { try HTTPURL("http://bücher.example/") }
     #expect(
       error.reason
-        == "its host \"bücher.example\" has non-ASCII characters, which are not converted here; write it with A-labels (xn--…)"
+        == "its host \"bücher.example\" is not ASCII and is not converted here; write it with A-labels (xn--…)"
     )
     #expect(try HTTPURL("http://h/ä").string == "http://h/%C3%A4")
   }
