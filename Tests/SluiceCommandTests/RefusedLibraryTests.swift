@@ -3,14 +3,14 @@ import SluiceJSON
 import SluiceTestKit
 import Testing
 
-/// Libraries that cannot serve, through `check`, `run` and `send`: what is there is refused with 3, what is not there
-/// is a wrong configuration; each message names the file, the key and what to do.
+/// Libraries that cannot serve, through `check`, `run` and `send`: an existing library is refused with 3, a missing one
+/// is a wrong configuration. Each message names the file, the key and what to do.
 @Suite struct RefusedLibraryTests {
-  /// A fixture of Tests/Plugins, and what is done to it.
+  /// A fixture of Tests/Plugins, and how it is damaged.
   struct Case: Sendable, CustomTestStringConvertible {
     enum Change: Sendable {
       case none, empty, text, otherMachine, inOpenFolder, linked(to: String)
-      /// Thousandths of its length that are left.
+      /// The remaining thousandths of its length.
       case truncated(Int)
     }
 
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: [["check"], ["run", "-q"], ["send", "http://127.0.0.1:1/"]])
-  func `a library that is not there ends with 2, and its message names file, key and path`(
+  func `a missing library ends with 2, and its message names file, key and path`(
     _ command: [String]
   ) async throws {
     let folder = try TemporaryDirectory()
