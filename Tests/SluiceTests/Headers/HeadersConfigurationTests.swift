@@ -1,7 +1,7 @@
 import Sluice
 import Testing
 
-/// What the built-in `headers` refuses, and how it says so.
+/// Settings that the built-in `headers` refuses, and the messages.
 @Suite struct HeadersConfigurationTests {
   private static func error(_ config: String, baseURL: String = "http://a.example") -> String {
     let text = """
@@ -93,7 +93,7 @@ import Testing
     #expect(throws: EngineError.self) { try Engine(configuration) }
   }
 
-  @Test func `the stage is allowed in issue and nowhere else`() throws {
+  @Test func `the stage is allowed only in issue`() throws {
     for list in ["request", "response", "tracers"] {
       let text = "{\"plugins\": {\"trace\": {\"builtin\": \"headers\"}}, \"\(list)\": [\"trace\"]}"
       let configuration = try Configuration(text: Array(text.utf8))

@@ -56,7 +56,7 @@ import Testing
     #expect(report.bytesSent > 0)
   }
 
-  @Test func `a transaction under way is in flight, and one that is cancelled counts as that`() async throws {
+  @Test func `a running transaction counts as in flight, and a cancelled one as cancelled`() async throws {
     let server = try LoopbackServer()
     defer { server.stop() }
     server.hold()
@@ -91,7 +91,7 @@ import Testing
     #expect(report.series.map(\.durations.count) == [1])
   }
 
-  @Test func `retries that the budget does not allow are counted apart from those that were made`() async throws {
+  @Test func `retries that the budget does not allow are counted separately`() async throws {
     let server = try LoopbackServer { _ in ServerResponse(status: 503) }
     defer { server.stop() }
     let text = """
@@ -110,7 +110,7 @@ import Testing
     #expect(report.prometheusText().contains("\nsluice_retries_over_budget_total 1\n"))
   }
 
-  @Test func `two instances count apart, and an engine without one reports nothing`() async throws {
+  @Test func `two instances count separately, and an engine without one reports nothing`() async throws {
     let text = """
       {"plugins": {"a": {"builtin": "metrics"}, "b": {"builtin": "metrics"}}, "tracers": ["a"]}
       """
@@ -125,7 +125,7 @@ import Testing
     await bare.shutdown()
   }
 
-  @Test func `settings are refused, and so is any list but tracers`() throws {
+  @Test func `settings are refused, and so is any list except tracers`() throws {
     let words = "sluice.json:3: plugins.count.config.buckets: unknown key \"buckets\"; \"metrics\" has no settings"
     let setting = try Self.configuration("{\"buckets\": []}")
     #expect(throws: EngineError.self) { try Engine(setting) }
