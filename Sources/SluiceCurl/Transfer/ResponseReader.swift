@@ -57,7 +57,7 @@ struct ResponseReader {
     if case .length(let count) = body { count } else { nil }
   }
 
-  /// The number of fields in the head, after they were moved out.
+  /// The numbers of fields and bytes of the head, set when the fields are moved out.
   private(set) var fieldCount = 0
   private(set) var byteCount = 0
 

@@ -94,7 +94,7 @@ import Testing
     #expect(try story.timings().bytesReceived == 3)
   }
 
-  /// Runs a transaction with a time limit that grows until the limit ends the transaction after the given moment.
+  /// Runs a transaction with a time limit, which grows until the transaction reaches the given event within it.
   private func tellWithinLimits(
     reaching kind: TraceEvent.Kind, _ tell: (Duration) async throws -> Story
   ) async throws -> Story {

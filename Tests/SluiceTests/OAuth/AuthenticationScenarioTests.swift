@@ -209,7 +209,7 @@ import Testing
   func windowPasses(_ grant: Grant) async throws {
     let service = try TokenService(grant, acceptsNew: false)
     let engine = try service.engine(token: "a0", config: ["window": ["refreshes": 1, "duration": "1ms"]])
-    // Even on a fast machine, a millisecond passes.
+    // Repeats until the window of a millisecond has passed, on a machine of any speed.
     while service.endpoint.requestCount < 3 { _ = try await engine.transaction(service.request()) }
     #expect(service.endpoint.requestCount == 3)
     await service.stop(engine)

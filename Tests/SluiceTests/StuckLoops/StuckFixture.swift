@@ -69,7 +69,7 @@ final class StuckFixture: EngineFixture {
     }
   }
 
-  /// Lets the stage return, which waits at the other end.
+  /// Lets the stage return. The stage has the other end open, so this does not wait.
   func openGate() throws {
     let end = open(folder.path("gate"), O_WRONLY | O_CLOEXEC)
     guard end >= 0 else { throw TestKitError("open: \(errno)") }
